@@ -1,0 +1,75 @@
+/*
+ * What the JavaCPP binding calls: the verbs functions that <infiniband/verbs.h> hides behind macros, static inlines or a
+ * link to libibverbs, each with a symbol. All of them go through a table that farheap_verbs_load() fills.
+ */
+#ifndef FARHEAP_VERBS_SHIM_H
+#define FARHEAP_VERBS_SHIM_H
+
+#include <infiniband/verbs.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * Opens the libibverbs at `path` (a soname or a file) and fills the table from it. RTLD_LOCAL: nothing enters the global
+ * scope. Returns NULL, or a message that stays valid for the life of the process. A process uses one library: a second
+ * call with the same path does nothing, with another path it is refused.
+ */
+const char *farheap_verbs_load(const char *path);
+
+/* errno as the last call of this thread that returned NULL left it: JNI's way back may change errno itself. */
+int farheap_errno(void);
+
+/* The provider's functions behind the inlines ibv_post_send, ibv_poll_cq and ibv_req_notify_cq. */
+unsigned long long farheap_post_send_address(struct ibv_context *context);
+unsigned long long farheap_poll_cq_address(struct ibv_context *context);
+unsigned long long farheap_req_notify_cq_address(struct ibv_context *context);
+
+/* A list is opaque: JavaCPP reads a pointer to a pointer as one level less. */
+void *farheap_get_device_list(int *num_devices);
+void farheap_free_device_list(void *list);
+struct ibv_device *farheap_device_at(void *list, int index);
+const char *farheap_get_device_name(struct ibv_device *device);
+unsigned long long farheap_get_device_guid(struct ibv_device *device);
+
+struct ibv_context *farheap_open_device(struct ibv_device *device);
+int farheap_close_device(struct ibv_context *context);
+int farheap_query_device(struct ibv_context *context, struct ibv_device_attr *attr);
+int farheap_query_port(struct ibv_context *context, int port, struct ibv_port_attr *attr);
+/* Writes the 16 bytes of a GID. */
+int farheap_query_gid(struct ibv_context *context, int port, int index, void *gid);
+/* The type of a GID (enum ibv_gid_type), or -1 where the entry is empty or the library cannot tell. */
+int farheap_query_gid_type(struct ibv_context *context, int port, int index);
+
+struct ibv_pd *farheap_alloc_pd(struct ibv_context *context);
+int farheap_dealloc_pd(struct ibv_pd *pd);
+/* Addresses are numbers: the segment that owns the memory lives in Java. */
+struct ibv_mr *farheap_reg_mr(struct ibv_pd *pd, unsigned long long address, unsigned long long length, int access);
+int farheap_dereg_mr(struct ibv_mr *mr);
+
+struct ibv_comp_channel *farheap_create_comp_channel(struct ibv_context *context);
+int farheap_destroy_comp_channel(struct ibv_comp_channel *channel);
+/* Non-blocking: 1 where an event of `cq` was taken and acknowledged, 0 where there was none, a negative errno otherwise. */
+int farheap_take_cq_event(struct ibv_comp_channel *channel);
+
+struct ibv_cq *farheap_create_cq(struct ibv_context *context, int entries, struct ibv_comp_channel *channel);
+int farheap_destroy_cq(struct ibv_cq *cq);
+
+struct ibv_qp *farheap_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr);
+int farheap_destroy_qp(struct ibv_qp *qp);
+int farheap_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask);
+int farheap_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask, struct ibv_qp_init_attr *init);
+
+const char *farheap_wc_status_str(int status);
+
+/*
+ * Posts the work request and polls its completion, `operations` times, one after the other. Returns the ns that took, or a
+ * negative errno. For benchmarks.
+ */
+long long farheap_raw_loop(struct ibv_qp *qp, struct ibv_cq *cq, unsigned long long wr_address, int operations);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,165 @@
+/*
+ * The control segment: what one process shows to its peers.
+ *
+ * Each process that opens the device owns one segment, a sealed memfd (it can neither shrink nor grow, so a mapper
+ * never takes a SIGBUS). A peer maps it whole. The owner writes the tables; a peer writes only the words that are
+ * marked "by the peer". A reader checks every index, offset and length that it takes from here against constants of
+ * its own: a buggy peer may corrupt its own operations, never the reader's memory.
+ *
+ * There are no locks between processes on the data path. Two things are shared with care:
+ *  - `hazard` (in the target's QP entry, by the peer): odd while the peer executes on this QP. dereg, destroy and
+ *    error transitions make something dead, run membarrier, and wait until every odd hazard has moved on. The
+ *    asymmetric barrier is why an operation needs two plain stores and no fence.
+ *  - the receive queue: the owner produces WQEs at rq_tail, the peer consumes at rq_head and publishes a record.
+ *    An RC QP has one peer, so both rings have one producer and one consumer. SRQs and UD QPs have many senders,
+ *    which take `lock` (see robust.c: it survives a holder's death).
+ */
+#pragma once
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define SV_MAGIC 0x73627265767466bULL
+#define SV_ABI 1u
+#define SV_SLOTS 4096u
+#define SV_QPS 4096u
+#define SV_CQS 4096u
+#define SV_SRQS 1024u
+#define SV_MRS 65536u
+#define SV_SEGMENT_SIZE (1ull << 30)
+#define SV_LINE 64
+
+/* How a peer reaches the bytes of a memory region. */
+enum sv_mr_kind {
+	SV_MR_PRIVATE, /* process_vm_readv/writev */
+	SV_MR_SHARED,  /* a sealed file that the peer maps */
+};
+
+/* Keys are gen(8) | index(16) | tag(8). The tag is the part that ibv_inc_rkey changes. */
+#define SV_KEY_INDEX(key) (((key) >> 8) & 0xffffu)
+
+struct sv_mr_entry {
+	_Atomic uint32_t key; /* 0 while there is no region here; written last at registration, first at dereg */
+	uint32_t access;
+	uint32_t pd;
+	uint32_t kind;
+	uint64_t iova;	 /* address as peers name it */
+	uint64_t length;
+	uint64_t addr;	 /* address in the owner */
+	int32_t fd;	 /* the owner's dup of the backing file */
+	uint32_t qpn;	 /* a memory window bound to one QP, or 0 */
+	uint64_t ino;	 /* the backing file's inode: the fd number alone may have been reused */
+	uint64_t offset; /* of addr in the file */
+};
+_Static_assert(sizeof(struct sv_mr_entry) == 64, "one line per region");
+
+struct sv_cq_entry {
+	_Alignas(SV_LINE) _Atomic uint32_t arrivals; /* by peers: bumped after each receive record */
+	_Atomic uint32_t armed;			     /* SV_ARMED_*; by peers too: whoever clears it sends the event */
+	uint32_t channel_fd;
+	uint32_t event; /* what to write into the channel: index and generation of this CQ */
+	uint64_t channel_ino; /* 0: no channel */
+};
+
+enum { SV_ARMED_NOT, SV_ARMED_ANY, SV_ARMED_SOLICITED };
+
+/* A receive queue: of a QP, or an SRQ's. Offsets are into the segment. */
+struct sv_rq_entry {
+	uint64_t wqes;	  /* ring of sv_recv_wqe, each `stride` bytes */
+	uint32_t entries; /* a power of two; 0: none */
+	uint32_t stride;
+	uint32_t max_sge;
+	uint32_t reserved;
+	_Alignas(SV_LINE) _Atomic uint32_t tail; /* produced by the owner */
+	_Atomic uint32_t limit;			 /* SRQ: raise an event when fewer are left; 0: not armed */
+	_Alignas(SV_LINE) _Atomic uint32_t head; /* consumed by the peer */
+	_Atomic uint64_t lock;			 /* SRQ, UD: taken by senders */
+	/* SRQ: what the holder of the lock is about to do, for whoever takes the lock from it when it is dead */
+	_Atomic uint32_t intent_qp; /* index + 1, or 0 */
+	uint32_t intent_record;
+	_Atomic uint32_t limit_hit;
+};
+
+struct sv_qp_entry {
+	/* by the owner, seldom; read by the peer at every operation */
+	_Alignas(SV_LINE) _Atomic uint32_t state; /* SV_QP_LIVE | enum ibv_qp_state; 0: no such QP */
+	_Atomic uint32_t dest_qpn;
+	uint32_t pd;
+	_Atomic uint32_t access;
+	uint32_t type;
+	uint32_t recv_cq;
+	uint32_t srq; /* index + 1, or 0 */
+	_Atomic uint32_t qkey;
+	uint64_t records; /* ring of sv_recv_record */
+	uint32_t record_entries;
+	_Atomic uint32_t min_rnr_timer;
+	/* by the peer */
+	_Alignas(SV_LINE) _Atomic uint32_t hazard;
+	_Atomic uint32_t record_head; /* next record to publish */
+	_Atomic uint32_t fault;	      /* enum sv_fault: the peer's request put this QP into error */
+	/* by the owner's own posts: covers its local keys as `hazard` covers the remote ones */
+	_Alignas(SV_LINE) _Atomic uint32_t busy;
+	_Atomic uint32_t sender_waits; /* by the peer: wake it at the next receive */
+	struct sv_rq_entry rq;
+};
+
+#define SV_QP_LIVE 0x100u
+#define SV_QP_UNREACHABLE 0x200u /* the link is down: a fault on request */
+
+/* Why a peer put our QP into error. */
+enum sv_fault {
+	SV_FAULT_NONE,
+	SV_FAULT_ACCESS,
+	SV_FAULT_REQUEST,
+	SV_FAULT_SILENT, /* a receive's completion tells of it: no event */
+};
+
+struct sv_sge {
+	uint64_t addr;
+	uint32_t length;
+	uint32_t lkey;
+};
+
+struct sv_recv_wqe {
+	uint64_t wr_id;
+	uint32_t num_sge;
+	uint32_t reserved;
+	struct sv_sge sge[];
+};
+
+/* A finished receive, written by the sender. `sequence` is stored last: position + 1. */
+struct sv_recv_record {
+	uint64_t wr_id;
+	uint32_t status;
+	uint32_t opcode;
+	uint32_t byte_len;
+	uint32_t imm; /* or the invalidated rkey */
+	uint32_t src_qp;
+	uint32_t flags; /* ibv_wc_flags */
+	uint32_t pkey_index;
+	uint32_t sl;
+	uint32_t reserved[5];
+	_Atomic uint32_t sequence;
+};
+_Static_assert(sizeof(struct sv_recv_record) == 64, "one line per record");
+
+struct sv_header {
+	_Atomic uint64_t magic; /* stored last */
+	uint32_t abi;
+	uint32_t slot;
+	uint64_t nonce; /* names this process among all that ever had the slot */
+	uint32_t wake_fd;
+	uint32_t reserved;
+	uint64_t wake_ino;
+	_Alignas(SV_LINE) _Atomic uint64_t receive_free_ns; /* by peers: the modelled NIC's receiver is taken until then */
+	_Alignas(SV_LINE) _Atomic uint64_t atomic_lock; /* by peers: remote atomics on private memory */
+};
+
+struct sv_segment {
+	_Alignas(4096) struct sv_header header;
+	_Alignas(4096) struct sv_qp_entry qps[SV_QPS];
+	_Alignas(4096) struct sv_cq_entry cqs[SV_CQS];
+	_Alignas(4096) struct sv_rq_entry srqs[SV_SRQS];
+	_Alignas(4096) struct sv_mr_entry mrs[SV_MRS];
+	_Alignas(4096) uint8_t rings[]; /* up to SV_SEGMENT_SIZE */
+};

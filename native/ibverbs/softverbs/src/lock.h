@@ -1,0 +1,53 @@
+/*
+ * A lock that costs its usual thread two plain stores.
+ *
+ * A QP or CQ is nearly always used by one thread, and an atomic exchange costs as much as the rest of an 8-byte post.
+ * So the lock is biased: its owner marks `held` and looks at `owner` again; a thread that wants the lock from it
+ * takes the mutex, clears `owner`, runs membarrier (after which the owner either sees that, or its `held` is
+ * visible) and waits for `held` to clear. A lock that was taken away several times stays a plain mutex.
+ * Control verbs take the lock without acquiring the bias, so that setting a QP up does not bias it to that thread.
+ */
+#pragma once
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct sv_lock {
+	_Atomic uintptr_t owner;
+	_Atomic uint32_t held;
+	uint32_t steals;
+	pthread_mutex_t mutex;
+};
+
+void sv_lock_init(struct sv_lock *lock);
+/* Never biased: for a lock that two threads will use all the time. */
+void sv_lock_share(struct sv_lock *lock);
+void sv_lock_destroy(struct sv_lock *lock);
+void sv_lock_slow(struct sv_lock *lock, uintptr_t self);
+/* For control verbs and the helper thread; release with sv_unlock(lock, false). */
+void sv_lock_control(struct sv_lock *lock);
+
+/* Returns whether the bias was used; hand it to sv_unlock. */
+static inline bool sv_lock(struct sv_lock *lock)
+{
+	uintptr_t self = (uintptr_t)__builtin_thread_pointer();
+
+	if (__builtin_expect(atomic_load_explicit(&lock->owner, memory_order_relaxed) == self, 1)) {
+		atomic_store_explicit(&lock->held, 1, memory_order_relaxed);
+		atomic_signal_fence(memory_order_seq_cst);
+		if (__builtin_expect(atomic_load_explicit(&lock->owner, memory_order_acquire) == self, 1))
+			return true;
+		atomic_store_explicit(&lock->held, 0, memory_order_release);
+	}
+	sv_lock_slow(lock, self);
+	return false;
+}
+
+static inline void sv_unlock(struct sv_lock *lock, bool biased)
+{
+	if (__builtin_expect(biased, 1))
+		atomic_store_explicit(&lock->held, 0, memory_order_release);
+	else
+		pthread_mutex_unlock(&lock->mutex);
+}

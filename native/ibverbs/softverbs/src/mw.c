@@ -1,0 +1,180 @@
+/*
+ * Memory windows: an entry of their own in the region table, filled from the region's when they are bound and emptied
+ * when they are invalidated, so that for a peer a window is a region. Type 2 windows are bound to the QP that bound
+ * them (2B). Invalidation waits for copiers: after its completion nothing goes through the window any more.
+ */
+#include "softverbs.h"
+
+struct sv_mw {
+	struct ibv_mw mw;
+	struct sv_mr slot; /* its place in the region table */
+	struct sv_mr *region;
+};
+
+/* Binds and invalidations of one window may come through several QPs at once; none of them is on a data path. */
+static pthread_mutex_t binding = PTHREAD_MUTEX_INITIALIZER;
+
+struct ibv_mw *sv_alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type)
+{
+	if (type != IBV_MW_TYPE_1 && type != IBV_MW_TYPE_2) {
+		errno = EINVAL;
+		return NULL;
+	}
+	struct sv_mw *mw = calloc(1, sizeof(*mw));
+
+	if (!mw)
+		return NULL;
+	pthread_mutex_lock(&sv_process.keys_lock);
+	int error = sv_mr_claim(&mw->slot);
+
+	if (!error)
+		mw->mw = (struct ibv_mw){.context = pd->context,
+					 .pd = pd,
+					 .rkey = sv_mr_new_key(mw->slot.index),
+					 .handle = mw->slot.index,
+					 .type = type};
+	if (!error)
+		mw->slot.window = mw;
+	pthread_mutex_unlock(&sv_process.keys_lock);
+	if (error) {
+		free(mw);
+		errno = error;
+		return NULL;
+	}
+	mw->slot.entry->pd = pd->handle;
+	atomic_fetch_add(&sv_pd(pd)->users, 1);
+	sv_context_get(pd->context);
+	return &mw->mw;
+}
+
+/* The entry is empty and nobody copies through it any more. */
+static void release(struct sv_mw *mw)
+{
+	if (mw->region)
+		atomic_fetch_sub(&mw->region->windows, 1);
+	mw->region = NULL;
+}
+
+int sv_dealloc_mw(struct ibv_mw *ibmw)
+{
+	struct sv_mw *mw = container_of(ibmw, struct sv_mw, mw);
+
+	atomic_store(&mw->slot.entry->key, 0);
+	sv_quiesce_all();
+	pthread_mutex_lock(&binding);
+	release(mw);
+	pthread_mutex_unlock(&binding);
+	pthread_mutex_lock(&sv_process.keys_lock);
+	sv_process.mrs[mw->slot.index] = NULL;
+	pthread_mutex_unlock(&sv_process.keys_lock);
+	atomic_fetch_sub(&sv_pd(ibmw->pd)->users, 1);
+	sv_context_put(ibmw->context);
+	free(mw);
+	return 0;
+}
+
+static bool may_bind(const struct sv_mw *mw, const struct ibv_mw_bind_info *info)
+{
+	const struct sv_mr_entry *entry = container_of(info->mr, struct sv_mr, mr)->entry;
+	uint64_t offset = info->addr - entry->iova;
+
+	if (info->mr->pd != mw->mw.pd || !(entry->access & IBV_ACCESS_MW_BIND))
+		return false;
+	if ((info->mw_access_flags & (IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC)) &&
+	    !(entry->access & IBV_ACCESS_LOCAL_WRITE))
+		return false;
+	return offset <= entry->length && info->length <= entry->length - offset;
+}
+
+static int bind_window(struct sv_qp *qp, const struct ibv_send_wr *wr)
+{
+	struct sv_mw *mw = container_of(wr->bind_mw.mw, struct sv_mw, mw);
+	const struct ibv_mw_bind_info *info = &wr->bind_mw.bind_info;
+	struct sv_mr_entry *entry = mw->slot.entry;
+	uint32_t key = wr->bind_mw.rkey;
+
+	/* it must be invalidated first; a type 1 window was, by ibv_bind_mw */
+	if (atomic_load(&entry->key) != 0 || mw->mw.pd != qp->qp.pd)
+		return IBV_WC_MW_BIND_ERR;
+	if (SV_KEY_INDEX(key) != mw->slot.index || key == 0 || (info->length && (!info->mr || !may_bind(mw, info))))
+		return IBV_WC_MW_BIND_ERR;
+	release(mw);
+	if (info->length) {
+		struct sv_mr *region = container_of(info->mr, struct sv_mr, mr);
+		const struct sv_mr_entry *from = region->entry;
+		bool zero_based = info->mw_access_flags & IBV_ACCESS_ZERO_BASED;
+		uint64_t skip = info->addr - from->iova;
+
+		entry->access = info->mw_access_flags;
+		entry->pd = from->pd;
+		entry->kind = from->kind;
+		entry->iova = zero_based ? 0 : info->addr;
+		entry->length = info->length;
+		entry->addr = from->addr + skip;
+		entry->fd = from->fd;
+		entry->ino = from->ino;
+		entry->offset = from->offset + skip;
+		entry->qpn = mw->mw.type == IBV_MW_TYPE_2 ? qp->qp.qp_num : 0;
+		mw->region = region;
+		atomic_fetch_add(&region->windows, 1);
+		atomic_store_explicit(&entry->key, key, memory_order_release);
+	}
+	return IBV_WC_SUCCESS;
+}
+
+int sv_mw_bind(struct sv_qp *qp, const struct ibv_send_wr *wr)
+{
+	pthread_mutex_lock(&binding);
+	int status = bind_window(qp, wr);
+
+	pthread_mutex_unlock(&binding);
+	return status;
+}
+
+int sv_bind_mw(struct ibv_qp *qp, struct ibv_mw *mw, struct ibv_mw_bind *bind)
+{
+	struct ibv_send_wr wr = {.wr_id = bind->wr_id, .opcode = IBV_WR_BIND_MW, .send_flags = bind->send_flags}, *bad;
+
+	/* any QP of the domain may be using a type 1 window: wait for all of them, before taking any lock */
+	atomic_store(&container_of(mw, struct sv_mw, mw)->slot.entry->key, 0);
+	sv_quiesce_all();
+	wr.bind_mw.mw = mw;
+	wr.bind_mw.rkey = ibv_inc_rkey(mw->rkey);
+	wr.bind_mw.bind_info = bind->bind_info;
+	int error = sv_post_send(qp, &wr, &bad);
+
+	if (!error)
+		mw->rkey = wr.bind_mw.rkey;
+	return error;
+}
+
+int sv_mw_invalidate(struct sv_qp *qp, uint32_t rkey)
+{
+	pthread_mutex_lock(&sv_process.keys_lock);
+	struct sv_mr *slot = sv_process.mrs[SV_KEY_INDEX(rkey)];
+	bool mine = slot && slot->window && atomic_load(&slot->entry->key) == rkey &&
+		    slot->entry->qpn == qp->qp.qp_num;
+
+	if (mine)
+		atomic_store(&slot->entry->key, 0);
+	pthread_mutex_unlock(&sv_process.keys_lock);
+	if (!mine)
+		return IBV_WC_LOC_QP_OP_ERR;
+	sv_quiesce_qp(qp); /* only its peer can have used it */
+	pthread_mutex_lock(&binding);
+	if (atomic_load(&slot->entry->key) == 0) /* else another QP has bound it again, and released the region then */
+		release(slot->window);
+	pthread_mutex_unlock(&binding);
+	return IBV_WC_SUCCESS;
+}
+
+/* For SEND_WITH_INV: the sender invalidates the receiver's window. The owner finds it empty at its next bind. */
+bool sv_mw_invalidate_remote(struct sv_qp *qp, uint32_t rkey)
+{
+	struct sv_mr_entry *entry = &qp->peer->segment->mrs[SV_KEY_INDEX(rkey)];
+	uint32_t expected = rkey;
+
+	if (rkey == 0 || entry->pd != qp->remote_entry->pd || !entry->qpn)
+		return false;
+	return atomic_compare_exchange_strong(&entry->key, &expected, 0);
+}

@@ -1,0 +1,220 @@
+/*
+ * The process as its peers see it: a slot on the host (the upper 12 bits of its QP numbers), claimed by binding an
+ * abstract socket, and a control segment. Both vanish with the process, however it ends: nothing is ever left in a
+ * file system. The socket listens and never accepts: a connection to it says who owns the slot (SO_PEERCRED) and
+ * hangs up when the owner is gone.
+ */
+#include "config.h"
+#include "softverbs.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+struct sv_process sv_process = {.lock = PTHREAD_MUTEX_INITIALIZER, .keys_lock = PTHREAD_MUTEX_INITIALIZER, .waiting_lock = PTHREAD_MUTEX_INITIALIZER};
+
+void sv_socket_name(uint32_t slot, struct sockaddr_un *name, unsigned *length)
+{
+	memset(name, 0, sizeof(*name));
+	name->sun_family = AF_UNIX;
+	int n = snprintf(name->sun_path + 1, sizeof(name->sun_path) - 1, "softverbs/%u/%u", (unsigned)geteuid(), slot);
+
+	*length = (unsigned)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n);
+}
+
+/* Bind the first free slot after a random one. Slot 0 is skipped: QP numbers 0 and 1 are special. */
+static int claim_slot(void)
+{
+	uint32_t start = 0;
+
+	if (getrandom(&start, sizeof(start), 0) != sizeof(start))
+		return errno;
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return errno;
+	for (uint32_t i = 0; i < SV_SLOTS; i++) {
+		uint32_t slot = (start + i) % SV_SLOTS;
+		struct sockaddr_un name;
+		unsigned length;
+
+		if (slot == 0)
+			continue;
+		sv_socket_name(slot, &name, &length);
+		if (bind(fd, (struct sockaddr *)&name, length) == 0) {
+			sv_process.slot = slot;
+			sv_process.listener = fd;
+			return 0;
+		}
+		if (errno != EADDRINUSE)
+			break;
+	}
+	int error = errno;
+
+	close(fd);
+	return error;
+}
+
+static int create_segment(void)
+{
+	char name[32];
+
+	/* the name lets a peer find the descriptor among ours */
+	snprintf(name, sizeof(name), "softverbs-%u", sv_process.slot);
+	int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	if (fd < 0)
+		return errno;
+	void *at = MAP_FAILED;
+
+	if (ftruncate(fd, SV_SEGMENT_SIZE) == 0 &&
+	    fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0)
+		at = mmap(NULL, SV_SEGMENT_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+	if (at == MAP_FAILED) {
+		int error = errno;
+
+		close(fd);
+		return error;
+	}
+	madvise(at, SV_SEGMENT_SIZE, MADV_DONTFORK);
+	madvise(at, SV_SEGMENT_SIZE, MADV_DONTDUMP);
+	sv_process.segment_fd = fd;
+	sv_process.segment = at;
+	return 0;
+}
+
+static int publish(void)
+{
+	struct sv_header *header = &sv_process.segment->header;
+	struct stat st;
+
+	if (getrandom(&header->nonce, sizeof(header->nonce), 0) != sizeof(header->nonce))
+		return errno;
+	if (fstat(sv_process.wake_read, &st))
+		return errno;
+	header->abi = SV_ABI;
+	header->slot = sv_process.slot;
+	header->wake_fd = (uint32_t)sv_process.wake_read;
+	header->wake_ino = st.st_ino;
+	atomic_store_explicit(&header->magic, SV_MAGIC, memory_order_release);
+	/* only now can peers find us, complete */
+	return listen(sv_process.listener, SOMAXCONN) ? errno : 0;
+}
+
+static void release(void)
+{
+	sv_segment_destroy();
+	if (sv_process.listener >= 0)
+		close(sv_process.listener);
+	if (sv_process.segment)
+		munmap(sv_process.segment, SV_SEGMENT_SIZE);
+	if (sv_process.segment_fd >= 0)
+		close(sv_process.segment_fd);
+	if (sv_process.wake_read >= 0)
+		close(sv_process.wake_read);
+	if (sv_process.wake_write >= 0)
+		close(sv_process.wake_write);
+	sv_process.segment = NULL;
+	sv_process.listener = sv_process.segment_fd = sv_process.wake_read = sv_process.wake_write = -1;
+}
+
+static int create(void)
+{
+	uint64_t ino;
+	int wake[2] = {-1, -1};
+	int error;
+
+	sv_process.listener = sv_process.segment_fd = sv_process.wake_read = sv_process.wake_write = -1;
+	sv_process.segment = NULL;
+	if ((error = sv_barrier_init())) {
+		fprintf(stderr, "softverbs: membarrier is not available (%s); Linux 4.16 or newer is needed\n",
+			strerror(error));
+		return error;
+	}
+	if ((error = claim_slot()))
+		return error;
+	/*
+	 * Whoever gets this slot after us should not repeat our numbers. And two processes that both start at 0 would
+	 * use the same lines of their segments, which collide in caches that are indexed by a hash of the address.
+	 */
+	uint32_t start[4] = {0};
+
+	if (getrandom(start, sizeof(start), 0) == sizeof(start)) {
+		sv_process.next_qp = start[0];
+		sv_process.mr_generation = (uint8_t)start[1];
+		sv_process.next_pd = start[1] >> 8;
+		sv_process.next_mr = start[2];
+		sv_process.next_cq = start[3];
+		sv_process.next_srq = start[3] >> 16;
+	}
+	if ((error = sv_pipe(wake, true, &ino)) == 0) {
+		sv_process.wake_read = wake[0];
+		sv_process.wake_write = wake[1];
+		if ((error = create_segment()) == 0) {
+			sv_segment_init();
+			error = publish();
+		}
+	}
+	if (error)
+		release();
+	return error;
+}
+
+/* The child of a fork has none of our mappings (MADV_DONTFORK); what remains of the parent must not keep its name
+ * alive. */
+static void after_fork_in_child(void)
+{
+	if (sv_process.opens == 0)
+		return;
+	close(sv_process.listener);
+	close(sv_process.segment_fd);
+	close(sv_process.wake_read);
+	close(sv_process.wake_write);
+	sv_peers_after_fork();
+	sv_watch_after_fork();
+	memset(&sv_process, 0, sizeof(sv_process));
+	pthread_mutex_init(&sv_process.lock, NULL);
+	pthread_mutex_init(&sv_process.keys_lock, NULL);
+	pthread_mutex_init(&sv_process.waiting_lock, NULL);
+}
+
+int sv_process_open(void)
+{
+	static bool fork_handler;
+	int error = 0;
+
+	pthread_mutex_lock(&sv_process.lock);
+	if (!fork_handler) {
+		fork_handler = true;
+		pthread_atfork(NULL, NULL, after_fork_in_child);
+	}
+	if (sv_process.opens == 0 && (error = sv_config_load()) == 0)
+		error = create();
+	if (!error)
+		sv_process.opens++;
+	pthread_mutex_unlock(&sv_process.lock);
+	return error;
+}
+
+void sv_process_close(void)
+{
+	bool last;
+
+	pthread_mutex_lock(&sv_process.lock);
+	last = --sv_process.opens == 0;
+	if (last) {
+		/* the helper takes the process lock: stop it without */
+		sv_process.opens = 1;
+		pthread_mutex_unlock(&sv_process.lock);
+		sv_watch_stop();
+		pthread_mutex_lock(&sv_process.lock);
+		if (--sv_process.opens == 0) {
+			release();
+			sv_model_report();
+		}
+	}
+	pthread_mutex_unlock(&sv_process.lock);
+}

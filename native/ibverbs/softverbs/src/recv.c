@@ -1,0 +1,271 @@
+/*
+ * Two-sided operations. The sender does the receiver's work: it takes the posted receive from the receiver's ring,
+ * copies the message into the receiver's buffers (through the receiver's own lkeys, checked as the receiver's device
+ * would), and publishes a record. No thread of the receiver runs.
+ */
+#include "execute.h"
+
+int sv_post_recv(struct ibv_qp *ibqp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
+{
+	struct sv_qp *qp = sv_qp(ibqp);
+	bool biased = sv_lock(&qp->recv_lock);
+	int error;
+
+	/* the published state: the other one is under the send lock */
+	if (unlikely((atomic_load_explicit(&qp->entry->state, memory_order_relaxed) & 0xff) == IBV_QPS_RESET || ibqp->srq)) {
+		error = EINVAL;
+		if (bad)
+			*bad = wr;
+	} else {
+		error = sv_rq_post(&qp->rq, wr, bad);
+	}
+	bool waiting = atomic_load_explicit(&qp->entry->sender_waits, memory_order_relaxed);
+	bool flushing = qp->flush_receives;
+
+	sv_unlock(&qp->recv_lock, biased);
+	if (unlikely(waiting))
+		sv_recv_wake_sender(qp);
+	if (unlikely(flushing))
+		sv_cq_flush_arrived(sv_cq(ibqp->recv_cq));
+	return error;
+}
+
+void sv_recv_wake_sender(struct sv_qp *qp)
+{
+	sv_lock_control(&qp->lock);
+	if (atomic_exchange(&qp->entry->sender_waits, 0) && qp->peer)
+		sv_peer_wake(qp->peer);
+	sv_unlock(&qp->lock, false);
+}
+
+/* The receive side of the connection, as we found it when it was made: geometry that we checked. */
+static bool map_ring(struct sv_segment *segment, uint64_t offset, uint64_t entries, uint64_t stride, void **ring)
+{
+	if (entries == 0 || (entries & (entries - 1)) || entries > 2 * SV_MAX_QP_WR || stride > 4096)
+		return false;
+	*ring = sv_at(segment, offset, entries * stride);
+	return *ring != NULL;
+}
+
+bool sv_target_init(struct sv_target *target, struct sv_segment *segment, uint32_t qpn)
+{
+	void *wqes, *records;
+	struct sv_qp_entry *entry = &segment->qps[sv_qpn_index(qpn)];
+	uint32_t srq = entry->srq;
+
+	memset(target, 0, sizeof(*target));
+	if (srq > SV_SRQS || entry->recv_cq >= SV_CQS)
+		return false;
+	struct sv_rq_entry *rq = srq ? &segment->srqs[srq - 1] : &entry->rq;
+	uint32_t stride = rq->stride, max_sge = rq->max_sge, entries = rq->entries;
+	uint32_t record_entries = entry->record_entries;
+
+	if (max_sge > SV_MAX_SGE || stride < sizeof(struct sv_recv_wqe) + max_sge * sizeof(struct sv_sge) ||
+	    !map_ring(segment, rq->wqes, entries, stride, &wqes) ||
+	    !map_ring(segment, entry->records, record_entries, sizeof(struct sv_recv_record), &records))
+		return false;
+	*target = (struct sv_target){.segment = segment,
+				     .qpn = qpn,
+				     .entry = entry,
+				     .rq = rq,
+				     .cq = &segment->cqs[entry->recv_cq],
+				     .wqes = wqes,
+				     .records = records,
+				     .mask = entries - 1,
+				     .record_mask = record_entries - 1,
+				     .stride = stride,
+				     .max_sge = max_sge,
+				     .shared = srq != 0};
+	return true;
+}
+
+/* Copy the message over the receive's elements. Both lists were measured before; only keys can still fail. */
+static int scatter(struct sv_qp *qp, const struct ibv_send_wr *wr, const struct sv_recv_wqe *wqe, uint32_t count)
+{
+	uint32_t to = 0, to_offset = 0;
+
+	for (int from = 0; from < wr->num_sge; from++) {
+		const uint8_t *data = (const uint8_t *)(uintptr_t)wr->sg_list[from].addr;
+		uint64_t left = wr->sg_list[from].length;
+
+		data = wr->send_flags & IBV_SEND_INLINE ? data : sv_local_address(&wr->sg_list[from]);
+		while (left) {
+			while (to < count && wqe->sge[to].length == to_offset)
+				to++, to_offset = 0;
+			if (to == count)
+				return IBV_WC_REM_INV_REQ_ERR; /* the ring changed under us */
+			uint64_t chunk = wqe->sge[to].length - to_offset;
+
+			if (chunk > left)
+				chunk = left;
+			struct sv_remote *remote =
+			    sv_remote_check(qp, wqe->sge[to].lkey, wqe->sge[to].addr + to_offset, chunk,
+					    IBV_ACCESS_LOCAL_WRITE);
+			if (!remote)
+				return IBV_WC_REM_OP_ERR;
+			int status =
+			    sv_remote_write(qp, remote, wqe->sge[to].addr + to_offset - remote->iova, data, chunk);
+			if (status)
+				return status;
+			data += chunk;
+			left -= chunk;
+			to_offset += (uint32_t)chunk;
+		}
+	}
+	return IBV_WC_SUCCESS;
+}
+
+/* The receive is consumed after the record is there, so that a sender that dies in between loses nothing. */
+static void publish(struct sv_qp *qp, struct sv_target *t, const struct sv_recv_record *content, bool solicited)
+{
+	uint32_t position = atomic_load_explicit(&t->entry->record_head, memory_order_relaxed);
+	struct sv_recv_record *record = &t->records[position & t->record_mask];
+
+	if (t->shared) {
+		t->rq->intent_record = position;
+		atomic_store_explicit(&t->rq->intent_qp, sv_qpn_index(t->qpn) + 1, memory_order_release);
+	}
+	memcpy(record, content, offsetof(struct sv_recv_record, sequence));
+	atomic_store_explicit(&record->sequence, position + 1, memory_order_release);
+	atomic_store_explicit(&t->entry->record_head, position + 1, memory_order_release);
+	atomic_store_explicit(&t->rq->head, atomic_load_explicit(&t->rq->head, memory_order_relaxed) + 1,
+			      memory_order_release);
+	if (t->shared)
+		atomic_store_explicit(&t->rq->intent_qp, 0, memory_order_release);
+	atomic_fetch_add(&t->cq->arrivals, 1);
+	uint32_t armed = atomic_load(&t->cq->armed);
+
+	if (unlikely(armed != SV_ARMED_NOT) &&
+	    (armed == SV_ARMED_ANY || solicited || content->status != IBV_WC_SUCCESS) &&
+	    atomic_compare_exchange_strong(&t->cq->armed, &armed, SV_ARMED_NOT)) {
+		uint32_t event = t->cq->event;
+
+		sv_peer_ring(qp->peer, t->cq->channel_fd, t->cq->channel_ino, &event, sizeof(event));
+	}
+}
+
+/* Whoever held the lock of a shared queue died: if it had published its record, the receive is consumed. */
+static void recover_shared(struct sv_target *t)
+{
+	uint32_t intent = atomic_load(&t->rq->intent_qp);
+
+	if (intent && intent <= SV_QPS) {
+		struct sv_qp_entry *entry = &t->segment->qps[intent - 1];
+		uint32_t entries = entry->record_entries, position = t->rq->intent_record;
+		struct sv_recv_record *records = NULL;
+
+		if (entries && !(entries & (entries - 1)) && entries <= 2 * SV_MAX_QP_WR)
+			records = sv_at(t->segment, entry->records, (uint64_t)entries * sizeof(*records));
+		if (records && atomic_load(&records[position & (entries - 1)].sequence) == position + 1)
+			atomic_fetch_add(&t->rq->head, 1);
+	}
+	atomic_store(&t->rq->intent_qp, 0);
+}
+
+/* The same for the queue of a UD QP. */
+static void recover_datagrams(struct sv_target *t)
+{
+	uint32_t position = atomic_load(&t->entry->record_head);
+
+	if (atomic_load(&t->records[position & t->record_mask].sequence) == position + 1) {
+		atomic_store(&t->entry->record_head, position + 1);
+		if (!t->shared)
+			atomic_fetch_add(&t->rq->head, 1);
+	}
+}
+
+/* An SRQ that ran low tells its owner once. */
+static void check_limit(struct sv_qp *qp, struct sv_target *t)
+{
+	uint32_t limit = atomic_load_explicit(&t->rq->limit, memory_order_relaxed);
+	uint32_t left = atomic_load(&t->rq->tail) - atomic_load(&t->rq->head);
+
+	if (limit && left < limit && atomic_compare_exchange_strong(&t->rq->limit, &limit, 0)) {
+		atomic_store(&t->rq->limit_hit, 1);
+		sv_peer_wake(qp->peer);
+	}
+}
+
+static int deliver(struct sv_qp *qp, const struct ibv_send_wr *wr, uint32_t bytes)
+{
+	struct sv_target *t = &qp->target;
+	uint32_t head = atomic_load_explicit(&t->rq->head, memory_order_relaxed);
+
+	if (head == atomic_load_explicit(&t->rq->tail, memory_order_acquire))
+		return SV_STALL_RNR;
+	const struct sv_recv_wqe *wqe = (const struct sv_recv_wqe *)(t->wqes + (size_t)(head & t->mask) * t->stride);
+	uint32_t count = wqe->num_sge <= t->max_sge ? wqe->num_sge : t->max_sge;
+	bool write = wr->opcode == IBV_WR_RDMA_WRITE_WITH_IMM;
+	struct sv_recv_record record = {.wr_id = wqe->wr_id,
+					.status = IBV_WC_SUCCESS,
+					.opcode = write ? IBV_WC_RECV_RDMA_WITH_IMM : IBV_WC_RECV,
+					.byte_len = bytes,
+					.src_qp = qp->qp.qp_num};
+	int status = IBV_WC_SUCCESS;
+
+	if (write || wr->opcode == IBV_WR_SEND_WITH_IMM) {
+		record.flags = IBV_WC_WITH_IMM;
+		record.imm = wr->imm_data;
+	} else if (wr->opcode == IBV_WR_SEND_WITH_INV) {
+		record.flags = IBV_WC_WITH_INV;
+		record.imm = wr->invalidate_rkey;
+	}
+	if (qp->qp.qp_type == IBV_QPT_UD && ((struct sv_ah *)wr->wr.ud.ah)->attr.is_global)
+		record.flags |= IBV_WC_GRH;
+	if (write) {
+		if ((status = sv_write(qp, wr)) != IBV_WC_SUCCESS)
+			return status; /* the write failed before it asked for the receive */
+	} else {
+		uint64_t room = 0;
+
+		for (uint32_t i = 0; i < count; i++)
+			room += wqe->sge[i].length;
+		if (bytes > room) {
+			record.status = IBV_WC_LOC_LEN_ERR;
+			status = IBV_WC_REM_INV_REQ_ERR;
+		} else {
+			status = scatter(qp, wr, wqe, count);
+			if (status == IBV_WC_REM_OP_ERR)
+				record.status = IBV_WC_LOC_PROT_ERR;
+			else if (status)
+				return status;
+		}
+		if (!status && wr->opcode == IBV_WR_SEND_WITH_INV && !sv_mw_invalidate_remote(qp, wr->invalidate_rkey)) {
+			sv_peer_fault(qp, SV_FAULT_ACCESS);
+			return IBV_WC_REM_ACCESS_ERR;
+		}
+	}
+	if (record.status != IBV_WC_SUCCESS)
+		sv_peer_fault(qp, SV_FAULT_SILENT); /* its completion says it all */
+	publish(qp, t, &record, wr->send_flags & IBV_SEND_SOLICITED);
+	return status;
+}
+
+int sv_deliver(struct sv_qp *qp, const struct ibv_send_wr *wr, uint32_t bytes)
+{
+	struct sv_target *t = &qp->target;
+
+	if (likely(!t->shared))
+		return deliver(qp, wr, bytes);
+	if (sv_robust_lock(&t->rq->lock))
+		recover_shared(t);
+	int status = deliver(qp, wr, bytes);
+
+	sv_robust_unlock(&t->rq->lock);
+	check_limit(qp, t);
+	return status;
+}
+
+int sv_deliver_datagram(struct sv_qp *qp, const struct ibv_send_wr *wr, uint32_t bytes)
+{
+	struct sv_target *t = &qp->target;
+	int status = IBV_WC_SUCCESS;
+
+	if (sv_robust_lock(&t->entry->rq.lock))
+		recover_datagrams(t);
+	/* destroying the QP passes through the lock: what we see now holds until we release it */
+	if (sv_accepts(atomic_load(&t->entry->state)))
+		status = sv_deliver(qp, wr, bytes);
+	sv_robust_unlock(&t->entry->rq.lock);
+	return status;
+}

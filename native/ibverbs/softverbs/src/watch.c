@@ -1,0 +1,254 @@
+/*
+ * The helper thread: one per process, started with the first connection, asleep in epoll until something happens that
+ * no program's thread can be relied on to notice: a peer died, a peer's request put one of our QPs into error, a
+ * region of a peer is gone, or sends wait (then it looks again every millisecond, and sooner when it is woken).
+ */
+#include "config.h"
+#include "delay.h"
+#include "softverbs.h"
+
+#include <sched.h>
+#include <signal.h>
+#include <sys/epoll.h>
+#include <time.h>
+#include <unistd.h>
+
+#define RETRY_MS 1
+#define STACK_BYTES (256 * 1024)
+/* The model: what is due later than this is not waited for by spinning; how long to go on spinning when all is done;
+ * how many rounds before the rest is seen to. */
+#define SPIN_NS 2000000
+#define LINGER_NS 200000
+#define SPIN_ROUNDS 32768
+/* A program that polled this recently is polling. */
+#define POLLED_NS 500
+
+static pthread_mutex_t watch_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_t thread;
+static bool running;
+static _Atomic bool stopping;
+static _Atomic bool wake_written;
+static int epoll_fd = -1;
+
+uint64_t sv_now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000ull + (uint64_t)now.tv_nsec;
+}
+
+/* Under the process lock, so that no QP goes away meanwhile. */
+static void look_at_qp(struct sv_qp *qp, bool sweep)
+{
+	bool fault = atomic_load_explicit(&qp->entry->fault, memory_order_acquire) != SV_FAULT_NONE;
+
+	if (!fault && !sweep)
+		return;
+	sv_lock_control(&qp->lock);
+	if (fault)
+		sv_qp_fail(qp);
+	if (sweep)
+		sv_remote_sweep(qp);
+	sv_unlock(&qp->lock, false);
+}
+
+/* QPs that wait: for a receive, a peer, a copier to get out, the time they are due. Returns when the next one is. */
+static uint64_t look_at_waiting(bool only_if_free)
+{
+	static struct sv_qp *waiting[SV_QPS];
+	uint64_t next = UINT64_MAX, now = sv_now_ns();
+
+	if (!only_if_free)
+		pthread_mutex_lock(&sv_process.lock);
+	else if (pthread_mutex_trylock(&sv_process.lock))
+		return 0; /* a poll is at it, or a control verb: at once again */
+	unsigned count = sv_waiting_list(NULL, waiting, SV_QPS);
+
+	for (unsigned i = 0; i < count; i++) {
+		struct sv_qp *qp = waiting[i];
+		uint64_t due = atomic_load_explicit(&qp->next_due, memory_order_acquire);
+
+		if (due <= now) {
+			sv_lock_control(&qp->lock);
+			if (qp->failing)
+				sv_qp_fail_finish(qp, false);
+			sv_send_progress(qp);
+			sv_unlock(&qp->lock, false);
+			due = atomic_load_explicit(&qp->next_due, memory_order_acquire);
+		}
+		if (due && due < next)
+			next = due;
+	}
+	pthread_mutex_unlock(&sv_process.lock);
+	return next;
+}
+
+static void look_around(void)
+{
+	sv_peers_find_dead();
+	bool sweep = sv_peers_sweep();
+
+	pthread_mutex_lock(&sv_process.lock);
+	for (uint32_t i = 0; i < SV_QPS; i++)
+		if (sv_process.qps[i])
+			look_at_qp(sv_process.qps[i], sweep);
+	for (uint32_t i = 0; i < SV_SRQS; i++)
+		if (sv_process.srqs[i])
+			sv_srq_look(sv_process.srqs[i]);
+	pthread_mutex_unlock(&sv_process.lock);
+	if (sweep)
+		sv_peers_sweep();
+}
+
+/*
+ * Keeping the model's times: a sleep takes 50 us at the least and a wake-up costs the poster as much as its operation,
+ * so the helper spins while something is due soon, and for a while after. True: it only stopped to let the rest be seen to.
+ */
+static bool spin(void)
+{
+	uint64_t active = sv_now_ns(), next = 0;
+
+	for (unsigned round = 1; round % SPIN_ROUNDS && !atomic_load(&stopping); round++) {
+		uint64_t now = sv_now_ns();
+
+		if (!atomic_load_explicit(&sv_process.stalled, memory_order_relaxed)) {
+			if (now - active > LINGER_NS)
+				return false;
+			next = 0;
+			sched_yield(); /* we may be on the core of the one we wait for */
+			continue;
+		}
+		active = now;
+		if (next > now + SPIN_NS)
+			return false; /* what waits does so for something else, or for long */
+		/* a program that polls does the work itself, and may need this core for it */
+		if (now - atomic_load_explicit(&sv_process.polled_ns, memory_order_relaxed) < POLLED_NS)
+			sched_yield();
+		else if (now >= next || round % 16 == 0)
+			next = look_at_waiting(true);
+	}
+	return true;
+}
+
+static void *run(void *unused)
+{
+	struct epoll_event events[16];
+	char drain[256];
+	bool woken = false, more = false;
+
+	(void)unused;
+	while (!atomic_load(&stopping)) {
+		if (sv_config.model && (more || woken || atomic_load(&sv_process.stalled))) {
+			atomic_store(&sv_process.spinning, true);
+			more = spin();
+			/* whoever begins to wait from here on wakes us; who did before is seen below */
+			atomic_store(&sv_process.spinning, false);
+		}
+		int timeout = atomic_load(&sv_process.stalled) ? RETRY_MS : -1;
+
+		if (more)
+			timeout = 0;
+		int n = epoll_wait(epoll_fd, events, 16, timeout);
+
+		atomic_store(&wake_written, false);
+		for (int i = 0; i < n; i++)
+			if (events[i].data.u32 == 0)
+				while (read(sv_process.wake_read, drain, sizeof(drain)) == sizeof(drain))
+					;
+		woken = n > 0;
+		if (woken)
+			look_around();
+		/* order=weak: late is the point, so being woken is no reason to look */
+		if (!woken || !atomic_load(&sv_config.weak))
+			look_at_waiting(false);
+	}
+	return NULL;
+}
+
+int sv_watch_start(void)
+{
+	int error = 0;
+
+	pthread_mutex_lock(&watch_lock);
+	if (!running) {
+		struct epoll_event wake = {.events = EPOLLIN, .data.u32 = 0};
+		sigset_t all, before;
+		pthread_attr_t attr;
+
+		atomic_store(&stopping, false);
+		atomic_store(&wake_written, false);
+		epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+		if (epoll_fd < 0 || epoll_ctl(epoll_fd, EPOLL_CTL_ADD, sv_process.wake_read, &wake))
+			error = errno;
+		if (!error) {
+			/* the program's signals are for the program's threads */
+			sigfillset(&all);
+			pthread_sigmask(SIG_SETMASK, &all, &before);
+			pthread_attr_init(&attr);
+			pthread_attr_setstacksize(&attr, STACK_BYTES);
+			error = pthread_create(&thread, &attr, run, NULL);
+			pthread_attr_destroy(&attr);
+			pthread_sigmask(SIG_SETMASK, &before, NULL);
+		}
+		if (error) {
+			if (epoll_fd >= 0)
+				close(epoll_fd);
+			epoll_fd = -1;
+		} else {
+			pthread_setname_np(thread, "softverbs");
+			running = true;
+		}
+	}
+	pthread_mutex_unlock(&watch_lock);
+	return error;
+}
+
+void sv_watch_stop(void)
+{
+	pthread_mutex_lock(&watch_lock);
+	if (running) {
+		atomic_store(&stopping, true);
+		sv_watch_wake();
+		pthread_join(thread, NULL);
+		close(epoll_fd);
+		epoll_fd = -1;
+		running = false;
+	}
+	pthread_mutex_unlock(&watch_lock);
+}
+
+void sv_watch_wake(void)
+{
+	/* one message until it is read: a helper that gets no core must not cost every post a system call */
+	if (atomic_exchange(&wake_written, true))
+		return;
+	if (write(sv_process.wake_write, "w", 1) < 0) {
+		/* full: it is awake */
+	}
+}
+
+void sv_watch_add(struct sv_peer *peer)
+{
+	struct epoll_event event = {.events = EPOLLRDHUP, .data.u32 = 1};
+
+	if (peer->socket >= 0)
+		epoll_ctl(epoll_fd, EPOLL_CTL_ADD, peer->socket, &event);
+}
+
+void sv_watch_remove(struct sv_peer *peer)
+{
+	if (peer->socket >= 0)
+		epoll_ctl(epoll_fd, EPOLL_CTL_DEL, peer->socket, NULL);
+}
+
+/* After a fork: the thread is the parent's. */
+void sv_watch_after_fork(void)
+{
+	pthread_mutex_init(&watch_lock, NULL);
+	if (epoll_fd >= 0)
+		close(epoll_fd);
+	epoll_fd = -1;
+	running = false;
+	atomic_store(&wake_written, false);
+}

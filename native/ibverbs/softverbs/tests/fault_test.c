@@ -1,0 +1,213 @@
+/* Faults on request, the NIC model's times, and that order=weak really shows what it is for. */
+#include "test.h"
+
+#include <dlfcn.h>
+
+int softverbs_control(const char *settings);
+
+static struct endpoint a, b;
+
+static void open_pair(void)
+{
+	endpoint_open(&a, MEMORY_MEMFD, 1 << 20, NULL);
+	endpoint_open(&b, MEMORY_MEMFD, 1 << 20, NULL);
+	qp_to_init(a.qp, ALL_ACCESS);
+	qp_to_init(b.qp, ALL_ACCESS);
+	qp_to_rtr(a.qp, b.qp->qp_num);
+	qp_to_rtr(b.qp, a.qp->qp_num);
+	qp_to_rts(a.qp, 12, 3, 7); /* gives up after 67 ms */
+	qp_to_rts(b.qp, 12, 3, 7);
+}
+
+static void close_pair(void)
+{
+	endpoint_close(&a);
+	endpoint_close(&b);
+}
+
+static void control(const char *settings)
+{
+	CHECK_EQ(softverbs_control(settings), 0);
+}
+
+static struct ibv_send_wr write_of(struct ibv_sge *sge, uint32_t bytes)
+{
+	*sge = sge_of(&a, 0, bytes);
+	return one_sided(IBV_WR_RDMA_WRITE, sge, address_of(&b), 0);
+}
+
+static void link_down_and_up(void)
+{
+	struct ibv_sge sge;
+	struct ibv_port_attr port;
+
+	step("the link goes down: sends wait, and go on when it comes back in time; else they fail");
+	open_pair();
+	struct ibv_send_wr wr = write_of(&sge, 8);
+
+	post_and_expect(&a, &wr, IBV_WC_SUCCESS);
+	control("link=down");
+	expect_event(a.context, IBV_EVENT_PORT_ERR);
+	CHECK_EQ(ibv_query_port(a.context, 1, &port), 0);
+	CHECK_EQ(port.state, IBV_PORT_DOWN);
+	post(a.qp, &wr);
+	poll_none(a.cq, 20);
+	control("link=up");
+	expect_event(a.context, IBV_EVENT_PORT_ACTIVE);
+	CHECK_EQ(poll_one(a.cq).status, IBV_WC_SUCCESS);
+	control("link=down");
+	post_and_expect(&a, &wr, IBV_WC_RETRY_EXC_ERR);
+	control("link=up");
+	close_pair();
+}
+
+static void stragglers(void)
+{
+	struct ibv_sge sge;
+
+	step("stragglers: every operation 5 ms late");
+	open_pair();
+	struct ibv_send_wr wr = write_of(&sge, 8);
+
+	control("straggler=1:5000000");
+	uint64_t start = now_ns();
+
+	post_and_expect(&a, &wr, IBV_WC_SUCCESS);
+	CHECK(now_ns() - start >= 5000000);
+	control("straggler=0:0");
+	close_pair();
+}
+
+static void corruption(void)
+{
+	struct ibv_sge sge;
+
+	step("corrupted payloads: one byte differs, and nobody says so");
+	open_pair();
+	struct ibv_send_wr wr = write_of(&sge, 1000);
+	unsigned different = 0;
+
+	memset(a.buffer, 0x40, 1000);
+	control("corrupt=1");
+	post_and_expect(&a, &wr, IBV_WC_SUCCESS);
+	for (int i = 0; i < 1000; i++)
+		different += b.buffer[i] != 0x40;
+	CHECK_EQ(different, 1);
+	control("corrupt=0");
+	close_pair();
+}
+
+static void limits(void)
+{
+	struct ibv_sge sge;
+
+	step("a QP that fails after 3 operations; a limit on registered memory");
+	open_pair();
+	struct ibv_send_wr wr = write_of(&sge, 8);
+
+	control("qp_error_after=3");
+	for (int i = 0; i < 3; i++)
+		post_and_expect(&a, &wr, IBV_WC_SUCCESS);
+	post_and_expect(&a, &wr, IBV_WC_FATAL_ERR);
+	CHECK_EQ(qp_state(a.qp), IBV_QPS_ERR);
+	control("qp_error_after=0");
+	control("memlock=3000000");
+	struct ibv_mr *mr = ibv_reg_mr(a.pd, a.buffer, 900000, ALL_ACCESS);
+
+	CHECK(mr);
+	CHECK(!ibv_reg_mr(a.pd, a.buffer, 900000, ALL_ACCESS));
+	CHECK_EQ(errno, ENOMEM);
+	CHECK_EQ(ibv_dereg_mr(mr), 0);
+	control("memlock=0");
+	close_pair();
+	CHECK_EQ(softverbs_control("no_such_fault=1"), EINVAL);
+}
+
+static void model(void)
+{
+	struct ibv_sge sge, read_sge;
+
+	step("a modelled NIC: nothing earlier than it says");
+	open_pair();
+	struct ibv_send_wr wr = write_of(&sge, 8), read = write_of(&read_sge, 125000);
+
+	control("latency=1000000 message=0 fetch=0 gbps=1 misses=allow");
+	read.opcode = IBV_WR_RDMA_READ;
+	*(volatile uint64_t *)b.buffer = 0;
+	*(uint64_t *)a.buffer = 42;
+	uint64_t start = now_ns();
+
+	post(a.qp, &wr);
+	while (*(volatile uint64_t *)b.buffer != 42) /* the target polls its memory; nobody polls the CQ */
+		CHECK(now_ns() - start < 1000000000);
+	CHECK(now_ns() - start >= 1000000);
+	CHECK_EQ(poll_one(a.cq).status, IBV_WC_SUCCESS);
+	CHECK(now_ns() - start >= 2000000); /* there and back */
+	start = now_ns();
+	post(a.qp, &read);
+	CHECK_EQ(poll_one(a.cq).status, IBV_WC_SUCCESS);
+	CHECK(now_ns() - start >= 3000000); /* and a megabit at a gigabit a second */
+	close_pair();
+}
+
+/* In a process of its own, since the model stays on. */
+static int weak(void)
+{
+	unsigned overtaken = 0, reused = 0;
+	struct ibv_sge sge, read_sge;
+
+	control("order=weak seed=1");
+	open_pair();
+	for (uint64_t i = 1; i <= 500; i++) {
+		/* a write behind an unfenced read of the same word */
+		uint64_t value = i;
+		struct ibv_send_wr write = write_of(&sge, 8), read = write_of(&read_sge, 8);
+
+		read_sge = sge_of(&a, 4096, 8);
+		read.opcode = IBV_WR_RDMA_READ;
+		read.next = &write;
+		read.wr_id = 1;
+		write.wr_id = 2;
+		*(uint64_t *)a.buffer = value;
+		post(a.qp, &read);
+		/* and the buffer is reused before the write has completed */
+		*(volatile uint64_t *)a.buffer = ~value;
+		CHECK_EQ(poll_one(a.cq).wr_id, 1); /* completions stay in order */
+		CHECK_EQ(poll_one(a.cq).wr_id, 2);
+		uint64_t got = *(uint64_t *)b.buffer, seen = *(uint64_t *)(a.buffer + 4096);
+
+		CHECK(got == value || got == ~value);
+		reused += got == ~value;
+		overtaken += seen == value || seen == ~value;
+
+		/* fenced, it never overtakes */
+		uint64_t before = *(uint64_t *)b.buffer;
+
+		*(uint64_t *)a.buffer = i << 32;
+		write.send_flags |= IBV_SEND_FENCE;
+		post(a.qp, &read);
+		poll_one(a.cq);
+		poll_one(a.cq);
+		CHECK_EQ(*(uint64_t *)(a.buffer + 4096), before);
+		*(uint64_t *)b.buffer = 0;
+	}
+	step("order=weak: %u of 500 unfenced writes overtook a read, %u buffers were reused too early", overtaken, reused);
+	CHECK(overtaken > 20);
+	CHECK(reused > 400);
+	close_pair();
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	if (argc > 1 && strcmp(argv[1], "weak") == 0)
+		return weak();
+	CHECK(dlsym(RTLD_DEFAULT, "softverbs_control"));
+	link_down_and_up();
+	stragglers();
+	corruption();
+	limits();
+	model();
+	execl("/proc/self/exe", "fault_test", "weak", (char *)NULL);
+	return 1;
+}

@@ -1,0 +1,169 @@
+/* Two processes: every operation on every kind of memory, from the far side of a process boundary. */
+#include "test.h"
+
+#define SIZE (8u << 20)
+
+static void fill(uint8_t *at, size_t bytes, unsigned seed)
+{
+	for (size_t i = 0; i < bytes; i++)
+		at[i] = (uint8_t)(seed + i * 7 + (i >> 8));
+}
+
+/* The passive side: offers memory, echoes messages. */
+static int passive(enum memory kind)
+{
+	struct endpoint e;
+	struct address other, own;
+
+	endpoint_open(&e, kind, SIZE, NULL);
+	own = address_of(&e);
+	child_send(3, &own, sizeof(own));
+	child_receive(3, &other, sizeof(other));
+	qp_connect(e.qp, other.qpn);
+	for (unsigned i = 0; i < 32; i++)
+		post_receive(&e, i, SIZE / 2 + i * 4096, 4096);
+	char go = 'g';
+
+	child_send(3, &go, 1);
+	for (unsigned i = 0; i < 32; i++) {
+		struct ibv_wc wc = poll_one(e.cq);
+
+		CHECK_EQ(wc.status, IBV_WC_SUCCESS);
+		CHECK_EQ(wc.wr_id, i);
+		if (wc.opcode == IBV_WC_RECV) {
+			uint8_t expected[4096];
+
+			fill(expected, wc.byte_len, i);
+			CHECK(memcmp(expected, e.buffer + SIZE / 2 + i * 4096, wc.byte_len) == 0);
+		}
+		CHECK_EQ(wc.imm_data, (wc.wc_flags & IBV_WC_WITH_IMM) ? i : 0);
+	}
+	child_receive(3, &go, 1); /* until the other side is done with our memory */
+	CHECK_EQ(ibv_dereg_mr(e.mr), 0);
+	e.mr = NULL;
+	child_send(3, &go, 1);
+	child_receive(3, &go, 1);
+	uint64_t counter = *(uint64_t *)(e.buffer + 64);
+
+	CHECK_EQ(counter, 1000 * 3 + 1);
+	endpoint_close(&e);
+	return 0;
+}
+
+static void copies(struct endpoint *e, struct address to)
+{
+	static const size_t sizes[] = {1,  2,	 3,    4,    7,	    8,	     9,	      15,	16,	  31, 63,
+				       64, 65, 100, 1000, 4095, 4096, 4097, 65536, 262144, 1048576, 3000001};
+
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		for (size_t shift = 0; shift < 10; shift += 3) {
+			size_t n = sizes[i];
+			struct ibv_sge sge = sge_of(e, shift, (uint32_t)n);
+			struct ibv_send_wr wr = one_sided(IBV_WR_RDMA_WRITE, &sge, to, 4096 + 2 * shift);
+
+			fill(e->buffer + shift, n, (unsigned)(i + shift));
+			post_and_expect(e, &wr, IBV_WC_SUCCESS);
+			sge = sge_of(e, SIZE / 2 + shift, (uint32_t)n);
+			wr = one_sided(IBV_WR_RDMA_READ, &sge, to, 4096 + 2 * shift);
+			memset(e->buffer + SIZE / 2, 0, n + 32);
+			post_and_expect(e, &wr, IBV_WC_SUCCESS);
+			CHECK(memcmp(e->buffer + shift, e->buffer + SIZE / 2 + shift, n) == 0);
+			CHECK_EQ(e->buffer[SIZE / 2 + shift + n], 0);
+		}
+	}
+}
+
+static void atomics(struct endpoint *e, struct address to)
+{
+	struct ibv_sge sge = sge_of(e, 0, 8);
+	uint64_t *old = (uint64_t *)e->buffer;
+
+	for (uint64_t i = 0; i < 1000; i++) {
+		struct ibv_send_wr wr = atomic_wr(IBV_WR_ATOMIC_FETCH_AND_ADD, &sge, to, 64, 3, 0);
+
+		post_and_expect(e, &wr, IBV_WC_SUCCESS);
+		CHECK_EQ(*old, i * 3);
+	}
+	struct ibv_send_wr wr = atomic_wr(IBV_WR_ATOMIC_CMP_AND_SWP, &sge, to, 64, 3000, 3001);
+
+	post_and_expect(e, &wr, IBV_WC_SUCCESS);
+	CHECK_EQ(*old, 3000);
+}
+
+static void messages(struct endpoint *e, struct address to)
+{
+	for (unsigned i = 0; i < 32; i++) {
+		uint32_t n = 1 + i * 130;
+		struct ibv_sge sge[2] = {sge_of(e, 0, n / 2), sge_of(e, n / 2, n - n / 2)};
+		struct ibv_send_wr wr = {.wr_id = i,
+					 .sg_list = sge,
+					 .num_sge = 2,
+					 .opcode = i % 3 == 0 ? IBV_WR_SEND : IBV_WR_SEND_WITH_IMM,
+					 .send_flags = IBV_SEND_SIGNALED,
+					 .imm_data = i};
+
+		if (i % 3 == 2) {
+			wr.opcode = IBV_WR_RDMA_WRITE_WITH_IMM;
+			wr.wr.rdma.remote_addr = to.addr + 8192;
+			wr.wr.rdma.rkey = to.rkey;
+		}
+		fill(e->buffer, n, i);
+		post_and_expect(e, &wr, IBV_WC_SUCCESS);
+	}
+}
+
+static void run(enum memory kind, const char *name)
+{
+	struct endpoint e;
+	struct address own, to;
+	struct child c = child_start(name);
+	char go;
+
+	endpoint_open(&e, kind, SIZE, NULL);
+	own = address_of(&e);
+	child_receive(c.socket, &to, sizeof(to));
+	child_send(c.socket, &own, sizeof(own));
+	qp_connect(e.qp, to.qpn);
+	child_receive(c.socket, &go, 1);
+	step("%s: writes and reads of many sizes and alignments", name);
+	copies(&e, to);
+	step("%s: atomics", name);
+	atomics(&e, to);
+	step("%s: messages", name);
+	messages(&e, to);
+	struct footprint before = footprint_now();
+
+	child_send(c.socket, &go, 1);
+	child_receive(c.socket, &go, 1);
+	if (kind == MEMORY_MEMFD) {
+		step("%s: a region that its owner deregistered is mapped here no more", name);
+		uint64_t until = now_ns() + 2000000000ull;
+
+		while (footprint_now().maps != before.maps - 1 && now_ns() < until)
+			usleep(1000);
+		CHECK_EQ(footprint_now().maps, before.maps - 1);
+	}
+	child_send(c.socket, &go, 1);
+	child_finish(&c);
+	endpoint_close(&e);
+}
+
+int main(int argc, char **argv)
+{
+	static const char *const names[] = {"malloc", "memfd", "unsealed"};
+
+	for (int kind = 0; argc > 1 && kind < 3; kind++)
+		if (strcmp(argv[1], names[kind]) == 0)
+			return passive((enum memory)kind);
+	struct footprint before = footprint_now();
+
+	for (int kind = 0; kind < 3; kind++)
+		run((enum memory)kind, names[kind]);
+	struct footprint after = footprint_now();
+
+	step("nothing is left");
+	CHECK_EQ(after.fds, before.fds);
+	CHECK_EQ(after.maps, before.maps);
+	CHECK_EQ(after.threads, before.threads);
+	return 0;
+}

@@ -1,0 +1,383 @@
+#include "test.h"
+
+#include <dirent.h>
+#include <sys/prctl.h>
+#include <sys/time.h>
+
+void fail(const char *file, int line, const char *what)
+{
+	fprintf(stderr, "%s:%d: [%d] not so: %s (errno: %s)\n", file, line, (int)getpid(), what, strerror(errno));
+	_exit(1);
+}
+
+void fail_eq(const char *file, int line, const char *what, long long actual, long long expected)
+{
+	fprintf(stderr, "%s:%d: [%d] %s is %lld, not %lld (errno: %s)\n", file, line, (int)getpid(), what, actual, expected,
+		strerror(errno));
+	_exit(1);
+}
+
+void step(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	printf("  ");
+	vprintf(format, args);
+	printf("\n");
+	fflush(stdout);
+	va_end(args);
+}
+
+uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000ull + (uint64_t)t.tv_nsec;
+}
+
+struct ibv_context *open_soft(void)
+{
+	int count;
+	struct ibv_device **list = ibv_get_device_list(&count);
+
+	CHECK(list && count == 1);
+	CHECK(strcmp(ibv_get_device_name(list[0]), "soft0") == 0);
+	struct ibv_context *context = ibv_open_device(list[0]);
+
+	CHECK(context);
+	ibv_free_device_list(list);
+	return context;
+}
+
+void *memory_alloc(enum memory kind, size_t size, int *fd)
+{
+	void *at;
+
+	*fd = -1;
+	if (kind == MEMORY_MALLOC) {
+		at = aligned_alloc(64, size);
+		CHECK(at);
+		memset(at, 0, size);
+		return at;
+	}
+	*fd = memfd_create("test", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	CHECK(*fd >= 0);
+	CHECK_EQ(ftruncate(*fd, (off_t)size), 0);
+	if (kind == MEMORY_MEMFD)
+		CHECK_EQ(fcntl(*fd, F_ADD_SEALS, F_SEAL_SHRINK), 0);
+	at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, *fd, 0);
+	CHECK(at != MAP_FAILED);
+	return at;
+}
+
+void memory_free(enum memory kind, void *at, size_t size, int fd)
+{
+	if (kind == MEMORY_MALLOC)
+		free(at);
+	else {
+		munmap(at, size);
+		close(fd);
+	}
+}
+
+struct ibv_qp *qp_create(struct endpoint *e, const struct options *o)
+{
+	struct ibv_qp_init_attr init = {.send_cq = e->cq,
+					.recv_cq = e->cq,
+					.srq = o ? o->srq : NULL,
+					.cap = {.max_send_wr = o && o->send_wr ? o->send_wr : 64,
+						.max_recv_wr = o && o->recv_wr ? o->recv_wr : 64,
+						.max_send_sge = o && o->sge ? o->sge : 4,
+						.max_recv_sge = o && o->sge ? o->sge : 4,
+						.max_inline_data = o && o->inline_data ? o->inline_data : 64},
+					.qp_type = o && o->type ? o->type : IBV_QPT_RC,
+					.sq_sig_all = o && o->sig_all};
+	struct ibv_qp *qp = ibv_create_qp(e->pd, &init);
+
+	CHECK(qp);
+	return qp;
+}
+
+void endpoint_open(struct endpoint *e, enum memory kind, size_t size, const struct options *o)
+{
+	memset(e, 0, sizeof(*e));
+	e->context = open_soft();
+	e->pd = ibv_alloc_pd(e->context);
+	CHECK(e->pd);
+	e->channel = ibv_create_comp_channel(e->context);
+	CHECK(e->channel);
+	e->cq = ibv_create_cq(e->context, o && o->cqe ? (int)o->cqe : 256, e, e->channel, 0);
+	CHECK(e->cq);
+	e->memory = kind;
+	e->size = size;
+	e->buffer = memory_alloc(kind, size, &e->memfd);
+	e->mr = ibv_reg_mr(e->pd, e->buffer, size, ALL_ACCESS);
+	CHECK(e->mr);
+	e->qp = qp_create(e, o);
+}
+
+void endpoint_close(struct endpoint *e)
+{
+	if (e->qp)
+		CHECK_EQ(ibv_destroy_qp(e->qp), 0);
+	if (e->mr)
+		CHECK_EQ(ibv_dereg_mr(e->mr), 0);
+	memory_free(e->memory, e->buffer, e->size, e->memfd);
+	CHECK_EQ(ibv_destroy_cq(e->cq), 0);
+	CHECK_EQ(ibv_destroy_comp_channel(e->channel), 0);
+	CHECK_EQ(ibv_dealloc_pd(e->pd), 0);
+	CHECK_EQ(ibv_close_device(e->context), 0);
+}
+
+struct address address_of(const struct endpoint *e)
+{
+	return (struct address){e->qp->qp_num, e->mr->rkey, (uintptr_t)e->buffer};
+}
+
+void qp_to_init(struct ibv_qp *qp, unsigned access)
+{
+	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_INIT, .port_num = 1, .qp_access_flags = access};
+
+	CHECK_EQ(ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS), 0);
+}
+
+void qp_to_rtr(struct ibv_qp *qp, uint32_t dest)
+{
+	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_RTR,
+				   .path_mtu = IBV_MTU_4096,
+				   .dest_qp_num = dest,
+				   .max_dest_rd_atomic = 16,
+				   .min_rnr_timer = 1,
+				   .ah_attr = {.dlid = 1, .port_num = 1}};
+
+	CHECK_EQ(ibv_modify_qp(qp, &attr,
+			       IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
+				   IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER),
+		 0);
+}
+
+void qp_to_rts(struct ibv_qp *qp, uint8_t timeout, uint8_t retries, uint8_t rnr_retries)
+{
+	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_RTS,
+				   .timeout = timeout,
+				   .retry_cnt = retries,
+				   .rnr_retry = rnr_retries,
+				   .max_rd_atomic = 16};
+
+	CHECK_EQ(ibv_modify_qp(qp, &attr,
+			       IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN |
+				   IBV_QP_MAX_QP_RD_ATOMIC),
+		 0);
+}
+
+void qp_connect(struct ibv_qp *qp, uint32_t dest)
+{
+	qp_to_init(qp, IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC);
+	qp_to_rtr(qp, dest);
+	qp_to_rts(qp, 14, 7, 7);
+}
+
+enum ibv_qp_state qp_state(struct ibv_qp *qp)
+{
+	struct ibv_qp_attr attr;
+	struct ibv_qp_init_attr init;
+
+	CHECK_EQ(ibv_query_qp(qp, &attr, IBV_QP_STATE, &init), 0);
+	return attr.qp_state;
+}
+
+struct ibv_wc poll_one(struct ibv_cq *cq)
+{
+	struct ibv_wc wc;
+	uint64_t until = now_ns() + 10000000000ull;
+
+	for (;;) {
+		int n = ibv_poll_cq(cq, 1, &wc);
+
+		CHECK(n >= 0);
+		if (n == 1)
+			return wc;
+		if (now_ns() > until)
+			fail(__FILE__, __LINE__, "a completion comes within ten seconds");
+		sched_yield();
+	}
+}
+
+void poll_none(struct ibv_cq *cq, unsigned ms)
+{
+	struct ibv_wc wc;
+	uint64_t until = now_ns() + ms * 1000000ull;
+
+	do {
+		CHECK_EQ(ibv_poll_cq(cq, 1, &wc), 0);
+		usleep(100);
+	} while (now_ns() < until);
+}
+
+struct ibv_sge sge_of(const struct endpoint *e, size_t offset, uint32_t length)
+{
+	return (struct ibv_sge){(uintptr_t)e->buffer + offset, length, e->mr->lkey};
+}
+
+struct ibv_send_wr one_sided(enum ibv_wr_opcode opcode, struct ibv_sge *sge, struct address to, uint64_t offset)
+{
+	return (struct ibv_send_wr){.wr_id = 1,
+				    .sg_list = sge,
+				    .num_sge = 1,
+				    .opcode = opcode,
+				    .send_flags = IBV_SEND_SIGNALED,
+				    .wr.rdma = {.remote_addr = to.addr + offset, .rkey = to.rkey}};
+}
+
+struct ibv_send_wr atomic_wr(enum ibv_wr_opcode opcode, struct ibv_sge *sge, struct address to, uint64_t offset,
+			     uint64_t compare_add, uint64_t swap)
+{
+	return (struct ibv_send_wr){.wr_id = 1,
+				    .sg_list = sge,
+				    .num_sge = 1,
+				    .opcode = opcode,
+				    .send_flags = IBV_SEND_SIGNALED,
+				    .wr.atomic = {.remote_addr = to.addr + offset,
+						  .rkey = to.rkey,
+						  .compare_add = compare_add,
+						  .swap = swap}};
+}
+
+void post(struct ibv_qp *qp, struct ibv_send_wr *wr)
+{
+	struct ibv_send_wr *bad = NULL;
+
+	CHECK_EQ(ibv_post_send(qp, wr, &bad), 0);
+}
+
+void post_and_expect(struct endpoint *e, struct ibv_send_wr *wr, enum ibv_wc_status status)
+{
+	post(e->qp, wr);
+	struct ibv_wc wc = poll_one(e->cq);
+
+	CHECK_EQ(wc.status, status);
+	CHECK_EQ(wc.wr_id, wr->wr_id);
+	CHECK_EQ(wc.qp_num, e->qp->qp_num);
+}
+
+void post_receive(struct endpoint *e, uint64_t wr_id, size_t offset, uint32_t length)
+{
+	struct ibv_sge sge = sge_of(e, offset, length);
+	struct ibv_recv_wr wr = {.wr_id = wr_id, .sg_list = &sge, .num_sge = 1}, *bad;
+
+	CHECK_EQ(ibv_post_recv(e->qp, &wr, &bad), 0);
+}
+
+void expect_event(struct ibv_context *context, enum ibv_event_type type)
+{
+	struct ibv_async_event event;
+	struct pollfd p = {.fd = context->async_fd, .events = POLLIN};
+
+	CHECK_EQ(poll(&p, 1, 5000), 1);
+	CHECK_EQ(ibv_get_async_event(context, &event), 0);
+	CHECK_EQ(event.event_type, type);
+	ibv_ack_async_event(&event);
+}
+
+struct child child_start(const char *argument)
+{
+	int sockets[2];
+
+	/* a test that fails must neither hang nor leave its child behind */
+	const struct timeval patience = {.tv_sec = 30};
+
+	CHECK_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets), 0);
+	for (int i = 0; i < 2; i++)
+		CHECK_EQ(setsockopt(sockets[i], SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience)), 0);
+	pid_t pid = fork();
+
+	CHECK(pid >= 0);
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (dup2(sockets[1], 3) == 3) {
+			fcntl(3, F_SETFD, 0);
+			execl("/proc/self/exe", "child", argument, (char *)NULL);
+		}
+		_exit(127);
+	}
+	close(sockets[1]);
+	return (struct child){pid, sockets[0]};
+}
+
+void child_send(int socket, const void *data, size_t bytes)
+{
+	CHECK_EQ(send(socket, data, bytes, MSG_NOSIGNAL), bytes);
+}
+
+void child_receive(int socket, void *data, size_t bytes)
+{
+	CHECK_EQ(recv(socket, data, bytes, MSG_WAITALL), bytes);
+}
+
+void child_finish(struct child *c)
+{
+	int status;
+
+	close(c->socket);
+	CHECK_EQ(waitpid(c->pid, &status, 0), c->pid);
+	CHECK(WIFEXITED(status));
+	CHECK_EQ(WEXITSTATUS(status), 0);
+}
+
+void child_kill(struct child *c)
+{
+	kill(c->pid, SIGKILL);
+	CHECK_EQ(waitpid(c->pid, NULL, 0), c->pid);
+	close(c->socket);
+}
+
+static int count_entries(const char *path)
+{
+	DIR *dir = opendir(path);
+	int n = 0;
+
+	CHECK(dir);
+	while (readdir(dir))
+		n++;
+	closedir(dir);
+	return n;
+}
+
+/* Threads of ours: a sanitizer has some of its own. */
+static int count_threads(void)
+{
+	DIR *dir = opendir("/proc/self/task");
+	struct dirent *entry;
+	char path[300], name[32] = "";
+	int n = 0;
+
+	CHECK(dir);
+	while ((entry = readdir(dir))) {
+		snprintf(path, sizeof(path), "/proc/self/task/%s/comm", entry->d_name);
+		FILE *comm = fopen(path, "r");
+
+		if (comm && fgets(name, sizeof(name), comm) && strcmp(name, "softverbs\n") == 0)
+			n++;
+		if (comm)
+			fclose(comm);
+	}
+	closedir(dir);
+	return n;
+}
+
+struct footprint footprint_now(void)
+{
+	struct footprint f = {count_entries("/proc/self/fd"), 0, count_threads()};
+	FILE *maps = fopen("/proc/self/maps", "r");
+	char line[512];
+
+	CHECK(maps);
+	/* the allocator keeps mappings of its own: count those of files, which are what we make */
+	while (fgets(line, sizeof(line), maps))
+		if (strstr(line, "memfd:"))
+			f.maps++;
+	fclose(maps);
+	return f;
+}

@@ -1,0 +1,115 @@
+/* What the tests share: checks that say where, an endpoint with all its verbs objects, a second process to talk to. */
+#pragma once
+#include <errno.h>
+#include <fcntl.h>
+#include <infiniband/verbs.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/types.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define CHECK(condition)                                                                                               \
+	do {                                                                                                           \
+		if (!(condition))                                                                                      \
+			fail(__FILE__, __LINE__, #condition);                                                          \
+	} while (0)
+#define CHECK_EQ(actual, expected)                                                                                     \
+	do {                                                                                                           \
+		long long a_ = (long long)(actual), e_ = (long long)(expected);                                        \
+		if (a_ != e_)                                                                                          \
+			fail_eq(__FILE__, __LINE__, #actual, a_, e_);                                                  \
+	} while (0)
+
+void fail(const char *file, int line, const char *what) __attribute__((noreturn));
+void fail_eq(const char *file, int line, const char *what, long long actual, long long expected)
+    __attribute__((noreturn));
+/* Announce a step of the test. */
+void step(const char *format, ...) __attribute__((format(printf, 1, 2)));
+uint64_t now_ns(void);
+
+#define ALL_ACCESS                                                                                                     \
+	(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC)
+
+enum memory { MEMORY_MALLOC, MEMORY_MEMFD, MEMORY_UNSEALED };
+
+struct endpoint {
+	struct ibv_context *context;
+	struct ibv_pd *pd;
+	struct ibv_comp_channel *channel;
+	struct ibv_cq *cq;
+	struct ibv_qp *qp;
+	struct ibv_mr *mr;
+	uint8_t *buffer;
+	size_t size;
+	int memfd;
+	enum memory memory;
+};
+
+/* What one side must know of the other. */
+struct address {
+	uint32_t qpn;
+	uint32_t rkey;
+	uint64_t addr;
+};
+
+struct options {
+	uint32_t send_wr, recv_wr, sge, inline_data, cqe;
+	bool sig_all;
+	enum ibv_qp_type type;
+	struct ibv_srq *srq;
+};
+
+struct ibv_context *open_soft(void);
+void *memory_alloc(enum memory kind, size_t size, int *fd);
+void memory_free(enum memory kind, void *at, size_t size, int fd);
+void endpoint_open(struct endpoint *e, enum memory kind, size_t size, const struct options *options);
+void endpoint_close(struct endpoint *e);
+struct ibv_qp *qp_create(struct endpoint *e, const struct options *options);
+struct address address_of(const struct endpoint *e);
+void qp_to_init(struct ibv_qp *qp, unsigned access);
+void qp_to_rtr(struct ibv_qp *qp, uint32_t dest);
+void qp_to_rts(struct ibv_qp *qp, uint8_t timeout, uint8_t retries, uint8_t rnr_retries);
+void qp_connect(struct ibv_qp *qp, uint32_t dest);
+enum ibv_qp_state qp_state(struct ibv_qp *qp);
+
+/* One completion, within a few seconds. */
+struct ibv_wc poll_one(struct ibv_cq *cq);
+/* No completion for a while. */
+void poll_none(struct ibv_cq *cq, unsigned ms);
+struct ibv_sge sge_of(const struct endpoint *e, size_t offset, uint32_t length);
+struct ibv_send_wr one_sided(enum ibv_wr_opcode opcode, struct ibv_sge *sge, struct address to, uint64_t offset);
+struct ibv_send_wr atomic_wr(enum ibv_wr_opcode opcode, struct ibv_sge *sge, struct address to, uint64_t offset,
+			     uint64_t compare_add, uint64_t swap);
+void post(struct ibv_qp *qp, struct ibv_send_wr *wr);
+void post_and_expect(struct endpoint *e, struct ibv_send_wr *wr, enum ibv_wc_status status);
+void post_receive(struct endpoint *e, uint64_t wr_id, size_t offset, uint32_t length);
+void expect_event(struct ibv_context *context, enum ibv_event_type type);
+
+/* A second process: this program again, with `argument`. It finds the socket to us as descriptor 3. */
+struct child {
+	pid_t pid;
+	int socket;
+};
+
+struct child child_start(const char *argument);
+void child_send(int socket, const void *data, size_t bytes);
+void child_receive(int socket, void *data, size_t bytes);
+void child_finish(struct child *c); /* expects exit status 0 */
+void child_kill(struct child *c);
+
+/* Everything that a process may leak. */
+struct footprint {
+	int fds, maps, threads;
+};
+struct footprint footprint_now(void);

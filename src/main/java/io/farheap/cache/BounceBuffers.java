@@ -1,0 +1,78 @@
+package io.farheap.cache;
+
+import io.farheap.memory.RegisteredMemory;
+import io.farheap.verbs.Access;
+import io.farheap.verbs.ProtectionDomain;
+
+import java.lang.foreign.MemorySegment;
+
+/** Registered chunks through which data of segments passes that are not a cache's buffers. One thread at a time. */
+final class BounceBuffers implements AutoCloseable {
+
+    static final int CHUNK_BYTES = 16 * 1024;
+    private static final int CHUNKS = 64;
+
+    private final ProtectionDomain domain;
+    private RegisteredMemory chunks;
+    private final int[] free = new int[CHUNKS];
+    private final long[] requestOffsets = new long[CHUNKS];
+    private final int[] lengths = new int[CHUNKS];
+    private int freeCount;
+
+    BounceBuffers(ProtectionDomain domain) {
+        this.domain = domain;
+        for (int chunk = CHUNKS - 1; chunk >= 0; chunk--) {
+            free[freeCount++] = chunk;
+        }
+    }
+
+    boolean isEmpty() {
+        return freeCount == 0;
+    }
+
+    /** Registers the memory, once; many sessions never need it. */
+    void prepare() {
+        if (chunks == null) {
+            chunks = RegisteredMemory.allocate(domain, "farheap-bounce", (long) CHUNKS * CHUNK_BYTES, Access.LOCAL_WRITE);
+        }
+    }
+
+    /** Takes a chunk for a part of a request. There must be one, and the memory must be {@linkplain #prepare prepared}. */
+    int take(long requestOffset, int length) {
+        int chunk = free[--freeCount];
+        requestOffsets[chunk] = requestOffset;
+        lengths[chunk] = length;
+        return chunk;
+    }
+
+    void copyIn(int chunk, MemorySegment source) {
+        MemorySegment.copy(source, requestOffsets[chunk], chunks.segment(), offset(chunk), lengths[chunk]);
+    }
+
+    void copyOut(int chunk, MemorySegment destination) {
+        MemorySegment.copy(chunks.segment(), offset(chunk), destination, requestOffsets[chunk], lengths[chunk]);
+    }
+
+    void give(int chunk) {
+        free[freeCount++] = chunk;
+    }
+
+    long address(int chunk) {
+        return chunks.address() + offset(chunk);
+    }
+
+    int localKey() {
+        return chunks.localKey();
+    }
+
+    private static long offset(int chunk) {
+        return (long) chunk * CHUNK_BYTES;
+    }
+
+    @Override
+    public void close() {
+        if (chunks != null) {
+            chunks.close();
+        }
+    }
+}

@@ -1,0 +1,471 @@
+package io.farheap.cache;
+
+import io.farheap.control.ControlException;
+import io.farheap.latency.LatencyTracker;
+import io.farheap.latency.OperationLatency;
+import io.farheap.memory.RegisteredMemory;
+import io.farheap.region.MigrationResult;
+import io.farheap.region.RegionMigration;
+import io.farheap.region.RegionTable;
+import io.farheap.region.RemoteServer;
+import io.farheap.verbs.Access;
+import io.farheap.verbs.Context;
+import io.farheap.verbs.Devices;
+import io.farheap.verbs.ProtectionDomain;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
+
+/**
+ * A byte-addressable cache in the memory of other machines (Redy, table 1). Create it with {@link #builder}, use it through
+ * {@linkplain #openSession sessions}, move it with {@link #retire}, end it with {@link #delete}. Any thread may call.
+ */
+public final class Cache implements AutoCloseable {
+
+    /** Larger requests are cut: some devices take no more in one message, and softverbs copies within the post. */
+    private static final long MAX_MESSAGE_BYTES = 1 << 20;
+
+    private final CacheOptions options;
+    private final Context context;
+    private final ProtectionDomain domain;
+    private final RegisteredMemory scratch;
+    private final CompletionEvents events;
+    private final LatencyTracker latency = new LatencyTracker();
+    private final RegionTable table;
+    private final RegionMigration migration;
+
+    private final List<RemoteServer> servers = new CopyOnWriteArrayList<>();
+    private final List<Session> sessions = new CopyOnWriteArrayList<>();
+    private final Set<FutureSession> futures = ConcurrentHashMap.newKeySet();
+    private final Set<Buffer> buffers = ConcurrentHashMap.newKeySet();
+    /** Guards which servers and sessions there are, for short. */
+    private final ReentrantLock topology = new ReentrantLock();
+    /** One migration, or change of servers, at a time. */
+    private final ReentrantLock moving = new ReentrantLock();
+    private int nextServerIndex;
+    private volatile boolean deleted;
+
+    Cache(CacheOptions options) {
+        this.options = options;
+        this.events = new CompletionEvents(options.name());
+        try (Undo undo = new Undo()) {
+            context = undo.add(Devices.open(options.device()));
+            if (options.queueDepth() >= context.limits().maxQueuePairRequests()) {
+                throw new IllegalArgumentException("a queue depth of " + options.queueDepth() + "; " + context.device().name()
+                    + " takes up to " + (context.limits().maxQueuePairRequests() - 1));
+            }
+            domain = undo.add(context.allocateProtectionDomain());
+            scratch = undo.add(RegisteredMemory.allocate(domain, "farheap-scratch", Long.BYTES, Access.LOCAL_WRITE));
+            for (String address : options.servers()) {
+                servers.add(undo.add(attach(address)));
+            }
+            table = RegionPlacement.allocate(servers, options.capacity());
+            migration = new RegionMigration(table, () -> sessions);
+            undo.add(events);
+            if (options.file() != null) {
+                load();
+            }
+            undo.keep();
+        }
+    }
+
+    public static CacheBuilder builder() {
+        return new CacheBuilder();
+    }
+
+    /** Bytes: addresses go from 0 to this, exclusive. */
+    public long capacity() {
+        return options.capacity();
+    }
+
+    /** The RDMA device in use. */
+    public Context context() {
+        return context;
+    }
+
+    /** The size of the regions in which the cache moves, in bytes. */
+    public long regionBytes() {
+        return table.regionBytes();
+    }
+
+    public int regions() {
+        return table.size();
+    }
+
+    /** The server that has a region now, as HOST:PORT. */
+    public String serverOf(int region) {
+        return table.get(region).server().address();
+    }
+
+    /**
+     * A new session; it belongs to the first thread that uses it. It connects to every server anew, so it also replaces one whose
+     * connection failed; requests to a server that cannot be reached end with {@link Status#LOST}.
+     */
+    public Session openSession() {
+        checkOpen();
+        topology.lock();
+        try {
+            checkOpen();
+            Session session = newSession();
+            try {
+                for (RemoteServer server : servers) {
+                    connectOrLose(session, server);
+                }
+            } catch (Throwable e) {
+                session.destroy();
+                throw e;
+            }
+            sessions.add(session);
+            return session;
+        } finally {
+            topology.unlock();
+        }
+    }
+
+    private Session newSession() {
+        OperationLatency recorder = options.trackLatency() ? latency.newSource() : null;
+        try {
+            return new Session(this, options, scratch, recorder);
+        } catch (Throwable e) {
+            if (recorder != null) {
+                latency.remove(recorder);
+            }
+            throw e;
+        }
+    }
+
+    /** A facade of futures over a session and a thread of its own, for those who prefer comfort. It is closed with the cache. */
+    public FutureSession openFutureSession() {
+        FutureSession session = new FutureSession(this, openSession(), options.name());
+        futures.add(session);
+        return session;
+    }
+
+    /**
+     * Registered memory for requests without a copy. Each call maps memory of its own, so take one large buffer and cut it.
+     *
+     * @param bytes rounded up to whole pages
+     */
+    public Buffer allocate(long bytes) {
+        topology.lock();
+        try {
+            checkOpen();
+            Buffer buffer = new Buffer(this, RegisteredMemory.allocate(domain, "farheap-buffer", bytes, Access.LOCAL_WRITE));
+            buffers.add(buffer);
+            return buffer;
+        } finally {
+            topology.unlock();
+        }
+    }
+
+    /** Latencies of all sessions; empty where the cache was built without {@link CacheBuilder#trackLatency}. */
+    public LatencyTracker latency() {
+        return latency;
+    }
+
+    /** Servers that the cache uses, as HOST:PORT. */
+    public List<String> servers() {
+        return servers.stream().map(RemoteServer::address).toList();
+    }
+
+    /**
+     * Adds a server for regions to move to.
+     *
+     * @throws CacheException where it cannot be reached, or its regions have another size
+     */
+    public void addServer(String address) {
+        checkOpen();
+        moving.lock();
+        try {
+            checkOpen();
+            RemoteServer server = attach(address);
+            try {
+                connectAll(server);
+            } catch (Throwable e) {
+                for (Session session : sessions) {
+                    session.disconnect(server);
+                }
+                server.close();
+                throw e;
+            }
+        } catch (ControlException e) {
+            throw new CacheException("cannot use memory server " + address + ": " + e.getMessage(), e);
+        } finally {
+            moving.unlock();
+        }
+    }
+
+    private void connectAll(RemoteServer server) {
+        RegionPlacement.checkRegionSize(server, table.regionBytes());
+        topology.lock();
+        try {
+            for (Session session : sessions) {
+                session.connect(server);
+            }
+            servers.add(server);
+        } finally {
+            topology.unlock();
+        }
+    }
+
+    /**
+     * Moves one region, while reads of it go on and writes to it wait.
+     *
+     * @param region from 0 to {@link #regions}, exclusive
+     * @param to     HOST:PORT of a server that the cache uses
+     * @throws CacheException where a server refuses or does not answer: the region is where it was
+     */
+    public MigrationResult migrate(int region, String to) {
+        checkOpen();
+        if (region < 0 || region >= table.size()) {
+            throw new IndexOutOfBoundsException("region " + region + "; the cache has " + table.size());
+        }
+        moving.lock();
+        try {
+            checkOpen();
+            RemoteServer destination = server(to);
+            if (table.get(region).server() == destination) {
+                return MigrationResult.NONE;
+            }
+            return migration.migrate(region, destination);
+        } catch (ControlException e) {
+            throw new CacheException("region " + region + " stays on " + table.get(region).server() + ": " + e.getMessage(), e);
+        } finally {
+            moving.unlock();
+        }
+    }
+
+    /**
+     * Moves all regions off a server, one by one, to those of the others that have most room, and gives its lease back.
+     *
+     * @param address HOST:PORT
+     * @param moved   told of each region that has moved
+     * @throws CacheException where a region could not be moved: those before it have moved, it and those after it are where they were
+     */
+    public MigrationResult retire(String address, Consumer<MigrationResult> moved) {
+        checkOpen();
+        moving.lock();
+        try {
+            checkOpen();
+            RemoteServer source = server(address);
+            MigrationResult total = MigrationResult.NONE;
+            for (int region = 0; region < table.size(); region++) {
+                if (table.get(region).server() == source) {
+                    MigrationResult one = moveToRoomiest(region, source);
+                    total = total.plus(one);
+                    moved.accept(one);
+                }
+            }
+            detach(source);
+            return total;
+        } finally {
+            moving.unlock();
+        }
+    }
+
+    /** As {@link #close}: Redy's name for it. */
+    public void delete() {
+        close();
+    }
+
+    /**
+     * Closes all sessions and gives all memory back. Requests that are pending in sessions of other threads are not called back; the
+     * next use of such a session throws. Buffers that are still open are closed. Idempotent.
+     */
+    @Override
+    public void close() {
+        refuseInCallback();
+        futures.forEach(FutureSession::close);
+        moving.lock();
+        try (Undo everything = new Undo()) {
+            topology.lock();
+            try {
+                if (deleted) {
+                    return;
+                }
+                deleted = true;
+            } finally {
+                topology.unlock();
+            }
+            everything.add(context);
+            everything.add(domain);
+            everything.add(scratch);
+            servers.forEach(everything::add);
+            everything.add(events);
+            everything.add(this::freeBuffers);
+            sessions.forEach(session -> everything.add(session::destroy));
+            sessions.clear();
+        } finally {
+            moving.unlock();
+        }
+    }
+
+    private void freeBuffers() {
+        topology.lock();
+        try {
+            for (Buffer buffer : buffers) {
+                buffer.closed(true);
+                buffer.free();
+            }
+            buffers.clear();
+        } finally {
+            topology.unlock();
+        }
+    }
+
+    ProtectionDomain domain() {
+        return domain;
+    }
+
+    RegionTable table() {
+        return table;
+    }
+
+    CompletionEvents events() {
+        return events;
+    }
+
+    /** The most that one work request may carry. */
+    int maxMessageBytes() {
+        return (int) Math.min(MAX_MESSAGE_BYTES, context.activePort().maxMessageBytes());
+    }
+
+    void close(Session session) {
+        // Migrations must see it until nothing that it posted can take effect any more.
+        session.destroy();
+        sessions.remove(session);
+    }
+
+    void close(FutureSession session) {
+        futures.remove(session);
+    }
+
+    void close(Buffer buffer) {
+        refuseInCallback();
+        topology.lock();
+        try {
+            if (!buffers.contains(buffer)) {
+                return;
+            }
+            buffer.closed(true);
+            for (Session session : sessions) {
+                if (session.uses(buffer)) {
+                    buffer.closed(false);
+                    throw new IllegalStateException("a request that uses the buffer has not finished; poll its session until it has");
+                }
+            }
+            buffers.remove(buffer);
+            buffer.free();
+        } finally {
+            topology.unlock();
+        }
+    }
+
+    /** A server that is gone takes its own regions along, not the session's others. */
+    private void connectOrLose(Session session, RemoteServer server) {
+        try {
+            session.connect(server);
+        } catch (ControlException e) {
+            switch (e.code()) {
+                case UNAVAILABLE, DEADLINE_EXCEEDED, LEASE_EXPIRED -> { }
+                default -> throw new CacheException("cannot connect a session to " + server + ": " + e.getMessage(), e);
+            }
+        }
+    }
+
+    private RemoteServer attach(String address) {
+        try {
+            return RemoteServer.attach(address, nextServerIndex++, domain, options.name(), this::lost);
+        } catch (ControlException e) {
+            throw new CacheException("cannot use memory server " + address + ": " + e.getMessage(), e);
+        }
+    }
+
+    private void lost(RemoteServer server, ControlException cause) {
+        LostServerListener listener = options.lostListener();
+        if (listener != null && !deleted) {
+            listener.serverLost(server.address(), cause.getMessage(), table == null ? 0 : regionsOf(server));
+        }
+    }
+
+    private int regionsOf(RemoteServer server) {
+        int regions = 0;
+        for (int region = 0; region < table.size(); region++) {
+            if (table.get(region).server() == server) {
+                regions++;
+            }
+        }
+        return regions;
+    }
+
+    private MigrationResult moveToRoomiest(int region, RemoteServer source) {
+        ControlException refused = null;
+        for (RemoteServer destination : byRoom(source)) {
+            try {
+                return migration.migrate(region, destination);
+            } catch (ControlException e) {
+                refused = e;
+            }
+        }
+        throw new CacheException("region " + region + " stays on " + source + ": "
+            + (refused == null ? "there is no other server; add one" : refused.getMessage()), refused);
+    }
+
+    private List<RemoteServer> byRoom(RemoteServer except) {
+        List<RemoteServer> others = new ArrayList<>(servers);
+        others.remove(except);
+        others.sort(Comparator.comparingInt(server -> regionsOf(server) - server.description().freeRegions()));
+        return others;
+    }
+
+    private void detach(RemoteServer server) {
+        topology.lock();
+        try {
+            servers.remove(server);
+            for (Session session : sessions) {
+                session.disconnect(server);
+            }
+        } finally {
+            topology.unlock();
+        }
+        server.close();
+    }
+
+    private RemoteServer server(String address) {
+        for (RemoteServer server : servers) {
+            if (server.address().equals(address)) {
+                return server;
+            }
+        }
+        throw new CacheException("the cache does not use server " + address + "; it uses " + servers());
+    }
+
+    private void load() {
+        Session session = openSession();
+        try (FileLoader loader = new FileLoader(this, session)) {
+            loader.load(options.file(), options.loaded());
+        } finally {
+            session.close();
+        }
+    }
+
+    private void checkOpen() {
+        refuseInCallback();
+        if (deleted) {
+            throw new IllegalStateException("the cache is deleted");
+        }
+    }
+
+    /** A callback is inside its session's gate: what claims gates, or waits for somebody who does, would wait for ever. */
+    void refuseInCallback() {
+        for (Session session : sessions) {
+            session.refuseInCallback();
+        }
+    }
+}

@@ -1,0 +1,111 @@
+package io.farheap.cache;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.LongConsumer;
+
+/** What a cache is to be. Every setter returns the builder. */
+public final class CacheBuilder {
+
+    private static final int DEFAULT_QUEUE_DEPTH = 64;
+    private static final int DEFAULT_REQUESTS = 512;
+    private static final int DEFAULT_INLINE_BYTES = 172;
+
+    private long capacity;
+    private final List<String> servers = new ArrayList<>();
+    private String device = "";
+    private Path file;
+    private LongConsumer loaded;
+    private String name = "farheap-" + ProcessHandle.current().pid();
+    private int queueDepth = DEFAULT_QUEUE_DEPTH;
+    private int requests = DEFAULT_REQUESTS;
+    private int inlineBytes = DEFAULT_INLINE_BYTES;
+    private boolean trackLatency;
+    private LostServerListener lostListener;
+
+    CacheBuilder() {
+    }
+
+    /** Bytes. Required. */
+    public CacheBuilder capacity(long bytes) {
+        this.capacity = bytes;
+        return this;
+    }
+
+    /** Memory servers, as HOST:PORT. At least one is required. */
+    public CacheBuilder servers(String... addresses) {
+        return servers(List.of(addresses));
+    }
+
+    public CacheBuilder servers(List<String> addresses) {
+        servers.addAll(addresses);
+        return this;
+    }
+
+    /** The RDMA device to use; the first with an active port where none is named. */
+    public CacheBuilder device(String name) {
+        this.device = name;
+        return this;
+    }
+
+    /** Fills the cache with the file's first bytes, as many as fit. What the file does not reach is zero. */
+    public CacheBuilder file(Path file) {
+        return file(file, null);
+    }
+
+    /** @param loaded told, on the creating thread, how many bytes have been loaded so far */
+    public CacheBuilder file(Path file, LongConsumer loaded) {
+        this.file = file;
+        this.loaded = loaded;
+        return this;
+    }
+
+    /** The client's name in servers' logs and in thread names. */
+    public CacheBuilder name(String name) {
+        this.name = name;
+        return this;
+    }
+
+    /** RDMA operations in flight on one connection. */
+    public CacheBuilder queueDepth(int operations) {
+        this.queueDepth = operations;
+        return this;
+    }
+
+    /** Requests of a session between issue and callback; a power of two. */
+    public CacheBuilder requests(int requests) {
+        this.requests = requests;
+        return this;
+    }
+
+    /** Writes of up to this many bytes travel in the work request, so that the device fetches nothing. */
+    public CacheBuilder inlineBytes(int bytes) {
+        this.inlineBytes = bytes;
+        return this;
+    }
+
+    /** Times every request; two clock reads each. */
+    public CacheBuilder trackLatency(boolean track) {
+        this.trackLatency = track;
+        return this;
+    }
+
+    /** Told when a server is lost, on a thread that it must not hold. */
+    public CacheBuilder onLost(LostServerListener listener) {
+        this.lostListener = listener;
+        return this;
+    }
+
+    /**
+     * Creates the cache, or changes nothing.
+     *
+     * @throws CacheException                    where a server refuses, or there is not enough memory
+     * @throws io.farheap.verbs.VerbsException   where there is no device, or it refuses
+     * @throws IllegalArgumentException          where an option makes no sense
+     */
+    public Cache create() {
+        return new Cache(new CacheOptions(capacity, servers, device, file, loaded, name, queueDepth, requests, inlineBytes,
+            trackLatency, lostListener));
+    }
+}

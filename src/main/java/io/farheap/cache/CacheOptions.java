@@ -1,0 +1,56 @@
+package io.farheap.cache;
+
+import io.farheap.verbs.DeviceLimits;
+
+import java.nio.file.Path;
+import java.util.List;
+import java.util.function.LongConsumer;
+
+/**
+ * How a cache is created; made by {@link CacheBuilder}.
+ *
+ * @param capacity      bytes, rounded up to whole regions of the servers
+ * @param servers       HOST:PORT of memory servers; regions are spread over them evenly
+ * @param device        name of the RDMA device, empty for the first with an active port
+ * @param file          whose first {@code capacity} bytes fill the cache, or null
+ * @param loaded        told how many bytes of the file have been loaded so far, on the creating thread; or null
+ * @param name          of the client, for servers' logs and thread names
+ * @param queueDepth    RDMA operations in flight on one connection (Redy's q)
+ * @param requests      requests of a session between issue and callback
+ * @param inlineBytes   writes of up to this size travel in the work request
+ * @param trackLatency  whether sessions time every request
+ * @param lostListener  told when a server is lost, on a thread that it must not hold; or null
+ */
+record CacheOptions(long capacity, List<String> servers, String device, Path file, LongConsumer loaded, String name, int queueDepth,
+                    int requests, int inlineBytes, boolean trackLatency, LostServerListener lostListener) {
+
+    private static final int MAX_REQUESTS = 1 << 16;
+    private static final int COMPLETION_ENTRIES_PER_DEPTH = 16;
+    private static final int MIN_COMPLETION_ENTRIES = 1024;
+    private static final int RESERVED_ENTRIES = 256;
+
+    CacheOptions {
+        if (capacity < 1) {
+            throw new IllegalArgumentException("a capacity of " + capacity + " bytes; it must be at least 1");
+        }
+        if (servers.isEmpty()) {
+            throw new IllegalArgumentException("a cache needs at least one memory server, as HOST:PORT");
+        }
+        if (queueDepth < 1) {
+            throw new IllegalArgumentException("a queue depth of " + queueDepth + "; it must be at least 1");
+        }
+        if (requests < 2 || requests > MAX_REQUESTS || Integer.bitCount(requests) != 1) {
+            throw new IllegalArgumentException(requests + " requests; it must be a power of two from 2 to " + MAX_REQUESTS);
+        }
+        if (inlineBytes < 0) {
+            throw new IllegalArgumentException("an inline threshold of " + inlineBytes + " bytes; it must be at least 0");
+        }
+        servers = List.copyOf(servers);
+    }
+
+    /** Work requests that a session may have in flight over all its connections. */
+    int completionEntries(DeviceLimits limits) {
+        int wanted = Math.max(MIN_COMPLETION_ENTRIES, queueDepth * COMPLETION_ENTRIES_PER_DEPTH);
+        return Math.min(wanted, limits.maxCompletionEntries() - RESERVED_ENTRIES);
+    }
+}

@@ -1,0 +1,92 @@
+package io.farheap.cache;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.function.LongConsumer;
+
+/** Fills a cache from a file: a few large writes in flight while the next part is read from the file. */
+final class FileLoader implements AutoCloseable, Completion {
+
+    private static final int PART_BYTES = 1 << 20;
+    private static final int PARTS = 4;
+
+    private final Cache cache;
+    private final Session session;
+    private final Buffer buffer;
+    private final int[] freeParts = new int[PARTS];
+    private int free;
+    private long written;
+    private int failure = Status.OK;
+
+    FileLoader(Cache cache, Session session) {
+        this.cache = cache;
+        this.session = session;
+        this.buffer = cache.allocate((long) PARTS * PART_BYTES);
+        for (int part = 0; part < PARTS; part++) {
+            freeParts[free++] = part;
+        }
+    }
+
+    /** @param loaded told how many bytes have been written so far, or null */
+    void load(Path file, LongConsumer loaded) {
+        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
+            long bytes = Math.min(channel.size(), cache.capacity());
+            for (long at = 0; at < bytes; at += PART_BYTES) {
+                int length = (int) Math.min(PART_BYTES, bytes - at);
+                int part = takePart();
+                read(channel, at, part, length);
+                while (!session.write(at, buffer, (long) part * PART_BYTES, length, this, (long) part << Integer.SIZE | length)) {
+                    session.awaitProgress();
+                }
+                report(loaded);
+            }
+            session.drain();
+            report(loaded);
+        } catch (IOException e) {
+            throw new CacheException("cannot fill the cache from " + file + ": " + e.getMessage(), e);
+        }
+    }
+
+    @Override
+    public void completed(long token, int status) {
+        freeParts[free++] = (int) (token >>> Integer.SIZE);
+        written += (int) token;
+        if (status != Status.OK) {
+            failure = status;
+        }
+    }
+
+    @Override
+    public void close() {
+        session.drain();
+        buffer.close();
+    }
+
+    private int takePart() {
+        while (free == 0) {
+            session.awaitProgress();
+        }
+        return freeParts[--free];
+    }
+
+    private void read(FileChannel channel, long at, int part, int length) throws IOException {
+        ByteBuffer bytes = buffer.segment().asSlice((long) part * PART_BYTES, length).asByteBuffer();
+        while (bytes.hasRemaining()) {
+            if (channel.read(bytes, at + bytes.position()) < 0) {
+                throw new IOException("it became shorter while it was read");
+            }
+        }
+    }
+
+    private void report(LongConsumer loaded) {
+        if (failure != Status.OK) {
+            throw new CacheException("cannot fill the cache: " + Status.describe(failure), failure);
+        }
+        if (loaded != null) {
+            loaded.accept(written);
+        }
+    }
+}

@@ -1,0 +1,58 @@
+package io.farheap.cache;
+
+import io.farheap.connection.Connection;
+
+/** Completions that a migration took from a session's completion queue; the session's thread handles them before others. */
+final class ForeignCompletions {
+
+    private final long[] ids;
+    private final int[] statuses;
+    private int count;
+
+    /** @param capacity the completion queue's entries */
+    ForeignCompletions(int capacity) {
+        ids = new long[capacity];
+        statuses = new int[capacity];
+    }
+
+    void add(long id, int status) {
+        ids[count] = id;
+        statuses[count++] = status;
+    }
+
+    boolean contains(long id) {
+        for (int i = 0; i < count; i++) {
+            if (ids[i] == id) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** How many belong to a connection. */
+    int countOf(int connection) {
+        int found = 0;
+        for (int i = 0; i < count; i++) {
+            if (Connection.connectionOf(ids[i]) == connection) {
+                found++;
+            }
+        }
+        return found;
+    }
+
+    int count() {
+        return count;
+    }
+
+    long id(int i) {
+        return ids[i];
+    }
+
+    int status(int i) {
+        return statuses[i];
+    }
+
+    void clear() {
+        count = 0;
+    }
+}

@@ -1,0 +1,78 @@
+package io.farheap.cache;
+
+import io.farheap.region.RegionTable;
+
+/**
+ * The requests that wait for a migration, in the order of issue: writes to a region that is moving, and later requests that
+ * overlap them. They are out of the session's order of callbacks, so that they hold back nothing else.
+ */
+final class HeldRequests {
+
+    private final Requests requests;
+    private final RegionTable table;
+    private final int[] held;
+    /** How many held requests touch each region: most requests are compared with none. */
+    private final int[] perRegion;
+    private int count;
+
+    /** @param capacity how many may be held */
+    HeldRequests(Requests requests, RegionTable table, int capacity) {
+        this.requests = requests;
+        this.table = table;
+        this.held = new int[capacity];
+        this.perRegion = new int[table.size()];
+    }
+
+    int count() {
+        return count;
+    }
+
+    int get(int i) {
+        return held[i];
+    }
+
+    void add(int request) {
+        int at = count++;
+        for (; at > 0 && requests.sequence[held[at - 1]] > requests.sequence[request]; at--) {
+            held[at] = held[at - 1];
+        }
+        held[at] = request;
+        mark(request, 1);
+    }
+
+    void remove(int i) {
+        mark(held[i], -1);
+        count--;
+        System.arraycopy(held, i + 1, held, i, count - i);
+    }
+
+    /** Whether a range overlaps a held request that was issued before {@code sequence}, or only one that is not fully posted. */
+    boolean overlaps(long address, long length, long sequence, boolean unpostedOnly) {
+        if (!touches(address, length)) {
+            return false;
+        }
+        for (int i = 0; i < count && requests.sequence[held[i]] < sequence; i++) {
+            if (requests.overlaps(held[i], address, length) && !(unpostedOnly && requests.fullyPosted(held[i]))) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private boolean touches(long address, long length) {
+        int last = table.indexOf(address + length - 1);
+        for (int region = table.indexOf(address); region <= last; region++) {
+            if (perRegion[region] > 0) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private void mark(int request, int change) {
+        int last = table.indexOf(requests.address[request] + requests.length[request] - 1);
+        for (int region = table.indexOf(requests.address[request]); region <= last; region++) {
+            perRegion[region] += change;
+        }
+    }
+}

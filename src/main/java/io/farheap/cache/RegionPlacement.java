@@ -1,0 +1,76 @@
+package io.farheap.cache;
+
+import io.farheap.control.ControlException;
+import io.farheap.region.RegionTable;
+import io.farheap.region.RemoteRegion;
+import io.farheap.region.RemoteServer;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/** Which server a new cache's regions go to. */
+final class RegionPlacement {
+
+    private RegionPlacement() {
+    }
+
+    /** Spreads the regions evenly, region i on server i modulo their number where they have room. */
+    static RegionTable allocate(List<RemoteServer> servers, long capacity) {
+        long regionBytes = servers.getFirst().description().regionBytes();
+        for (RemoteServer server : servers) {
+            checkRegionSize(server, regionBytes);
+        }
+        long wanted = (capacity - 1) / regionBytes + 1;
+        int[] shares = shares(servers, capacity, wanted, regionBytes);
+        List<List<RemoteRegion>> granted = new ArrayList<>();
+        for (int i = 0; i < shares.length; i++) {
+            granted.add(shares[i] == 0 ? new ArrayList<>() : grant(servers.get(i), shares[i]));
+        }
+        RemoteRegion[] regions = new RemoteRegion[(int) wanted];
+        int server = 0;
+        for (int region = 0; region < regions.length; region++) {
+            while (granted.get(server).isEmpty()) {
+                server = (server + 1) % shares.length;
+            }
+            regions[region] = granted.get(server).removeFirst();
+            server = (server + 1) % shares.length;
+        }
+        return new RegionTable(regions, regionBytes);
+    }
+
+    private static int[] shares(List<RemoteServer> servers, long capacity, long wanted, long regionBytes) {
+        int[] shares = new int[servers.size()];
+        long missing = wanted;
+        boolean progress = true;
+        while (missing > 0 && progress) {
+            progress = false;
+            for (int i = 0; i < shares.length && missing > 0; i++) {
+                if (shares[i] < servers.get(i).description().freeRegions()) {
+                    shares[i]++;
+                    missing--;
+                    progress = true;
+                }
+            }
+        }
+        if (missing > 0) {
+            throw new CacheException("a cache of " + capacity + " bytes needs " + wanted + " regions of " + regionBytes
+                + " bytes; the servers have " + (wanted - missing) + " free: ask for less, or name more servers");
+        }
+        return shares;
+    }
+
+    private static List<RemoteRegion> grant(RemoteServer server, int regions) {
+        try {
+            return new ArrayList<>(server.allocate(regions));
+        } catch (ControlException e) {
+            throw new CacheException(server + " does not grant " + regions + " regions: " + e.getMessage(), e);
+        }
+    }
+
+    static void checkRegionSize(RemoteServer server, long regionBytes) {
+        if (server.description().regionBytes() != regionBytes) {
+            throw new CacheException(server + " has regions of " + server.description().regionBytes() + " bytes, the cache of "
+                + regionBytes + "; start its servers with one --region");
+        }
+    }
+}

@@ -1,0 +1,549 @@
+package io.farheap.cache;
+
+import io.farheap.latency.OperationLatency;
+import io.farheap.memory.RegisteredMemory;
+import io.farheap.region.MigrationParticipant;
+import io.farheap.region.RemoteRegion;
+import io.farheap.region.RemoteServer;
+import io.farheap.thread.OwnerGate;
+import io.farheap.verbs.CompletionChannel;
+import io.farheap.verbs.CompletionQueue;
+import io.farheap.verbs.VerbsException;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * Reads and writes a cache. Requests belong to a session, and a session to one thread at a time: the first that uses it, until it
+ * calls {@link #release}. A thread that uses a session of another gets an {@link IllegalStateException}.
+ *
+ * <h2>Asynchronous requests</h2>
+ * {@link #read(long, Buffer, long, long, Completion, long) read} and {@link #write(long, Buffer, long, long, Completion, long)
+ * write} take a range of any size at any address, across region boundaries, and return at once: {@code true}, or {@code false} where
+ * the session's queue is full, in which case nothing has happened and a {@link #poll} makes room. They allocate nothing. Requests make
+ * progress, and callbacks run, when the session is polled. Until its callback runs, a request's memory belongs to the request.
+ *
+ * <h2>Order</h2>
+ * A request takes effect, and is called back, after the earlier requests of its session that overlap it. Callbacks otherwise come in
+ * the order of issue, except that a request which a migration holds does not hold back later ones that do not overlap it. Among
+ * sessions there is no order but this: a read returns what the last completed write to that address stored, for each aligned 8 bytes;
+ * a larger read may be torn by a write in flight.
+ *
+ * <h2>Blocking requests</h2>
+ * {@link #readBlocking} and {@link #writeBlocking} return when the request has finished. A virtual thread parks at once and never
+ * spins its carrier; a platform thread polls for some 50 us first. They are not interrupted: an interrupt is kept for the caller.
+ * Callbacks of other requests of the session run meanwhile; an exception of one comes out of the blocking call, whose own request then
+ * goes on, so its memory must stay untouched until {@link #drain} has returned.
+ */
+public final class Session implements AutoCloseable, MigrationParticipant {
+
+    private static final VarHandle OWNER;
+
+    static {
+        try {
+            OWNER = MethodHandles.lookup().findVarHandle(Session.class, "owner", Thread.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
+    private static final long SPIN_NANOS = 50_000;
+    private static final int COMPLETION_BATCH = 32;
+    /** Room in the completion queue for one flush of each server. */
+    private static final int FLUSH_ENTRIES = 256;
+
+    private final Cache cache;
+    private final OperationLatency latency;
+    private final OwnerGate gate = new OwnerGate();
+    private final CompletionChannel channel;
+    private final CompletionQueue completions;
+    private final BounceBuffers bounce;
+    private final SessionEngine engine;
+    private final SessionConnections connections;
+    private final Blocked blocked = new Blocked();
+
+    private final ReentrantLock destroying = new ReentrantLock();
+
+    private Thread owner;
+    private boolean closing;
+    private boolean closed;
+    /** The owner, while it sleeps or is about to. */
+    private volatile Thread sleeper;
+    private volatile boolean resumed;
+    private long eventsToken;
+
+    Session(Cache cache, CacheOptions options, RegisteredMemory scratch, OperationLatency latency) {
+        this.cache = cache;
+        this.latency = latency;
+        int entries = options.completionEntries(cache.context().limits());
+        this.channel = cache.context().createCompletionChannel();
+        CompletionQueue queue = null;
+        try {
+            queue = cache.context().createCompletionQueue(entries + FLUSH_ENTRIES, COMPLETION_BATCH, channel);
+            this.completions = queue;
+            this.bounce = new BounceBuffers(cache.domain());
+            this.engine = new SessionEngine(cache.table(), completions, entries, entries + FLUSH_ENTRIES,
+                cache.maxMessageBytes(), bounce, latency, options.requests());
+            this.connections = new SessionConnections(gate, engine, completions, cache.domain(), scratch, options);
+        } catch (Throwable e) {
+            if (queue != null) {
+                queue.close();
+            }
+            channel.close();
+            throw e;
+        }
+    }
+
+    /**
+     * Reads into a registered buffer, with no copy.
+     *
+     * @param address in the cache, from 0
+     * @param offset  in the buffer
+     * @param length  bytes, at least 1
+     * @param token   handed to the callback
+     * @return false where the queue is full, and nothing has happened
+     * @throws IndexOutOfBoundsException where the range is not within the cache, or not within the buffer
+     * @throws IllegalStateException     where the session, the cache or the buffer is closed, or another thread owns the session
+     */
+    public boolean read(long address, Buffer destination, long offset, long length, Completion completion, long token) {
+        return issue(false, address, destination, offset, length, completion, token);
+    }
+
+    /** Writes from a registered buffer, with no copy. Parameters and errors are those of {@link #read}. */
+    public boolean write(long address, Buffer source, long offset, long length, Completion completion, long token) {
+        return issue(true, address, source, offset, length, completion, token);
+    }
+
+    /**
+     * Reads {@code destination.byteSize()} bytes into any segment, on the heap too, through a bounce buffer: one copy.
+     *
+     * @throws IllegalArgumentException where the segment is read-only, or belongs to another thread
+     */
+    public boolean read(long address, MemorySegment destination, Completion completion, long token) {
+        if (destination.isReadOnly()) {
+            throw new IllegalArgumentException("the destination segment is read-only");
+        }
+        return issue(false, address, destination, completion, token);
+    }
+
+    /** Writes all of a segment, on the heap too, through a bounce buffer: one copy. */
+    public boolean write(long address, MemorySegment source, Completion completion, long token) {
+        return issue(true, address, source, completion, token);
+    }
+
+    /**
+     * Makes progress, and runs the callbacks of requests that have finished.
+     *
+     * @return how many callbacks ran
+     */
+    public int poll() {
+        enterOutsideCallback();
+        try {
+            return progress();
+        } finally {
+            gate.exit();
+        }
+    }
+
+    /** Reads, and returns when the data is in the buffer. @throws CacheException where the request failed */
+    public void readBlocking(long address, Buffer destination, long offset, long length) {
+        blocked.begin();
+        while (!read(address, destination, offset, length, blocked, blocked.ticket)) {
+            awaitProgress();
+        }
+        blocked.await("read", address, length);
+    }
+
+    /** Writes, and returns when the write has taken effect. @throws CacheException where the request failed */
+    public void writeBlocking(long address, Buffer source, long offset, long length) {
+        blocked.begin();
+        while (!write(address, source, offset, length, blocked, blocked.ticket)) {
+            awaitProgress();
+        }
+        blocked.await("write", address, length);
+    }
+
+    /** As {@link #readBlocking(long, Buffer, long, long)}, into any segment. */
+    public void readBlocking(long address, MemorySegment destination) {
+        blocked.begin();
+        while (!read(address, destination, blocked, blocked.ticket)) {
+            awaitProgress();
+        }
+        blocked.await("read", address, destination.byteSize());
+    }
+
+    /** As {@link #writeBlocking(long, Buffer, long, long)}, from any segment. */
+    public void writeBlocking(long address, MemorySegment source) {
+        blocked.begin();
+        while (!write(address, source, blocked, blocked.ticket)) {
+            awaitProgress();
+        }
+        blocked.await("write", address, source.byteSize());
+    }
+
+    /** Returns when no request of the session is pending; their callbacks have run. */
+    public void drain() {
+        while (pending() > 0) {
+            awaitProgress();
+        }
+    }
+
+    /**
+     * Polls until at least one callback has run, or until the thread is unparked; sleeps where that takes long. With nothing pending
+     * it sleeps until it is unparked.
+     */
+    public void awaitProgress() {
+        // An interrupt makes parking return at once, so that waiting would spin: it is kept for the caller.
+        boolean interrupted = Thread.interrupted();
+        try {
+            pollOrSleep();
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    private void pollOrSleep() {
+        if (poll() > 0) {
+            return;
+        }
+        if (!Thread.currentThread().isVirtual()) {
+            long deadline = System.nanoTime() + SPIN_NANOS;
+            while (System.nanoTime() - deadline < 0) {
+                Thread.onSpinWait();
+                if (poll() > 0) {
+                    return;
+                }
+            }
+        }
+        sleep();
+    }
+
+    /** Requests between issue and callback. */
+    public int pending() {
+        enter();
+        try {
+            return engine.pending();
+        } finally {
+            exit();
+        }
+    }
+
+    /** Requests that wait for a migration. */
+    public int held() {
+        enter();
+        try {
+            return engine.heldCount();
+        } finally {
+            exit();
+        }
+    }
+
+    /** Lets another thread use the session from now on; the caller hands it over by whatever means threads have. */
+    public void release() {
+        enterOutsideCallback();
+        gate.exit();
+        OWNER.setRelease(this, null);
+    }
+
+    /**
+     * Finishes what has been posted, ends the rest with {@link Status#CLOSED}, runs all callbacks, and closes. Requests that
+     * callbacks issue meanwhile are refused with {@link IllegalStateException}. Idempotent. Exceptions of callbacks come out of it
+     * after the session is closed.
+     */
+    @Override
+    public void close() {
+        cache.refuseInCallback();
+        if (isClosed()) {
+            return;
+        }
+        RuntimeException thrown = null;
+        try {
+            enter();
+            try {
+                closing = true;
+                engine.abandonUnposted();
+            } finally {
+                gate.exit();
+            }
+            while (pending() > 0) {
+                try {
+                    awaitProgress();
+                } catch (VerbsException e) {
+                    // The device itself: nothing will complete any more.
+                    throw e;
+                } catch (RuntimeException e) {
+                    thrown = suppress(thrown, e);
+                }
+            }
+        } finally {
+            cache.close(this);
+        }
+        if (thrown != null) {
+            throw thrown;
+        }
+    }
+
+    @Override
+    public void ensureConnected(RemoteServer server) {
+        connections.ensure(server);
+        wake();
+    }
+
+    @Override
+    public void quiesce(RemoteRegion region) {
+        try {
+            connections.quiesce(region);
+        } finally {
+            // Completions that the session sleeps for may have been taken meanwhile.
+            wake();
+        }
+    }
+
+    @Override
+    public void resume() {
+        resumed = true;
+        wake();
+    }
+
+    /** Connects to a server, before a region of it enters the table. */
+    void connect(RemoteServer server) {
+        connections.connect(server);
+    }
+
+    /** Ends the connection to a server, if there is one; what is still in flight on it is failed. */
+    void disconnect(RemoteServer server) {
+        connections.disconnect(server);
+        wake();
+    }
+
+    /** Whether a request uses a buffer that the cache has marked closed. */
+    boolean uses(Buffer buffer) {
+        gate.claim();
+        try {
+            return engine.uses(buffer);
+        } finally {
+            gate.unclaim();
+        }
+    }
+
+    /** Frees everything, from whatever thread, and returns when that is done. The owner's next call is told that it is closed. */
+    void destroy() {
+        destroying.lock();
+        try {
+            gate.claim();
+            boolean first = !closed;
+            closed = true;
+            gate.unclaim();
+            if (first) {
+                free();
+            }
+        } finally {
+            destroying.unlock();
+        }
+    }
+
+    private void free() {
+        wake();
+        if (eventsToken != 0) {
+            cache.events().remove(eventsToken);
+        }
+        connections.close();
+        completions.close();
+        channel.close();
+        bounce.close();
+        if (latency != null) {
+            cache.latency().remove(latency);
+        }
+    }
+
+    private boolean issue(boolean write, long address, Buffer buffer, long offset, long length, Completion completion, long token) {
+        checkRange(address, length);
+        if (buffer.cache() != cache) {
+            throw new IllegalArgumentException("the buffer belongs to another cache");
+        }
+        if (offset < 0 || length > buffer.bytes() - offset) {
+            throw new IndexOutOfBoundsException("bytes " + offset + " to " + (offset + length) + " of a buffer of " + buffer.bytes());
+        }
+        checkCompletion(completion);
+        enter();
+        try {
+            refuseWhileClosing();
+            if (buffer.closed()) {
+                throw new IllegalStateException("the buffer is closed");
+            }
+            return engine.issue(write, address, length, buffer, buffer.address() + offset, null, completion, token);
+        } finally {
+            exit();
+        }
+    }
+
+    private boolean issue(boolean write, long address, MemorySegment segment, Completion completion, long token) {
+        checkRange(address, segment.byteSize());
+        if (!segment.isAccessibleBy(Thread.currentThread())) {
+            throw new IllegalArgumentException("the segment belongs to another thread");
+        }
+        checkCompletion(completion);
+        enter();
+        try {
+            refuseWhileClosing();
+            return engine.issue(write, address, segment.byteSize(), null, 0, segment, completion, token);
+        } finally {
+            exit();
+        }
+    }
+
+    private void checkRange(long address, long length) {
+        if (address < 0 || length < 1 || length > cache.capacity() - address) {
+            throw new IndexOutOfBoundsException(length + " bytes at address " + address + "; the cache has " + cache.capacity()
+                + " bytes, and a request at least 1");
+        }
+    }
+
+    private static void checkCompletion(Completion completion) {
+        if (completion == null) {
+            throw new NullPointerException("a request needs a completion");
+        }
+    }
+
+    private void refuseWhileClosing() {
+        if (closing) {
+            throw new IllegalStateException("the session is closing");
+        }
+    }
+
+    private int progress() {
+        if (resumed) {
+            resumed = false;
+            engine.resumeHeld();
+        }
+        return engine.poll();
+    }
+
+    private void enter() {
+        Thread current = Thread.currentThread();
+        if (owner != current) {
+            own(current);
+        }
+        if (!engine.inCallback()) {
+            gate.enter();
+        }
+        if (closed) {
+            exit();
+            throw new IllegalStateException("the session is closed");
+        }
+    }
+
+    private void exit() {
+        if (!engine.inCallback()) {
+            gate.exit();
+        }
+    }
+
+    private void enterOutsideCallback() {
+        refuseInCallback();
+        enter();
+    }
+
+    /** Throws where the calling thread is in a callback of this session. */
+    void refuseInCallback() {
+        if (owner == Thread.currentThread() && engine.inCallback()) {
+            throw new IllegalStateException("a callback may issue requests, but not poll, block on, release or close its session,"
+                + " nor create, close or move anything of its cache");
+        }
+    }
+
+    private void own(Thread current) {
+        Thread previous = (Thread) OWNER.compareAndExchange(this, null, current);
+        if (previous == null || previous == current) {
+            return;
+        }
+        if (previous.isAlive() || OWNER.compareAndExchange(this, previous, current) != previous) {
+            throw new IllegalStateException("the session belongs to thread " + previous.getName() + "; it must call release() before "
+                + current.getName() + " may use the session");
+        }
+    }
+
+    private boolean isClosed() {
+        gate.claim();
+        try {
+            return closed;
+        } finally {
+            gate.unclaim();
+        }
+    }
+
+    private void sleep() {
+        sleeper = Thread.currentThread();
+        try {
+            enterOutsideCallback();
+            try {
+                if (eventsToken == 0) {
+                    eventsToken = cache.events().add(channel, this::wake);
+                }
+                completions.requestNotification();
+                // What completed before the request raises no event.
+                if (progress() > 0) {
+                    return;
+                }
+            } finally {
+                gate.exit();
+            }
+            LockSupport.park(this);
+        } finally {
+            sleeper = null;
+        }
+    }
+
+    private void wake() {
+        Thread thread = sleeper;
+        if (thread != null) {
+            LockSupport.unpark(thread);
+        }
+    }
+
+    private static RuntimeException suppress(RuntimeException first, RuntimeException next) {
+        if (first == null) {
+            return next;
+        }
+        first.addSuppressed(next);
+        return first;
+    }
+
+    /** The callback of the one blocking request that a thread can be in. */
+    private final class Blocked implements Completion {
+
+        /** Tells this request from an earlier one whose wait was cut short by an exception of another callback. */
+        private long ticket;
+        private boolean done;
+        private int status;
+
+        void begin() {
+            refuseInCallback();
+            ticket++;
+            done = false;
+        }
+
+        @Override
+        public void completed(long token, int status) {
+            if (token == ticket) {
+                this.status = status;
+                done = true;
+            }
+        }
+
+        void await(String operation, long address, long length) {
+            while (!done) {
+                awaitProgress();
+            }
+            if (status != Status.OK) {
+                throw new CacheException("cannot " + operation + " " + length + " bytes at address " + address + ": "
+                    + Status.describe(status), status);
+            }
+        }
+    }
+}

@@ -1,0 +1,147 @@
+package io.farheap.cache;
+
+import io.farheap.connection.Connection;
+import io.farheap.memory.RegisteredMemory;
+import io.farheap.region.RemoteRegion;
+import io.farheap.region.RemoteServer;
+import io.farheap.region.ServerConnection;
+import io.farheap.thread.OwnerGate;
+import io.farheap.verbs.CompletionQueue;
+import io.farheap.verbs.ProtectionDomain;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * A session's connections, one to each server: made, replaced, flushed and ended by migrations and by the cache, never by the
+ * session's thread. Any thread but that may call; the gate is claimed for the moments in which the session must not use them.
+ */
+final class SessionConnections implements AutoCloseable {
+
+    private static final long FLUSH_TIMEOUT_NANOS = 5_000_000_000L;
+
+    private final OwnerGate gate;
+    private final SessionEngine engine;
+    private final CompletionQueue completions;
+    private final ProtectionDomain domain;
+    private final RegisteredMemory scratch;
+    private final CacheOptions options;
+    /** Excludes those who make and end connections, which takes as long as servers take to answer. */
+    private final ReentrantLock changing = new ReentrantLock();
+    /** Changed under the gate's claim. */
+    private final List<ServerConnection> connections = new ArrayList<>();
+    private int nextNumber;
+    private boolean closed;
+
+    /** @param scratch where flushes put what they read */
+    SessionConnections(OwnerGate gate, SessionEngine engine, CompletionQueue completions, ProtectionDomain domain,
+                       RegisteredMemory scratch, CacheOptions options) {
+        this.gate = gate;
+        this.engine = engine;
+        this.completions = completions;
+        this.domain = domain;
+        this.scratch = scratch;
+        this.options = options;
+    }
+
+    /** Connects to a server, before a region of it enters the table. */
+    void connect(RemoteServer server) {
+        changing.lock();
+        try {
+            if (closed) {
+                return;
+            }
+            ServerConnection connection = server.connect(domain, completions, nextNumber++, options.queueDepth(), options.inlineBytes());
+            gate.claim();
+            connections.add(connection);
+            engine.addConnection(server.index(), connection.connection());
+            gate.unclaim();
+        } finally {
+            changing.unlock();
+        }
+    }
+
+    /** Connects anew where the connection to a server has failed, or there is none. */
+    void ensure(RemoteServer server) {
+        changing.lock();
+        try {
+            gate.claim();
+            Connection connection = engine.connection(server.index());
+            boolean usable = connection != null && !connection.failed();
+            gate.unclaim();
+            if (!closed && !usable) {
+                disconnect(server);
+                connect(server);
+            }
+        } finally {
+            changing.unlock();
+        }
+    }
+
+    /** Ends the connection to a server, if there is one; what is still in flight on it is failed. */
+    void disconnect(RemoteServer server) {
+        changing.lock();
+        try {
+            ServerConnection connection = find(server);
+            if (closed || connection == null) {
+                return;
+            }
+            gate.claim();
+            try {
+                engine.removeConnection(server.index(), FLUSH_TIMEOUT_NANOS);
+                connections.remove(connection);
+            } finally {
+                gate.unclaim();
+            }
+            connection.close();
+        } finally {
+            changing.unlock();
+        }
+    }
+
+    /** As {@link io.farheap.region.MigrationParticipant#quiesce}. */
+    void quiesce(RemoteRegion region) {
+        ServerConnection unanswered = null;
+        gate.claim();
+        try {
+            Connection connection = engine.connection(region.serverIndex());
+            if (closed || connection != null
+                && !engine.flush(connection, region, scratch.address(), scratch.localKey(), FLUSH_TIMEOUT_NANOS)) {
+                unanswered = find(region.server());
+            }
+        } finally {
+            gate.unclaim();
+        }
+        if (unanswered != null) {
+            // The failed connection posts nothing any more, so the fence needs no claim.
+            unanswered.fence();
+        }
+    }
+
+    /** Ends all, and returns when that is done; the connections stay listed, for a migration that has to fence them. */
+    @Override
+    public void close() {
+        changing.lock();
+        try {
+            gate.claim();
+            boolean first = !closed;
+            closed = true;
+            gate.unclaim();
+            if (first) {
+                connections.forEach(ServerConnection::close);
+            }
+        } finally {
+            changing.unlock();
+        }
+    }
+
+    private ServerConnection find(RemoteServer server) {
+        for (ServerConnection connection : connections) {
+            if (connection.server() == server) {
+                return connection;
+            }
+        }
+        return null;
+    }
+}

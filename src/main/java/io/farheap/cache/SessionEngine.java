@@ -1,0 +1,556 @@
+package io.farheap.cache;
+
+import io.farheap.connection.Connection;
+import io.farheap.latency.OperationLatency;
+import io.farheap.region.RegionTable;
+import io.farheap.region.RemoteRegion;
+import io.farheap.verbs.CompletionQueue;
+import io.farheap.verbs.WcStatus;
+
+import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
+
+/**
+ * What a session does with requests: cuts them into work requests at region boundaries, posts them in the order of issue, and
+ * completes them in that order. The session calls it inside its gate; it knows nothing of threads.
+ *
+ * <p>Order (DESIGN.md, invariant 1). Work requests to one server execute in the order of posting, but for a WRITE behind a READ,
+ * which the connection fences; two requests that overlap meet on one server. Requests that a migration holds leave the order of
+ * callbacks; later ones that overlap them are held too.
+ */
+final class SessionEngine {
+
+    private static final int NO_CHUNK = -1;
+    private static final int TAG_CHUNK_SHIFT = 32;
+    /** Places in the order of callbacks for each request: a request that is held leaves an empty one behind. */
+    private static final int ORDER_PLACES = 4;
+    private static final int EMPTY = -1;
+
+    private enum Posting {
+        /** The whole request is posted. */
+        POSTED,
+        /** There is no room for the next work request. */
+        NO_ROOM,
+        /** The next part is in a region that is moving. */
+        HELD
+    }
+
+    private final RegionTable table;
+    private final CompletionQueue completions;
+    private final int completionEntries;
+    private final int maxMessageBytes;
+    private final BounceBuffers bounce;
+    private final OperationLatency latency;
+
+    private final Requests requests;
+    private final HeldRequests held;
+    private final int heldLimit;
+    private final ForeignCompletions foreign;
+    /** By their number, also those that were replaced or closed: a completion of theirs may still come. */
+    private Connection[] connections = new Connection[0];
+    /** The one to use for each server. */
+    private Connection[] byServer = new Connection[0];
+    private int inFlight;
+
+    /** The order of issue: {@code order[sequence & mask]}. Before {@code head}: called back. Before {@code next}: posted. */
+    private final int[] order;
+    private final int orderMask;
+    private long head;
+    private long next;
+    private long tail;
+
+    private boolean heldMayGoOn;
+    private boolean inCallback;
+
+    /**
+     * @param capacity          requests between issue and callback, a power of two
+     * @param completionEntries work requests in flight at most
+     * @param latency           where latencies are recorded, or null
+     */
+    SessionEngine(RegionTable table, CompletionQueue completions, int completionEntries, int foreignEntries, int maxMessageBytes,
+                  BounceBuffers bounce, OperationLatency latency, int capacity) {
+        this.table = table;
+        this.completions = completions;
+        this.completionEntries = completionEntries;
+        this.maxMessageBytes = maxMessageBytes;
+        this.bounce = bounce;
+        this.latency = latency;
+        this.requests = new Requests(capacity);
+        // At most half may be held, so that requests to other regions always find room.
+        this.heldLimit = capacity / 2;
+        this.held = new HeldRequests(requests, table, capacity);
+        this.foreign = new ForeignCompletions(foreignEntries);
+        this.order = new int[capacity * ORDER_PLACES];
+        this.orderMask = order.length - 1;
+    }
+
+    /** Uses a connection for a server from now on; its number must be new. */
+    void addConnection(int server, Connection connection) {
+        if (connection.number() >= connections.length) {
+            connections = Arrays.copyOf(connections, connection.number() + 1);
+        }
+        connections[connection.number()] = connection;
+        if (server >= byServer.length) {
+            byServer = Arrays.copyOf(byServer, server + 1);
+        }
+        byServer[server] = connection;
+    }
+
+    /**
+     * Ends the use of a server's connection, on behalf of a migration: what is in flight on it is failed, and its completions are
+     * kept for the session's thread, since destroying a queue pair drops those that were not polled.
+     */
+    void removeConnection(int server, long timeoutNanos) {
+        Connection connection = byServer[server];
+        byServer[server] = null;
+        if (connection.inFlight() == 0) {
+            return;
+        }
+        connection.fail();
+        long deadline = System.nanoTime() + timeoutNanos;
+        while (foreign.countOf(connection.number()) < connection.inFlight() && System.nanoTime() - deadline < 0) {
+            keepCompletions();
+        }
+        connection.forEachInFlight(id -> {
+            if (!foreign.contains(id)) {
+                foreign.add(id, WcStatus.WR_FLUSH_ERR);
+            }
+        });
+    }
+
+    /** The connection to a server, or null where it could not be reached when the session was opened. */
+    Connection connection(int server) {
+        return server < byServer.length ? byServer[server] : null;
+    }
+
+    boolean inCallback() {
+        return inCallback;
+    }
+
+    int pending() {
+        return requests.pending();
+    }
+
+    int heldCount() {
+        return held.count();
+    }
+
+    boolean uses(Buffer buffer) {
+        return requests.uses(buffer);
+    }
+
+    /** @return false where the queue is full, and nothing has happened */
+    boolean issue(boolean write, long address, long length, Buffer buffer, long local, MemorySegment segment, Completion completion,
+                  long token) {
+        if (tail - head == order.length) {
+            return false;
+        }
+        // Nothing is queued or held, so what is posted now is in order.
+        if (next == tail && held.count() == 0 && segment == null && postAtOnce(write, address, length, buffer, local, completion, token)) {
+            return true;
+        }
+        return enqueue(write, address, length, buffer, local, segment, completion, token);
+    }
+
+    /** Posts a request that is one work request, where there is room for it. */
+    private boolean postAtOnce(boolean write, long address, long length, Buffer buffer, long local, Completion completion, long token) {
+        long offset = table.offsetOf(address);
+        if (length > maxMessageBytes || length > table.regionBytes() - offset) {
+            return false;
+        }
+        RemoteRegion region = table.get(table.indexOf(address));
+        Connection connection = connection(region.serverIndex());
+        if (connection == null || write && region.writesHeld() || connection.failed() || !connection.hasRoom() || inFlight == completionEntries) {
+            return false;
+        }
+        int request = requests.take();
+        if (request == Requests.NONE) {
+            return false;
+        }
+        fill(request, write, address, length, buffer, completion, token);
+        requests.posted[request] = length;
+        order[(int) tail & orderMask] = request;
+        tail++;
+        next = tail;
+        int error = write
+            ? connection.write(request, local, buffer.localKey(), region.address() + offset, region.remoteKey(), (int) length)
+            : connection.read(request, local, buffer.localKey(), region.address() + offset, region.remoteKey(), (int) length);
+        if (error == 0) {
+            requests.outstanding[request] = 1;
+            inFlight++;
+        } else {
+            requests.status[request] = Status.LOST;
+        }
+        return true;
+    }
+
+    private boolean enqueue(boolean write, long address, long length, Buffer buffer, long local, MemorySegment segment,
+                            Completion completion, long token) {
+        boolean behindHeld = held.count() > 0 && held.overlaps(address, length, tail, false);
+        if (held.count() >= heldLimit && (behindHeld || write && moving(address, length))) {
+            return false;
+        }
+        if (segment != null) {
+            bounce.prepare();
+        }
+        int request = requests.take();
+        if (request == Requests.NONE) {
+            return false;
+        }
+        fill(request, write, address, length, buffer, completion, token);
+        requests.posted[request] = 0;
+        requests.local[request] = local;
+        requests.segment[request] = segment;
+        requests.sequence[request] = tail;
+        if (behindHeld) {
+            held.add(request);
+            heldMayGoOn = true;
+        }
+        order[(int) tail & orderMask] = behindHeld ? EMPTY : request;
+        tail++;
+        if (next == tail - 1) {
+            postQueued();
+        }
+        return true;
+    }
+
+    private void fill(int request, boolean write, long address, long length, Buffer buffer, Completion completion, long token) {
+        requests.write[request] = write;
+        requests.address[request] = address;
+        requests.length[request] = length;
+        requests.outstanding[request] = 0;
+        requests.status[request] = Status.OK;
+        requests.token[request] = token;
+        requests.completion(request, completion);
+        requests.buffer(request, buffer);
+        if (latency != null) {
+            requests.issuedAt[request] = System.nanoTime();
+        }
+    }
+
+    /** Handles completions, posts what waits, and runs callbacks. @return how many callbacks ran */
+    int poll() {
+        handleForeign();
+        handleCompletions();
+        if (next != tail) {
+            postQueued();
+        }
+        if (heldMayGoOn) {
+            postHeld();
+        }
+        return callBack();
+    }
+
+    /** A region lets writes through again. */
+    void resumeHeld() {
+        heldMayGoOn = true;
+    }
+
+    /** Ends what has not been posted: it is called back as {@link Status#CLOSED}. */
+    void abandonUnposted() {
+        for (long sequence = next; sequence != tail; sequence++) {
+            abandon(order[(int) sequence & orderMask]);
+        }
+        next = tail;
+        for (int i = 0; i < held.count(); i++) {
+            abandon(held.get(i));
+        }
+    }
+
+    private void abandon(int request) {
+        if (request != EMPTY && !requests.fullyPosted(request)) {
+            requests.status[request] = Status.CLOSED;
+            requests.posted[request] = requests.length[request];
+        }
+    }
+
+    /**
+     * Posts a flush and waits for it, on behalf of a migration. Other completions are kept for the session's thread.
+     *
+     * @return false where the connection has failed, so that nothing is known of what it posted
+     */
+    boolean flush(Connection connection, RemoteRegion region, long scratch, int scratchKey, long timeoutNanos) {
+        if (connection.failed() || connection.flush(scratch, scratchKey, region.address(), region.remoteKey()) != 0) {
+            return false;
+        }
+        long deadline = System.nanoTime() + timeoutNanos;
+        while (connection.flushing()) {
+            if (keepCompletions() == 0) {
+                if (System.nanoTime() - deadline > 0) {
+                    connection.fail();
+                    return false;
+                }
+                Thread.onSpinWait();
+            }
+        }
+        return !connection.failed();
+    }
+
+    /** Takes completions for the session's thread to handle; those of flushes are handled at once. @return how many came */
+    private int keepCompletions() {
+        int polled = completions.poll();
+        for (int i = 0; i < polled; i++) {
+            Connection connection = connections[Connection.connectionOf(completions.id(i))];
+            if (completions.id(i) == connection.flushId()) {
+                connection.complete(completions.id(i), completions.status(i));
+            } else {
+                foreign.add(completions.id(i), completions.status(i));
+            }
+        }
+        return polled;
+    }
+
+    private boolean moving(long address, long length) {
+        int last = table.indexOf(address + length - 1);
+        for (int region = table.indexOf(address); region <= last; region++) {
+            if (table.get(region).writesHeld()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private void postQueued() {
+        while (next != tail) {
+            int place = (int) next & orderMask;
+            int request = order[place];
+            if (request != EMPTY) {
+                boolean behindHeld = held.count() > 0
+                    && held.overlaps(requests.address[request], requests.length[request], next, false);
+                Posting posting = behindHeld ? Posting.HELD : post(request);
+                if (posting == Posting.NO_ROOM) {
+                    return;
+                }
+                if (posting == Posting.HELD) {
+                    order[place] = EMPTY;
+                    held.add(request);
+                    heldMayGoOn |= behindHeld;
+                }
+            }
+            next++;
+        }
+    }
+
+    /** Posts held requests, each behind those that were issued before it and overlap it. */
+    private void postHeld() {
+        heldMayGoOn = false;
+        for (int i = 0; i < held.count(); i++) {
+            int request = held.get(i);
+            long sequence = requests.sequence[request];
+            if (requests.fullyPosted(request) || requests.write[request] && nextPartIsMoving(request)) {
+                continue;
+            }
+            if (next - sequence <= 0) {
+                // Something issued before it is still queued, and may overlap it.
+                heldMayGoOn = true;
+                return;
+            }
+            if (held.overlaps(requests.address[request], requests.length[request], sequence, true)) {
+                continue;
+            }
+            if (post(request) == Posting.NO_ROOM) {
+                heldMayGoOn = true;
+                return;
+            }
+        }
+    }
+
+    private boolean nextPartIsMoving(int request) {
+        return table.get(table.indexOf(requests.address[request] + requests.posted[request])).writesHeld();
+    }
+
+    private Posting post(int request) {
+        long length = requests.length[request];
+        boolean write = requests.write[request];
+        while (requests.posted[request] < length) {
+            long posted = requests.posted[request];
+            long at = requests.address[request] + posted;
+            RemoteRegion region = table.get(table.indexOf(at));
+            if (write && region.writesHeld()) {
+                return Posting.HELD;
+            }
+            long offset = table.offsetOf(at);
+            int bytes = (int) Math.min(Math.min(length - posted, table.regionBytes() - offset), maxMessageBytes);
+            Connection connection = connection(region.serverIndex());
+            if (connection == null || connection.failed()) {
+                requests.status[request] = Status.LOST;
+                requests.posted[request] = posted + bytes;
+                continue;
+            }
+            if (!connection.hasRoom() || inFlight == completionEntries) {
+                return Posting.NO_ROOM;
+            }
+            int error = requests.segment[request] == null
+                ? postDirect(request, write, connection, region.address() + offset, region.remoteKey(), bytes)
+                : postBounced(request, write, connection, region.address() + offset, region.remoteKey(), bytes);
+            if (error == NO_CHUNK) {
+                return Posting.NO_ROOM;
+            }
+        }
+        return Posting.POSTED;
+    }
+
+    private int postDirect(int request, boolean write, Connection connection, long remote, int remoteKey, int bytes) {
+        Buffer buffer = requests.buffer[request];
+        long local = requests.local[request] + requests.posted[request];
+        int error = write
+            ? connection.write(request, local, buffer.localKey(), remote, remoteKey, bytes)
+            : connection.read(request, local, buffer.localKey(), remote, remoteKey, bytes);
+        posted(request, bytes, error);
+        return error;
+    }
+
+    private int postBounced(int request, boolean write, Connection connection, long remote, int remoteKey, int available) {
+        if (bounce.isEmpty()) {
+            return NO_CHUNK;
+        }
+        int bytes = Math.min(available, BounceBuffers.CHUNK_BYTES);
+        int chunk = bounce.take(requests.posted[request], bytes);
+        if (write && !copied(request, chunk, true)) {
+            bounce.give(chunk);
+            requests.status[request] = Status.SEGMENT_GONE;
+            requests.posted[request] += bytes;
+            return 0;
+        }
+        long tag = (long) (chunk + 1) << TAG_CHUNK_SHIFT | request;
+        int error = write
+            ? connection.write(tag, bounce.address(chunk), bounce.localKey(), remote, remoteKey, bytes)
+            : connection.read(tag, bounce.address(chunk), bounce.localKey(), remote, remoteKey, bytes);
+        if (error != 0) {
+            bounce.give(chunk);
+        }
+        posted(request, bytes, error);
+        return error;
+    }
+
+    private void posted(int request, int bytes, int error) {
+        requests.posted[request] += bytes;
+        if (error == 0) {
+            requests.outstanding[request]++;
+            inFlight++;
+        } else {
+            requests.status[request] = Status.LOST;
+        }
+    }
+
+    private boolean copied(int request, int chunk, boolean in) {
+        try {
+            if (in) {
+                bounce.copyIn(chunk, requests.segment[request]);
+            } else {
+                bounce.copyOut(chunk, requests.segment[request]);
+            }
+            return true;
+        } catch (IllegalStateException | WrongThreadException e) {
+            return false;
+        }
+    }
+
+    private void handleForeign() {
+        int count = foreign.count();
+        if (count == 0) {
+            return;
+        }
+        for (int i = 0; i < count; i++) {
+            complete(foreign.id(i), foreign.status(i));
+        }
+        foreign.clear();
+    }
+
+    private void handleCompletions() {
+        int polled = completions.poll();
+        for (int i = 0; i < polled; i++) {
+            complete(completions.id(i), completions.status(i));
+        }
+    }
+
+    private void complete(long id, int status) {
+        Connection connection = connections[Connection.connectionOf(id)];
+        long tag = connection.complete(id, status);
+        if (id == connection.flushId()) {
+            return;
+        }
+        int request = (int) tag;
+        int chunk = (int) (tag >>> TAG_CHUNK_SHIFT) - 1;
+        inFlight--;
+        requests.outstanding[request]--;
+        if (status != WcStatus.SUCCESS) {
+            requests.status[request] = Status.LOST;
+        }
+        if (chunk != NO_CHUNK) {
+            if (status == WcStatus.SUCCESS && !requests.write[request] && !copied(request, chunk, false)) {
+                requests.status[request] = Status.SEGMENT_GONE;
+            }
+            bounce.give(chunk);
+        }
+    }
+
+    private int callBack() {
+        if (held.count() == 0 && (head == tail || !mayCallBack(order[(int) head & orderMask]))) {
+            return 0;
+        }
+        long now = latency == null ? 0 : System.nanoTime();
+        int called = 0;
+        // What a callback issues may be done at once, where a server is lost: it waits for the next poll.
+        long end = tail;
+        while (head != end) {
+            int request = order[(int) head & orderMask];
+            if (request != EMPTY) {
+                if (!requests.done(request)) {
+                    break;
+                }
+                head++;
+                called++;
+                finish(request, now);
+            } else {
+                head++;
+            }
+        }
+        if (held.count() > 0) {
+            called += callBackHeld(now, end);
+        }
+        return called;
+    }
+
+    private boolean mayCallBack(int request) {
+        return request == EMPTY || requests.done(request);
+    }
+
+    private int callBackHeld(long now, long end) {
+        int called = 0;
+        for (int i = 0; i < held.count(); i++) {
+            int request = held.get(i);
+            long sequence = requests.sequence[request];
+            if (sequence >= end || !requests.done(request) || head - sequence <= 0
+                || held.overlaps(requests.address[request], requests.length[request], sequence, false)) {
+                continue;
+            }
+            held.remove(i);
+            i--;
+            called++;
+            finish(request, now);
+        }
+        return called;
+    }
+
+    private void finish(int request, long now) {
+        if (latency != null) {
+            long nanos = now - requests.issuedAt[request];
+            if (requests.write[request]) {
+                latency.write(nanos);
+            } else {
+                latency.read(nanos);
+            }
+        }
+        Completion completion = requests.completion[request];
+        long token = requests.token[request];
+        int status = requests.status[request];
+        requests.give(request);
+        inCallback = true;
+        try {
+            completion.completed(token, status);
+        } finally {
+            inCallback = false;
+        }
+    }
+}

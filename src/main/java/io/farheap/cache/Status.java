@@ -1,0 +1,26 @@
+package io.farheap.cache;
+
+/** How a request ended. */
+public final class Status {
+
+    public static final int OK = 0;
+    /** The server that had the data is gone, or has taken it back: the region is lost. */
+    public static final int LOST = 1;
+    /** The session or the cache was closed before the request was sent. */
+    public static final int CLOSED = 2;
+    /** The segment that the data was to be copied to or from could not be accessed any more. */
+    public static final int SEGMENT_GONE = 3;
+
+    private Status() {
+    }
+
+    public static String describe(int status) {
+        return switch (status) {
+            case OK -> "ok";
+            case LOST -> "the server that had this part of the cache is gone; its content is lost";
+            case CLOSED -> "the session or the cache was closed before the request was sent";
+            case SEGMENT_GONE -> "the memory segment was closed, or belongs to another thread";
+            default -> "status " + status;
+        };
+    }
+}

@@ -1,0 +1,43 @@
+package io.farheap.control;
+
+import io.farheap.control.ControlException.Code;
+import io.grpc.Status;
+
+/** Codes of the control plane as gRPC statuses, one to one, and back. */
+final class Codes {
+
+    private Codes() {
+    }
+
+    static Status.Code status(Code code) {
+        return switch (code) {
+            case PROTOCOL_MISMATCH -> Status.Code.UNIMPLEMENTED;
+            case INVALID_ARGUMENT -> Status.Code.INVALID_ARGUMENT;
+            case LEASE_EXPIRED -> Status.Code.UNAUTHENTICATED;
+            case NOT_FOUND -> Status.Code.NOT_FOUND;
+            case OUT_OF_MEMORY -> Status.Code.RESOURCE_EXHAUSTED;
+            case TICKET_REFUSED -> Status.Code.PERMISSION_DENIED;
+            case PULL_FAILED -> Status.Code.DATA_LOSS;
+            case UNAVAILABLE -> Status.Code.UNAVAILABLE;
+            case DEADLINE_EXCEEDED -> Status.Code.DEADLINE_EXCEEDED;
+            case CANCELLED -> Status.Code.CANCELLED;
+            case INTERNAL -> Status.Code.INTERNAL;
+        };
+    }
+
+    static Code code(Status.Code status) {
+        return switch (status) {
+            case UNIMPLEMENTED -> Code.PROTOCOL_MISMATCH;
+            case INVALID_ARGUMENT -> Code.INVALID_ARGUMENT;
+            case UNAUTHENTICATED -> Code.LEASE_EXPIRED;
+            case NOT_FOUND -> Code.NOT_FOUND;
+            case RESOURCE_EXHAUSTED -> Code.OUT_OF_MEMORY;
+            case PERMISSION_DENIED -> Code.TICKET_REFUSED;
+            case DATA_LOSS -> Code.PULL_FAILED;
+            case UNAVAILABLE -> Code.UNAVAILABLE;
+            case DEADLINE_EXCEEDED -> Code.DEADLINE_EXCEEDED;
+            case CANCELLED -> Code.CANCELLED;
+            default -> Code.INTERNAL;
+        };
+    }
+}

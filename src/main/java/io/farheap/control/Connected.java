@@ -1,0 +1,12 @@
+package io.farheap.control;
+
+import io.farheap.verbs.Endpoint;
+
+/**
+ * A queue pair of the server, connected to the client's.
+ *
+ * @param connectionId names it in {@link ControlPlane#disconnect}
+ * @param server       the server's end
+ */
+public record Connected(long connectionId, Endpoint server) {
+}

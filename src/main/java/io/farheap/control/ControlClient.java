@@ -1,0 +1,247 @@
+package io.farheap.control;
+
+import com.google.protobuf.ByteString;
+import io.farheap.control.ControlException.Code;
+import io.farheap.control.wire.AllocateRequest;
+import io.farheap.control.wire.CloseLeaseRequest;
+import io.farheap.control.wire.ClosePullRequest;
+import io.farheap.control.wire.ConnectReply;
+import io.farheap.control.wire.ConnectRequest;
+import io.farheap.control.wire.ControlGrpc;
+import io.farheap.control.wire.ControlGrpc.ControlBlockingStub;
+import io.farheap.control.wire.DisconnectRequest;
+import io.farheap.control.wire.ExportReply;
+import io.farheap.control.wire.ExportRequest;
+import io.farheap.control.wire.HelloReply;
+import io.farheap.control.wire.HelloRequest;
+import io.farheap.control.wire.OpenLeaseReply;
+import io.farheap.control.wire.OpenLeaseRequest;
+import io.farheap.control.wire.OpenPullReply;
+import io.farheap.control.wire.OpenPullRequest;
+import io.farheap.control.wire.PullReply;
+import io.farheap.control.wire.PullRequest;
+import io.farheap.control.wire.ReleaseRequest;
+import io.farheap.control.wire.RenewLeaseRequest;
+import io.farheap.verbs.Endpoint;
+import io.grpc.ManagedChannel;
+import io.grpc.StatusRuntimeException;
+import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
+import io.grpc.netty.shaded.io.netty.channel.EventLoopGroup;
+import io.grpc.netty.shaded.io.netty.channel.socket.nio.NioSocketChannel;
+
+import java.net.InetSocketAddress;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+
+/**
+ * A memory server's {@link ControlPlane} at the client's end of a connection.
+ *
+ * <p>Every call has a deadline: {@value #CALL_MILLIS} ms, for {@link #renewLease} {@value #RENEW_MILLIS} ms because it is repeated anyway,
+ * for {@link #preparePull} {@value #PREPARE_MILLIS} ms and for {@link #pull} {@value #PULL_MILLIS} ms. A server that cannot be reached ends in a {@link ControlException} with code UNAVAILABLE at
+ * once, and each such call makes the client try to connect again.
+ *
+ * <p>Thread-safe, with one I/O thread of its own. Calls block the calling thread and can be interrupted.
+ */
+public final class ControlClient implements ControlPlane, AutoCloseable {
+
+    /** How many times slower than a real one the machine may be: emulated processors need their time. */
+    private static final int SLOWNESS = Integer.getInteger("farheap.slowness", 1);
+    private static final long CALL_MILLIS = 5_000;
+    private static final long RENEW_MILLIS = 1_000;
+    private static final long PREPARE_MILLIS = 20_000;
+    private static final long PULL_MILLIS = 120_000;
+    private static final long STOP_MILLIS = 500;
+
+    private final HostPort address;
+    private final EventLoopGroup ioThread;
+    private final ManagedChannel channel;
+    private final ControlBlockingStub stub;
+    private ServerDescription server;
+
+    private ControlClient(HostPort address) {
+        this.address = address;
+        InetSocketAddress resolved = address.resolve();
+        ioThread = EventLoop.start("farheap-control-client");
+        channel = NettyChannelBuilder.forAddress(resolved)
+            .channelType(NioSocketChannel.class)
+            .eventLoopGroup(ioThread)
+            .directExecutor()
+            .proxyDetector(target -> null)
+            .disableRetry()
+            .usePlaintext()
+            .build();
+        stub = ControlGrpc.newBlockingStub(channel);
+    }
+
+    /**
+     * Connects and says hello.
+     *
+     * @param address HOST:PORT
+     * @throws ControlException INVALID_ARGUMENT where that is no address; UNAVAILABLE; DEADLINE_EXCEEDED; PROTOCOL_MISMATCH
+     */
+    public static ControlClient connect(String address) {
+        ProtobufRuntime.require();
+        ControlClient client = new ControlClient(HostPort.parse(address));
+        try {
+            client.server = client.hello(PROTOCOL_VERSION);
+            return client;
+        } catch (Throwable e) {
+            client.close();
+            throw e;
+        }
+    }
+
+    /** HOST:PORT as given to {@link #connect}. */
+    public String address() {
+        return address.toString();
+    }
+
+    /** The server as it introduced itself in {@link #connect}. */
+    public ServerDescription server() {
+        return server;
+    }
+
+    @Override
+    public ServerDescription hello(int protocolVersion) {
+        HelloRequest request = HelloRequest.newBuilder().setProtocolVersion(protocolVersion).build();
+        HelloReply reply = call(CALL_MILLIS, within -> within.hello(request));
+        return new ServerDescription(reply.getServerId(), reply.getName(), reply.getProtocolVersion(), reply.getRegionBytes(),
+            reply.getTotalRegions(), reply.getFreeRegions());
+    }
+
+    @Override
+    public Lease openLease(String clientName) {
+        OpenLeaseRequest request = OpenLeaseRequest.newBuilder().setClientName(clientName).build();
+        OpenLeaseReply reply = call(CALL_MILLIS, within -> within.openLease(request));
+        return new Lease(reply.getLeaseId(), reply.getDurationNanos());
+    }
+
+    @Override
+    public void renewLease(long leaseId) {
+        RenewLeaseRequest request = RenewLeaseRequest.newBuilder().setLeaseId(leaseId).build();
+        call(RENEW_MILLIS, within -> within.renewLease(request));
+    }
+
+    @Override
+    public void closeLease(long leaseId) {
+        CloseLeaseRequest request = CloseLeaseRequest.newBuilder().setLeaseId(leaseId).build();
+        call(CALL_MILLIS, within -> within.closeLease(request));
+    }
+
+    @Override
+    public Connected connect(long leaseId, Endpoint client) {
+        ConnectRequest request = ConnectRequest.newBuilder().setLeaseId(leaseId).setClient(Wire.message(client)).build();
+        ConnectReply reply = call(CALL_MILLIS, within -> within.connect(request));
+        return new Connected(reply.getConnectionId(), Wire.endpoint(reply.getServer()));
+    }
+
+    @Override
+    public void disconnect(long leaseId, long connectionId) {
+        DisconnectRequest request = DisconnectRequest.newBuilder().setLeaseId(leaseId).setConnectionId(connectionId).build();
+        call(CALL_MILLIS, within -> within.disconnect(request));
+    }
+
+    @Override
+    public List<RegionGrant> allocate(long leaseId, int regions) {
+        AllocateRequest request = AllocateRequest.newBuilder().setLeaseId(leaseId).setRegions(regions).build();
+        return call(CALL_MILLIS, within -> within.allocate(request)).getRegionsList().stream().map(Wire::grant).toList();
+    }
+
+    @Override
+    public void release(long leaseId, int regionId) {
+        ReleaseRequest request = ReleaseRequest.newBuilder().setLeaseId(leaseId).setRegionId(regionId).build();
+        call(CALL_MILLIS, within -> within.release(request));
+    }
+
+    @Override
+    public Ticket export(long leaseId, int regionId) {
+        ExportRequest request = ExportRequest.newBuilder().setLeaseId(leaseId).setRegionId(regionId).build();
+        ExportReply reply = call(CALL_MILLIS, within -> within.export(request));
+        return new Ticket(reply.getToken().toByteArray(), reply.getValidNanos());
+    }
+
+    @Override
+    public PullSource openPull(byte[] token, Endpoint puller) {
+        OpenPullRequest request = OpenPullRequest.newBuilder()
+            .setToken(ByteString.copyFrom(token))
+            .setPuller(Wire.message(puller))
+            .build();
+        OpenPullReply reply = call(CALL_MILLIS, within -> within.openPull(request));
+        return new PullSource(reply.getPullId(), Wire.endpoint(reply.getSource()), reply.getRemoteAddress(), reply.getRkey(),
+            reply.getLength());
+    }
+
+    @Override
+    public void closePull(long pullId) {
+        ClosePullRequest request = ClosePullRequest.newBuilder().setPullId(pullId).build();
+        call(CALL_MILLIS, within -> within.closePull(request));
+    }
+
+    @Override
+    public void preparePull(long leaseId, int regionId, String sourceAddress, byte[] token) {
+        PullRequest request = pullRequest(leaseId, regionId, sourceAddress, token);
+        call(PREPARE_MILLIS, within -> within.preparePull(request));
+    }
+
+    @Override
+    public PullResult pull(long leaseId, int regionId, String sourceAddress, byte[] token) {
+        PullRequest request = pullRequest(leaseId, regionId, sourceAddress, token);
+        PullReply reply = call(PULL_MILLIS, within -> within.pull(request));
+        return new PullResult(reply.getBytes(), reply.getNanos());
+    }
+
+    private static PullRequest pullRequest(long leaseId, int regionId, String sourceAddress, byte[] token) {
+        return PullRequest.newBuilder()
+            .setLeaseId(leaseId)
+            .setRegionId(regionId)
+            .setSourceAddress(sourceAddress)
+            .setToken(ByteString.copyFrom(token))
+            .build();
+    }
+
+    /** Calls under way end with code CANCELLED. The lease is not closed: who opened it closes it, before this. Idempotent. */
+    @Override
+    public void close() {
+        channel.shutdownNow();
+        try {
+            channel.awaitTermination(STOP_MILLIS, TimeUnit.MILLISECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        EventLoop.stop(ioThread);
+    }
+
+    private <T> T call(long millis, Function<ControlBlockingStub, T> call) {
+        long deadlineMillis = millis * SLOWNESS;
+        try {
+            return call.apply(stub.withDeadlineAfter(deadlineMillis, TimeUnit.MILLISECONDS));
+        } catch (StatusRuntimeException e) {
+            throw failure(e, deadlineMillis);
+        }
+    }
+
+    private ControlException failure(StatusRuntimeException e, long deadlineMillis) {
+        Code code = channel.isShutdown() ? Code.CANCELLED : Codes.code(e.getStatus().getCode());
+        String reason = e.getStatus().getDescription() == null ? e.getStatus().getCode().name() : e.getStatus().getDescription();
+        String message = switch (code) {
+            case UNAVAILABLE -> {
+                channel.resetConnectBackoff();
+                yield "memory server " + address + " cannot be reached: " + rootMessage(e, reason);
+            }
+            case DEADLINE_EXCEEDED -> "memory server " + address + " has not answered within " + deadlineMillis + " ms";
+            case CANCELLED -> "the call of memory server " + address + " was abandoned: "
+                + (channel.isShutdown() ? "this client is closed" : reason);
+            default -> "memory server " + address + ": " + reason;
+        };
+        return new ControlException(code, message, e);
+    }
+
+    private static String rootMessage(Throwable e, String otherwise) {
+        Throwable root = e;
+        while (root.getCause() != null) {
+            root = root.getCause();
+        }
+        return root == e || root.getMessage() == null ? otherwise : root.getMessage();
+    }
+}

@@ -1,0 +1,110 @@
+package io.farheap.control;
+
+import io.farheap.control.ControlException.Code;
+import io.grpc.Server;
+import io.grpc.netty.shaded.io.grpc.netty.NettyServerBuilder;
+import io.grpc.netty.shaded.io.netty.channel.EventLoopGroup;
+import io.grpc.netty.shaded.io.netty.channel.socket.nio.NioServerSocketChannel;
+
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.SynchronousQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Serves a {@link ControlPlane} over gRPC.
+ *
+ * <p>One I/O thread, and a thread for each call that is under way: a pull or the zeroing of a region takes long, and must not hold up the
+ * renewals of others. How many calls a connection may have under way is limited, and so is the size of a message.
+ *
+ * <p>Thread-safe. It does not own the plane: its maker closes that, after this.
+ */
+public final class ControlServer implements AutoCloseable {
+
+    private static final int MAX_CALLS_PER_CONNECTION = 32;
+    private static final int MAX_MESSAGE_BYTES = 64 * 1024;
+    private static final int MAX_HEADER_BYTES = 8 * 1024;
+    private static final long IDLE_THREAD_SECONDS = 10;
+    private static final long PROBE_SECONDS = 20;
+    private static final long STOP_MILLIS = 500;
+
+    private final HostPort listen;
+    private final EventLoopGroup ioThread;
+    private final ExecutorService callThreads;
+    private final Server server;
+
+    private ControlServer(HostPort listen, ControlPlane plane) {
+        this.listen = listen;
+        InetSocketAddress address = listen.resolve();
+        ioThread = EventLoop.start("farheap-control-server");
+        callThreads = new ThreadPoolExecutor(0, Integer.MAX_VALUE, IDLE_THREAD_SECONDS, TimeUnit.SECONDS, new SynchronousQueue<>(),
+            task -> EventLoop.daemon(task, "farheap-control-call"));
+        server = NettyServerBuilder.forAddress(address)
+            .channelType(NioServerSocketChannel.class)
+            .bossEventLoopGroup(ioThread)
+            .workerEventLoopGroup(ioThread)
+            .executor(callThreads)
+            .maxConcurrentCallsPerConnection(MAX_CALLS_PER_CONNECTION)
+            .maxInboundMessageSize(MAX_MESSAGE_BYTES)
+            .maxInboundMetadataSize(MAX_HEADER_BYTES)
+            .keepAliveTime(PROBE_SECONDS, TimeUnit.SECONDS)
+            .addService(new ControlService(plane))
+            .build();
+    }
+
+    /**
+     * Binds and serves.
+     *
+     * @param address HOST:PORT; port 0 takes a free one
+     * @throws ControlException INVALID_ARGUMENT where that is no address, UNAVAILABLE where it cannot be bound
+     */
+    public static ControlServer start(String address, ControlPlane plane) {
+        ProtobufRuntime.require();
+        ControlServer server = new ControlServer(HostPort.parse(address), plane);
+        try {
+            server.server.start();
+            return server;
+        } catch (IOException e) {
+            server.close();
+            Throwable reason = e.getCause() == null ? e : e.getCause();
+            throw new ControlException(Code.UNAVAILABLE, "cannot listen on " + address + ": " + reason.getMessage()
+                + "; choose another address, or port 0 for a free port", e);
+        }
+    }
+
+    /** HOST:PORT with the host as it was given to {@link #start} and the port that was bound. */
+    public String address() {
+        return new HostPort(listen.host(), server.getPort()).toString();
+    }
+
+    /** Refuses new calls, gives those under way {@value #STOP_MILLIS} ms, interrupts the rest, and ends its threads. Idempotent. */
+    @Override
+    public void close() {
+        server.shutdown();
+        boolean interrupted = !await(server::awaitTermination);
+        server.shutdownNow();
+        callThreads.shutdownNow();
+        interrupted |= !await(server::awaitTermination);
+        interrupted |= !await(callThreads::awaitTermination);
+        EventLoop.stop(ioThread);
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /** False where the calling thread was interrupted. */
+    private static boolean await(Termination termination) {
+        try {
+            termination.await(STOP_MILLIS, TimeUnit.MILLISECONDS);
+            return true;
+        } catch (InterruptedException e) {
+            return false;
+        }
+    }
+
+    private interface Termination {
+        boolean await(long timeout, TimeUnit unit) throws InterruptedException;
+    }
+}

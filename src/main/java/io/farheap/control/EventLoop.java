@@ -1,0 +1,35 @@
+package io.farheap.control;
+
+import io.grpc.netty.shaded.io.netty.channel.EventLoopGroup;
+import io.grpc.netty.shaded.io.netty.channel.nio.NioEventLoopGroup;
+
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * The one I/O thread of a client or server. gRPC's own event loops are shared by the process and outlive their users, so each side brings
+ * its own and ends it.
+ */
+final class EventLoop {
+
+    private static final long STOP_MILLIS = 1000;
+
+    private EventLoop() {
+    }
+
+    static EventLoopGroup start(String threadName) {
+        ThreadFactory threads = task -> daemon(task, threadName);
+        return new NioEventLoopGroup(1, threads);
+    }
+
+    /** Ends the thread, and returns when it has ended or has refused to for {@value #STOP_MILLIS} ms. */
+    static void stop(EventLoopGroup group) {
+        group.shutdownGracefully(0, STOP_MILLIS, TimeUnit.MILLISECONDS).awaitUninterruptibly(STOP_MILLIS);
+    }
+
+    static Thread daemon(Runnable task, String name) {
+        Thread thread = new Thread(task, name);
+        thread.setDaemon(true);
+        return thread;
+    }
+}

@@ -1,0 +1,47 @@
+package io.farheap.control;
+
+import com.google.protobuf.ByteString;
+import io.farheap.control.ControlException.Code;
+import io.farheap.control.wire.QueuePairEndpoint;
+import io.farheap.control.wire.Region;
+import io.farheap.verbs.Endpoint;
+
+/** Values as messages and back, for both sides. */
+final class Wire {
+
+    private Wire() {
+    }
+
+    static QueuePairEndpoint message(Endpoint endpoint) {
+        return QueuePairEndpoint.newBuilder()
+            .setQueuePairNumber(endpoint.queuePairNumber())
+            .setPacketSequenceNumber(endpoint.packetSequenceNumber())
+            .setLid(endpoint.lid())
+            .setGid(ByteString.copyFrom(endpoint.gid()))
+            .setPathMtu(endpoint.pathMtu())
+            .build();
+    }
+
+    /** @throws ControlException INVALID_ARGUMENT where the message is no endpoint */
+    static Endpoint endpoint(QueuePairEndpoint message) {
+        try {
+            return new Endpoint(message.getQueuePairNumber(), message.getPacketSequenceNumber(), message.getLid(),
+                message.getGid().toByteArray(), message.getPathMtu());
+        } catch (IllegalArgumentException e) {
+            throw new ControlException(Code.INVALID_ARGUMENT, "not the address of a queue pair: " + e.getMessage(), e);
+        }
+    }
+
+    static Region message(RegionGrant grant) {
+        return Region.newBuilder()
+            .setRegionId(grant.regionId())
+            .setRemoteAddress(grant.remoteAddress())
+            .setRkey(grant.rkey())
+            .setLength(grant.length())
+            .build();
+    }
+
+    static RegionGrant grant(Region message) {
+        return new RegionGrant(message.getRegionId(), message.getRemoteAddress(), message.getRkey(), message.getLength());
+    }
+}

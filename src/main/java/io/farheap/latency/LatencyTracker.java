@@ -1,0 +1,82 @@
+package io.farheap.latency;
+
+import org.HdrHistogram.Histogram;
+import org.HdrHistogram.HistogramLogWriter;
+
+import java.io.PrintStream;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+
+/**
+ * The latencies of all sessions of a cache: per interval and in total, optionally written to a {@code .hlog} file (HdrHistogram's
+ * log format, tags {@code read} and {@code write}, ns). Any thread may call.
+ */
+public final class LatencyTracker {
+
+    private static final double LOG_UNIT_NANOS = 1.0;
+
+    private final List<OperationLatency> sources = new CopyOnWriteArrayList<>();
+    private final Histogram readTotal = new Histogram(OperationLatency.SIGNIFICANT_DIGITS);
+    private final Histogram writeTotal = new Histogram(OperationLatency.SIGNIFICANT_DIGITS);
+    /** Of sources that were removed during the interval. */
+    private final Histogram leftReads = new Histogram(OperationLatency.SIGNIFICANT_DIGITS);
+    private final Histogram leftWrites = new Histogram(OperationLatency.SIGNIFICANT_DIGITS);
+    private long intervalStartMillis = System.currentTimeMillis();
+    private HistogramLogWriter log;
+
+    /** A recorder for one more session. */
+    public OperationLatency newSource() {
+        OperationLatency source = new OperationLatency();
+        sources.add(source);
+        return source;
+    }
+
+    /** Forgets a recorder; what it has recorded belongs to the current interval. */
+    public synchronized void remove(OperationLatency source) {
+        if (sources.remove(source)) {
+            source.drainInto(leftReads, leftWrites);
+        }
+    }
+
+    /** Writes every interval from now on to {@code out}, which stays the caller's. */
+    public synchronized void logTo(PrintStream out) {
+        log = new HistogramLogWriter(out);
+        log.outputLogFormatVersion();
+        log.outputStartTime(intervalStartMillis);
+        log.outputLegend();
+    }
+
+    /** Ends the interval that began with the last call, or with the tracker. */
+    public synchronized LatencyInterval endInterval() {
+        Histogram reads = new Histogram(OperationLatency.SIGNIFICANT_DIGITS);
+        Histogram writes = new Histogram(OperationLatency.SIGNIFICANT_DIGITS);
+        for (OperationLatency source : sources) {
+            source.drainInto(reads, writes);
+        }
+        reads.add(leftReads);
+        writes.add(leftWrites);
+        leftReads.reset();
+        leftWrites.reset();
+        long now = System.currentTimeMillis();
+        finish(reads, "read", now);
+        finish(writes, "write", now);
+        readTotal.add(reads);
+        writeTotal.add(writes);
+        intervalStartMillis = now;
+        return new LatencyInterval(reads, writes);
+    }
+
+    /** All intervals that have ended. */
+    public synchronized LatencyInterval total() {
+        return new LatencyInterval(readTotal.copy(), writeTotal.copy());
+    }
+
+    private void finish(Histogram histogram, String tag, long now) {
+        histogram.setTag(tag);
+        histogram.setStartTimeStamp(intervalStartMillis);
+        histogram.setEndTimeStamp(now);
+        if (log != null) {
+            log.outputIntervalHistogram((intervalStartMillis) / 1000.0, now / 1000.0, histogram, LOG_UNIT_NANOS);
+        }
+    }
+}

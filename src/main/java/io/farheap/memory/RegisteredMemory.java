@@ -1,0 +1,62 @@
+package io.farheap.memory;
+
+import io.farheap.verbs.MemoryRegion;
+import io.farheap.verbs.ProtectionDomain;
+
+import java.lang.foreign.MemorySegment;
+
+/** Shared memory with its registration. One owner closes it, when no work request names it any more. */
+public final class RegisteredMemory implements AutoCloseable {
+
+    private final SharedMemory memory;
+    private final MemoryRegion region;
+
+    private RegisteredMemory(SharedMemory memory, MemoryRegion region) {
+        this.memory = memory;
+        this.region = region;
+    }
+
+    /**
+     * @param name   seen in /proc/PID/maps
+     * @param bytes  rounded up to whole pages
+     * @param access rights of {@code io.farheap.verbs.Access}, or-ed
+     */
+    public static RegisteredMemory allocate(ProtectionDomain domain, String name, long bytes, int access) {
+        SharedMemory memory = SharedMemory.allocate(name, bytes);
+        try {
+            return new RegisteredMemory(memory, domain.register(memory.segment(), access));
+        } catch (Throwable e) {
+            memory.close();
+            throw e;
+        }
+    }
+
+    /** Page-aligned. */
+    public MemorySegment segment() {
+        return memory.segment();
+    }
+
+    public long address() {
+        return region.address();
+    }
+
+    public long bytes() {
+        return region.bytes();
+    }
+
+    /** lkey. */
+    public int localKey() {
+        return region.localKey();
+    }
+
+    /** rkey. */
+    public int remoteKey() {
+        return region.remoteKey();
+    }
+
+    @Override
+    public void close() {
+        region.close();
+        memory.close();
+    }
+}

@@ -1,0 +1,36 @@
+package io.farheap.posix;
+
+import java.lang.invoke.VarHandle;
+
+/**
+ * A full fence between a side that runs often and a side that runs rarely, paid for by the rare one: membarrier(2) with
+ * {@code MEMBARRIER_CMD_PRIVATE_EXPEDITED} makes every running thread of the process pass a full barrier. Where the kernel
+ * refuses it both sides execute an ordinary fence.
+ *
+ * <p>The frequent side must do its two accesses with at least opaque mode, so that the compiler keeps their order.
+ */
+public final class AsymmetricFence {
+
+    private static final int PRIVATE_EXPEDITED = 1 << 3;
+    private static final int REGISTER_PRIVATE_EXPEDITED = 1 << 4;
+
+    private static final boolean ASYMMETRIC = Posix.membarrier(REGISTER_PRIVATE_EXPEDITED) == 0;
+
+    private AsymmetricFence() {
+    }
+
+    /** The frequent side: free where membarrier works. */
+    public static void light() {
+        if (!ASYMMETRIC) {
+            VarHandle.fullFence();
+        }
+    }
+
+    /** The rare side: a system call of some microseconds. */
+    public static void heavy() {
+        VarHandle.fullFence();
+        if (ASYMMETRIC && Posix.membarrier(PRIVATE_EXPEDITED) != 0) {
+            throw new IllegalStateException("membarrier was registered and now fails; a system call filter must let all its commands through or none");
+        }
+    }
+}

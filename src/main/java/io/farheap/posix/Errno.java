@@ -1,0 +1,38 @@
+package io.farheap.posix;
+
+/** Linux's error numbers, in words. */
+public final class Errno {
+
+    public static final int EPERM = 1;
+    public static final int EAGAIN = 11;
+    public static final int ENOMEM = 12;
+    public static final int EACCES = 13;
+    public static final int EBUSY = 16;
+    public static final int EINVAL = 22;
+    public static final int EMFILE = 24;
+    public static final int EOPNOTSUPP = 95;
+
+    private Errno() {
+    }
+
+    /** The symbolic name where it is one of those that Farheap's calls return, with a remedy where there is one. */
+    public static String describe(int errno) {
+        return switch (errno) {
+            case EPERM -> "EPERM (not permitted)";
+            case 2 -> "ENOENT (no such file)";
+            case EAGAIN -> "EAGAIN (try again; for a registration: the locked-memory limit, raise `ulimit -l`)";
+            case ENOMEM -> "ENOMEM (out of memory, or above the locked-memory limit: raise `ulimit -l` or LimitMEMLOCK=)";
+            case EACCES -> "EACCES (permission denied; for a device: the user needs access to /dev/infiniband)";
+            case 14 -> "EFAULT (bad address)";
+            case EBUSY -> "EBUSY (still in use)";
+            case 19 -> "ENODEV (no such device)";
+            case EINVAL -> "EINVAL (invalid argument)";
+            case EMFILE -> "EMFILE (too many open files: raise `ulimit -n`)";
+            case 28 -> "ENOSPC (no space)";
+            case 38 -> "ENOSYS (not implemented)";
+            case EOPNOTSUPP -> "EOPNOTSUPP (not supported by this device)";
+            case 110 -> "ETIMEDOUT (timed out)";
+            default -> "errno " + errno;
+        };
+    }
+}

@@ -1,0 +1,258 @@
+package io.farheap.posix;
+
+import java.lang.foreign.AddressLayout;
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemoryLayout;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.SymbolLookup;
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.VarHandle;
+
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+/**
+ * The system calls that the JDK has no API for, bound once. Every method either succeeds or throws {@link PosixException}
+ * with the call, its arguments and errno. Any thread may call; nothing here is on a data path.
+ */
+public final class Posix {
+
+    public static final String NATIVE_ACCESS_HELP = "Farheap calls native code: start the JVM with "
+        + "--enable-native-access=ALL-UNNAMED, or --enable-native-access=io.farheap,org.bytedeco.javacpp where it is on the module path";
+
+    private static final int MFD_CLOEXEC = 1;
+    private static final int MFD_ALLOW_SEALING = 2;
+    private static final int MFD_HUGETLB = 4;
+    private static final int F_ADD_SEALS = 1033;
+    private static final int F_SEAL_SEAL = 1;
+    private static final int F_SEAL_SHRINK = 2;
+    private static final int F_SEAL_GROW = 4;
+    private static final int PROT_READ_WRITE = 3;
+    private static final int MAP_SHARED = 1;
+    private static final int MAP_POPULATE = 0x8000;
+    private static final int EPOLL_CLOEXEC = 0x80000;
+    private static final int EPOLL_CTL_ADD = 1;
+    private static final int EPOLL_CTL_DEL = 2;
+    private static final int EPOLLIN = 1;
+    private static final int EFD_CLOEXEC_NONBLOCK = 0x80800;
+    private static final boolean X86_64 = System.getProperty("os.arch").equals("amd64");
+    private static final int SYS_MEMBARRIER = X86_64 ? 324 : 283;
+    /** struct epoll_event is packed on x86-64, and only there. */
+    private static final int EPOLL_EVENT_BYTES = X86_64 ? 12 : 16;
+    private static final int EPOLL_DATA_OFFSET = X86_64 ? 4 : 8;
+    private static final int EINTR = 4;
+
+    private static final Linker LINKER = linker();
+    private static final SymbolLookup LIBC = LINKER.defaultLookup();
+    private static final MemoryLayout ERRNO_LAYOUT = Linker.Option.captureStateLayout();
+    private static final VarHandle ERRNO = ERRNO_LAYOUT.varHandle(MemoryLayout.PathElement.groupElement("errno"));
+    private static final AddressLayout POINTER = ADDRESS;
+
+    private static final MethodHandle MH$memfd_create = bind("memfd_create", FunctionDescriptor.of(JAVA_INT, POINTER, JAVA_INT));
+    private static final MethodHandle MH$ftruncate = bind("ftruncate", FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_LONG));
+    private static final MethodHandle MH$fcntl =
+        bind("fcntl", FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT), Linker.Option.firstVariadicArg(2));
+    private static final MethodHandle MH$mmap = bind("mmap",
+        FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_INT, JAVA_INT, JAVA_INT, JAVA_LONG));
+    private static final MethodHandle MH$munmap = bind("munmap", FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG));
+    private static final MethodHandle MH$close = bind("close", FunctionDescriptor.of(JAVA_INT, JAVA_INT));
+    private static final MethodHandle MH$epoll_create1 = bind("epoll_create1", FunctionDescriptor.of(JAVA_INT, JAVA_INT));
+    private static final MethodHandle MH$epoll_ctl =
+        bind("epoll_ctl", FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT, POINTER));
+    private static final MethodHandle MH$epoll_wait =
+        bind("epoll_wait", FunctionDescriptor.of(JAVA_INT, JAVA_INT, POINTER, JAVA_INT, JAVA_INT));
+    private static final MethodHandle MH$eventfd = bind("eventfd", FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT));
+    private static final MethodHandle MH$eventfd_write =
+        bind("eventfd_write", FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_LONG));
+    private static final MethodHandle MH$membarrier = bind("syscall",
+        FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_INT, JAVA_INT, JAVA_INT), Linker.Option.firstVariadicArg(1));
+
+    private Posix() {
+    }
+
+    private static Linker linker() {
+        try {
+            return Linker.nativeLinker();
+        } catch (IllegalCallerException e) {
+            throw new UnsupportedOperationException(NATIVE_ACCESS_HELP, e);
+        }
+    }
+
+    private static MethodHandle bind(String name, FunctionDescriptor descriptor, Linker.Option... options) {
+        MemorySegment symbol = LIBC.find(name)
+            .orElseThrow(() -> new UnsupportedOperationException("the C library has no " + name + "; Farheap needs glibc 2.27 or newer"));
+        Linker.Option[] all = new Linker.Option[options.length + 1];
+        all[0] = Linker.Option.captureCallState("errno");
+        System.arraycopy(options, 0, all, 1, options.length);
+        try {
+            return LINKER.downcallHandle(symbol, descriptor, all);
+        } catch (IllegalCallerException e) {
+            throw new UnsupportedOperationException(NATIVE_ACCESS_HELP, e);
+        }
+    }
+
+    /**
+     * An anonymous file that other processes may map. It is sealed by {@link #truncateAndSeal}.
+     *
+     * @param hugePages whether it must be of huge pages; fails where the machine has none
+     * @return a descriptor, closed on exec; the caller closes it
+     */
+    public static int memfd(String name, boolean hugePages) {
+        int flags = MFD_CLOEXEC | MFD_ALLOW_SEALING | (hugePages ? MFD_HUGETLB : 0);
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment state = arena.allocate(ERRNO_LAYOUT);
+            int fd = (int) MH$memfd_create.invokeExact(state, arena.allocateFrom(name), flags);
+            return check(fd, state, "memfd_create(%s, %#x)", name, flags);
+        } catch (Throwable e) {
+            throw rethrow(e);
+        }
+    }
+
+    /** Gives the file its size and seals it, so that no peer's truncate can raise SIGBUS in a process that maps it. */
+    public static void truncateAndSeal(int fd, long bytes) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment state = arena.allocate(ERRNO_LAYOUT);
+            check((int) MH$ftruncate.invokeExact(state, fd, bytes), state, "ftruncate(%d, %d)", fd, bytes);
+            int seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
+            check((int) MH$fcntl.invokeExact(state, fd, F_ADD_SEALS, seals), state, "fcntl(%d, F_ADD_SEALS, %#x)", fd, seals);
+        } catch (Throwable e) {
+            throw rethrow(e);
+        }
+    }
+
+    /** Maps the whole file, shared, readable and writable, with its pages populated. The caller unmaps it. */
+    public static long map(int fd, long bytes) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment state = arena.allocate(ERRNO_LAYOUT);
+            long address = (long) MH$mmap.invokeExact(state, 0L, bytes, PROT_READ_WRITE, MAP_SHARED | MAP_POPULATE, fd, 0L);
+            check(address == -1 ? -1 : 0, state, "mmap of %d bytes", bytes);
+            return address;
+        } catch (Throwable e) {
+            throw rethrow(e);
+        }
+    }
+
+    public static void unmap(long address, long bytes) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment state = arena.allocate(ERRNO_LAYOUT);
+            check((int) MH$munmap.invokeExact(state, address, bytes), state, "munmap(%#x, %d)", address, bytes);
+        } catch (Throwable e) {
+            throw rethrow(e);
+        }
+    }
+
+    public static void close(int fd) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment state = arena.allocate(ERRNO_LAYOUT);
+            check((int) MH$close.invokeExact(state, fd), state, "close(%d)", fd);
+        } catch (Throwable e) {
+            throw rethrow(e);
+        }
+    }
+
+    /** @return an epoll descriptor; the caller closes it */
+    public static int epoll() {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment state = arena.allocate(ERRNO_LAYOUT);
+            return check((int) MH$epoll_create1.invokeExact(state, EPOLL_CLOEXEC), state, "epoll_create1()");
+        } catch (Throwable e) {
+            throw rethrow(e);
+        }
+    }
+
+    /** Watches {@code fd} for input, level-triggered. {@link #epollWait} reports it as {@code token}. */
+    public static void epollAdd(int epoll, int fd, long token) {
+        epollControl(epoll, EPOLL_CTL_ADD, fd, token);
+    }
+
+    public static void epollRemove(int epoll, int fd) {
+        epollControl(epoll, EPOLL_CTL_DEL, fd, 0);
+    }
+
+    private static void epollControl(int epoll, int operation, int fd, long token) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment state = arena.allocate(ERRNO_LAYOUT);
+            MemorySegment event = arena.allocate(EPOLL_EVENT_BYTES, 8);
+            event.set(JAVA_INT, 0, EPOLLIN);
+            event.set(JAVA_LONG.withByteAlignment(1), EPOLL_DATA_OFFSET, token);
+            check((int) MH$epoll_ctl.invokeExact(state, epoll, operation, fd, event), state, "epoll_ctl(%d, %d)", operation, fd);
+        } catch (Throwable e) {
+            throw rethrow(e);
+        }
+    }
+
+    /**
+     * Waits without a time limit until a watched descriptor is readable.
+     *
+     * @param tokens filled with the tokens of the readable descriptors
+     * @return how many; 0 where a signal interrupted the wait
+     */
+    public static int epollWait(int epoll, long[] tokens) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment state = arena.allocate(ERRNO_LAYOUT);
+            MemorySegment events = arena.allocate((long) EPOLL_EVENT_BYTES * tokens.length, 8);
+            int ready = (int) MH$epoll_wait.invokeExact(state, epoll, events, tokens.length, -1);
+            if (ready < 0 && (int) ERRNO.get(state, 0L) == EINTR) {
+                return 0;
+            }
+            check(ready, state, "epoll_wait(%d)", epoll);
+            for (int i = 0; i < ready; i++) {
+                tokens[i] = events.get(JAVA_LONG.withByteAlignment(1), (long) i * EPOLL_EVENT_BYTES + EPOLL_DATA_OFFSET);
+            }
+            return ready;
+        } catch (Throwable e) {
+            throw rethrow(e);
+        }
+    }
+
+    /** @return a non-blocking eventfd; the caller closes it */
+    public static int eventFd() {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment state = arena.allocate(ERRNO_LAYOUT);
+            return check((int) MH$eventfd.invokeExact(state, 0, EFD_CLOEXEC_NONBLOCK), state, "eventfd()");
+        } catch (Throwable e) {
+            throw rethrow(e);
+        }
+    }
+
+    /** Makes an eventfd readable. */
+    public static void signal(int eventFd) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment state = arena.allocate(ERRNO_LAYOUT);
+            check((int) MH$eventfd_write.invokeExact(state, eventFd, 1L), state, "eventfd_write(%d)", eventFd);
+        } catch (Throwable e) {
+            throw rethrow(e);
+        }
+    }
+
+    /** membarrier(2). @return the call's result, or minus errno */
+    static int membarrier(int command) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment state = arena.allocate(ERRNO_LAYOUT);
+            long result = (long) MH$membarrier.invokeExact(state, (long) SYS_MEMBARRIER, command, 0, 0);
+            return result < 0 ? -(int) ERRNO.get(state, 0L) : (int) result;
+        } catch (Throwable e) {
+            throw rethrow(e);
+        }
+    }
+
+    private static int check(int result, MemorySegment state, String call, Object... arguments) {
+        if (result < 0) {
+            throw new PosixException(call.formatted(arguments), (int) ERRNO.get(state, 0L));
+        }
+        return result;
+    }
+
+    private static RuntimeException rethrow(Throwable e) {
+        if (e instanceof RuntimeException runtime) {
+            return runtime;
+        }
+        if (e instanceof Error error) {
+            throw error;
+        }
+        return new IllegalStateException(e);
+    }
+}

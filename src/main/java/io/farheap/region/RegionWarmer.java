@@ -1,0 +1,76 @@
+package io.farheap.region;
+
+import io.farheap.connection.Connection;
+import io.farheap.memory.RegisteredMemory;
+import io.farheap.verbs.Access;
+import io.farheap.verbs.CompletionQueue;
+import io.farheap.verbs.ProtectionDomain;
+import io.farheap.verbs.VerbsException;
+import io.farheap.verbs.WcStatus;
+
+/**
+ * Reads a little of each new region before sessions use it. A device that maps a peer's memory on first use (softverbs does) then
+ * does so here, in a call that may take long, and not under a session's critical call.
+ */
+final class RegionWarmer implements AutoCloseable {
+
+    private static final long TIMEOUT_NANOS = 10_000_000_000L;
+
+    private final ProtectionDomain domain;
+    private final RemoteServer server;
+    private final CompletionQueue completions;
+    private RegisteredMemory scratch;
+    private ServerConnection connection;
+
+    RegionWarmer(ProtectionDomain domain, RemoteServer server) {
+        this.domain = domain;
+        this.server = server;
+        completions = domain.context().createCompletionQueue(4, 1, null);
+        try {
+            scratch = RegisteredMemory.allocate(domain, "farheap-warmer", Long.BYTES, Access.LOCAL_WRITE);
+            connect();
+        } catch (Throwable e) {
+            close();
+            throw e;
+        }
+    }
+
+    private void connect() {
+        connection = server.connect(Connection.create(domain, completions, 0, 1, 0));
+    }
+
+    synchronized void warm(RemoteRegion region) {
+        if (connection.connection().failed()) {
+            connection.close();
+            connect();
+        }
+        Connection reader = connection.connection();
+        int error = reader.flush(scratch.address(), scratch.localKey(), region.address(), region.remoteKey());
+        if (error != 0) {
+            throw new VerbsException("cannot read from " + region, error);
+        }
+        long deadline = System.nanoTime() + TIMEOUT_NANOS;
+        while (completions.poll() == 0) {
+            if (System.nanoTime() - deadline > 0) {
+                reader.fail();
+                throw new VerbsException("no answer from " + region + " in " + TIMEOUT_NANOS / 1_000_000_000L + " s");
+            }
+            Thread.onSpinWait();
+        }
+        reader.complete(completions.id(0), completions.status(0));
+        if (completions.status(0) != WcStatus.SUCCESS) {
+            throw new VerbsException("cannot read from " + region + ": " + WcStatus.describe(completions.status(0)));
+        }
+    }
+
+    @Override
+    public synchronized void close() {
+        if (connection != null) {
+            connection.close();
+        }
+        if (scratch != null) {
+            scratch.close();
+        }
+        completions.close();
+    }
+}

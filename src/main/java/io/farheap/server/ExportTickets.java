@@ -1,0 +1,52 @@
+package io.farheap.server;
+
+import io.farheap.control.ControlException;
+import io.farheap.control.ControlException.Code;
+import io.farheap.control.ControlPlane;
+
+import java.security.SecureRandom;
+import java.util.HexFormat;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+
+/** Tickets that are neither used nor revoked; at most one per granted region. Thread-safe. */
+final class ExportTickets {
+
+    private final SecureRandom random = new SecureRandom();
+    private final Map<String, ExportTicket> open = new ConcurrentHashMap<>();
+    private final long validNanos;
+
+    ExportTickets(long validNanos) {
+        this.validNanos = validNanos;
+    }
+
+    long validNanos() {
+        return validNanos;
+    }
+
+    ExportTicket issue(Grant grant) {
+        byte[] token = new byte[ControlPlane.TOKEN_BYTES];
+        random.nextBytes(token);
+        ExportTicket ticket = new ExportTicket(this, token, grant, System.nanoTime() + validNanos);
+        open.put(ticket.key(), ticket);
+        return ticket;
+    }
+
+    /** Uses a ticket up. */
+    ExportTicket redeem(byte[] token) {
+        ExportTicket ticket = open.remove(HexFormat.of().formatHex(token));
+        if (ticket == null) {
+            throw new ControlException(Code.TICKET_REFUSED,
+                "the ticket is unknown, used, replaced by a newer one, or its region was given back; export the region again");
+        }
+        if (System.nanoTime() - ticket.deadline > 0) {
+            throw new ControlException(Code.TICKET_REFUSED, "the ticket was to be opened within " + validNanos / 1_000_000
+                + " ms and came too late; export the region again");
+        }
+        return ticket;
+    }
+
+    void remove(ExportTicket ticket) {
+        open.remove(ticket.key(), ticket);
+    }
+}

@@ -1,0 +1,262 @@
+package io.farheap.server;
+
+import io.farheap.control.Connected;
+import io.farheap.control.ControlClient;
+import io.farheap.control.ControlException;
+import io.farheap.control.ControlException.Code;
+import io.farheap.control.ControlPlane;
+import io.farheap.control.Lease;
+import io.farheap.control.PullResult;
+import io.farheap.control.PullSource;
+import io.farheap.control.RegionGrant;
+import io.farheap.control.ServerDescription;
+import io.farheap.control.Ticket;
+import io.farheap.verbs.CompletionQueue;
+import io.farheap.verbs.Context;
+import io.farheap.verbs.Devices;
+import io.farheap.verbs.Endpoint;
+import io.farheap.verbs.VerbsException;
+
+import java.security.SecureRandom;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Supplier;
+
+/**
+ * Donates memory as regions of one size. Its memory is populated and registered when it is opened; each lease registers the regions it is
+ * granted once more, in a protection domain of its own. Regions are zeroed before they are granted again.
+ *
+ * <p>Thread-safe. Serve it with {@link io.farheap.control.ControlServer}, and close that first: no call may be under way in
+ * {@link #close}.
+ */
+public final class MemoryServer implements ControlPlane, AutoCloseable {
+
+    private static final long TICKET_NANOS = 30_000_000_000L;
+
+    private final SecureRandom random = new SecureRandom();
+    private final long id = random.nextLong();
+    private final ServerOptions options;
+    private final Context context;
+    /** What is being read by other servers; entries of grants that are over go with the next one. */
+    private final Map<Long, Grant> pulls = new ConcurrentHashMap<>();
+    private final ExportTickets tickets;
+    private final SourceServers sources = new SourceServers();
+    private RegionPool pool;
+    private CompletionQueue completions;
+    private Leases leases;
+
+    private MemoryServer(ServerOptions options, long ticketNanos) {
+        this.options = options;
+        this.tickets = new ExportTickets(ticketNanos);
+        context = Devices.open(options.device());
+        try {
+            requireActivePort();
+            pool = new RegionPool(context, options.regionBytes(), options.regions());
+            completions = context.createCompletionQueue(1, 1, null);
+            leases = new Leases(options.leaseNanos());
+        } catch (Throwable e) {
+            close();
+            throw e;
+        }
+    }
+
+    /**
+     * Opens the device and takes the memory.
+     *
+     * @throws IllegalArgumentException where the machine has not that much memory available
+     * @throws VerbsException           where there is no such device, it has no active port, or it cannot register that much
+     */
+    public static MemoryServer open(ServerOptions options) {
+        return open(options, TICKET_NANOS);
+    }
+
+    /** @param ticketNanos how long an exported region waits to be opened */
+    static MemoryServer open(ServerOptions options, long ticketNanos) {
+        return new MemoryServer(options, ticketNanos);
+    }
+
+    private void requireActivePort() {
+        if (context.activePort() == null) {
+            throw new VerbsException("device " + context.device().name() + " has no active port; bring its link up");
+        }
+    }
+
+    /** Of the device in use, such as {@code mlx5_0} or {@code soft0}. */
+    public String deviceName() {
+        return context.device().name();
+    }
+
+    @Override
+    public ServerDescription hello(int protocolVersion) {
+        if (protocolVersion != PROTOCOL_VERSION) {
+            throw new ControlException(Code.PROTOCOL_MISMATCH, "the client speaks version " + Integer.toUnsignedString(protocolVersion)
+                + " of Farheap's control protocol and the server version " + PROTOCOL_VERSION + "; run the same release on both");
+        }
+        return new ServerDescription(id, options.name(), PROTOCOL_VERSION, pool.regionBytes(), pool.total(), pool.freeCount());
+    }
+
+    @Override
+    public Lease openLease(String clientName) {
+        if (clientName.length() > MAX_NAME_LENGTH) {
+            throw new ControlException(Code.INVALID_ARGUMENT, "a client name of " + clientName.length() + " characters; it has at most "
+                + MAX_NAME_LENGTH);
+        }
+        return onDevice(() -> {
+            ClientLease lease = new ClientLease(random.nextLong(), clientName, options.leaseNanos(), pool, context, completions);
+            leases.add(lease);
+            return new Lease(lease.id(), options.leaseNanos());
+        });
+    }
+
+    @Override
+    public void renewLease(long leaseId) {
+        leases.require(leaseId).renew();
+    }
+
+    @Override
+    public void closeLease(long leaseId) {
+        ClientLease lease = leases.find(leaseId);
+        if (lease != null) {
+            leases.end(lease, true);
+        }
+    }
+
+    @Override
+    public Connected connect(long leaseId, Endpoint client) {
+        return onDevice(() -> leases.require(leaseId).connect(random.nextLong(), client));
+    }
+
+    @Override
+    public void disconnect(long leaseId, long connectionId) {
+        ClientLease lease = leases.find(leaseId);
+        if (lease != null) {
+            lease.disconnect(connectionId);
+        }
+    }
+
+    @Override
+    public List<RegionGrant> allocate(long leaseId, int regions) {
+        return onDevice(() -> leases.require(leaseId).allocate(regions));
+    }
+
+    @Override
+    public void release(long leaseId, int regionId) {
+        leases.require(leaseId).release(regionId);
+    }
+
+    @Override
+    public Ticket export(long leaseId, int regionId) {
+        ExportTicket ticket = leases.require(leaseId).export(regionId, tickets);
+        return new Ticket(ticket.token(), tickets.validNanos());
+    }
+
+    @Override
+    public PullSource openPull(byte[] token, Endpoint puller) {
+        Grant grant = tickets.redeem(token).grant;
+        long pullId = random.nextLong();
+        PullSource source = onDevice(() -> grant.lease.openPull(grant, pullId, context, puller).described());
+        pulls.values().removeIf(other -> other == grant || other.over());
+        pulls.put(pullId, grant);
+        return source;
+    }
+
+    @Override
+    public void closePull(long pullId) {
+        Grant grant = pulls.get(pullId);
+        if (grant != null) {
+            grant.lease.closePull(grant, pullId);
+            pulls.remove(pullId, grant);
+        }
+    }
+
+    @Override
+    public void preparePull(long leaseId, int regionId, String sourceAddress, byte[] token) {
+        ClientLease lease = leases.require(leaseId);
+        lease.requireHolds(regionId);
+        try {
+            PreparedPull pull = open(sourceAddress, regionId, token);
+            try {
+                lease.keep(regionId, pull);
+            } catch (Throwable e) {
+                pull.abandon();
+                throw e;
+            }
+        } catch (ControlException e) {
+            throw pullFailure(sourceAddress, e);
+        }
+    }
+
+    @Override
+    public PullResult pull(long leaseId, int regionId, String sourceAddress, byte[] token) {
+        ClientLease lease = leases.require(leaseId);
+        lease.requireHolds(regionId);
+        try {
+            PreparedPull pull = lease.take(regionId, sourceAddress, token);
+            return copy(lease, regionId, pull == null ? open(sourceAddress, regionId, token) : pull);
+        } catch (ControlException e) {
+            throw pullFailure(sourceAddress, e);
+        }
+    }
+
+    private PreparedPull open(String sourceAddress, int regionId, byte[] token) {
+        ControlClient source = sources.take(sourceAddress);
+        try {
+            return onDevice(() -> PreparedPull.open(source, sourceAddress, token, context, pool.segment(regionId)));
+        } catch (Throwable e) {
+            source.close();
+            throw e;
+        }
+    }
+
+    private PullResult copy(ClientLease lease, int regionId, PreparedPull pull) {
+        Grant grant = null;
+        boolean done = false;
+        try {
+            grant = lease.attach(regionId, pull.copy());
+            PullResult result = onDevice(pull::run);
+            done = true;
+            return result;
+        } finally {
+            if (done) {
+                pull.finish(sources);
+            } else {
+                pull.abandon();
+            }
+            if (grant != null) {
+                lease.detach(grant);
+            }
+        }
+    }
+
+    private static ControlException pullFailure(String sourceAddress, ControlException e) {
+        return switch (e.code()) {
+            case INVALID_ARGUMENT, TICKET_REFUSED, LEASE_EXPIRED, NOT_FOUND, CANCELLED -> e;
+            default -> new ControlException(Code.PULL_FAILED, "cannot pull a region from " + sourceAddress + ": " + e.getMessage(), e);
+        };
+    }
+
+    private static <T> T onDevice(Supplier<T> call) {
+        try {
+            return call.get();
+        } catch (VerbsException e) {
+            throw new ControlException(Code.INTERNAL, "the server's device refused: " + e.getMessage(), e);
+        }
+    }
+
+    /** Closes all leases and gives the memory back to the machine. Idempotent. */
+    @Override
+    public void close() {
+        sources.close();
+        if (leases != null) {
+            leases.close();
+        }
+        if (completions != null) {
+            completions.close();
+        }
+        if (pool != null) {
+            pool.close();
+        }
+        context.close();
+    }
+}

@@ -1,0 +1,186 @@
+package io.farheap.server;
+
+import io.farheap.control.ControlException;
+import io.farheap.control.ControlException.Code;
+import io.farheap.control.PullResult;
+import io.farheap.control.PullSource;
+import io.farheap.memory.RegisteredMemory;
+import io.farheap.verbs.Access;
+import io.farheap.verbs.CompletionQueue;
+import io.farheap.verbs.Context;
+import io.farheap.verbs.Endpoint;
+import io.farheap.verbs.MemoryRegion;
+import io.farheap.verbs.ProtectionDomain;
+import io.farheap.verbs.QueuePair;
+import io.farheap.verbs.SendRequests;
+import io.farheap.verbs.VerbsException;
+import io.farheap.verbs.WcStatus;
+
+import java.lang.foreign.MemorySegment;
+import java.util.concurrent.CountDownLatch;
+
+/**
+ * The new server's end of a pull: fills a region with one-sided READs, several in flight. One thread makes, runs and closes it; another may
+ * {@link #cancel} it.
+ */
+final class RegionCopy implements AutoCloseable {
+
+    private static final int READS_IN_FLIGHT = 8;
+    private static final long PIECE_BYTES = 1 << 20;
+    private static final long STALL_NANOS = 10_000_000_000L;
+
+    private final ProtectionDomain domain;
+    private final int pieceBytes;
+    private final CountDownLatch ended = new CountDownLatch(1);
+    private volatile boolean cancelled;
+    private SendRequests requests;
+    private CompletionQueue completions;
+    private QueuePair queuePair;
+    private MemoryRegion registration;
+    private RegisteredMemory scratch;
+
+    RegionCopy(Context context, MemorySegment into) {
+        pieceBytes = (int) Math.min(PIECE_BYTES, context.activePort().maxMessageBytes());
+        domain = context.allocateProtectionDomain();
+        try {
+            requests = new SendRequests(READS_IN_FLIGHT);
+            completions = context.createCompletionQueue(READS_IN_FLIGHT, READS_IN_FLIGHT, null);
+            queuePair = domain.createQueuePair(completions, READS_IN_FLIGHT, 0);
+            registration = domain.register(into, Access.LOCAL_WRITE);
+            scratch = RegisteredMemory.allocate(domain, "farheap-pull", Long.BYTES, Access.LOCAL_WRITE);
+        } catch (Throwable e) {
+            close();
+            throw e;
+        }
+    }
+
+    Endpoint endpoint() {
+        return queuePair.endpoint();
+    }
+
+    /**
+     * Connects to the source, and reads a little of it: a device that maps a peer's memory on first use does it now.
+     *
+     * @throws ControlException PULL_FAILED where the source cannot be read, or its region has another length
+     */
+    void connect(PullSource source) {
+        if (source.length() != registration.bytes()) {
+            throw failed("the source's region has " + source.length() + " bytes and this one " + registration.bytes()
+                + "; both servers must donate regions of one size");
+        }
+        try {
+            queuePair.connect(source.source());
+            // Not into the region: until the lease knows of this copy, it may be given back and granted to another.
+            read(source, scratch.address(), scratch.localKey(), Long.BYTES);
+        } catch (VerbsException e) {
+            throw new ControlException(Code.PULL_FAILED, e.getMessage(), e);
+        }
+    }
+
+    /** @throws ControlException PULL_FAILED; the region's content is then undefined */
+    PullResult run(PullSource source) {
+        try {
+            return read(source, registration.address(), registration.localKey(), registration.bytes());
+        } catch (VerbsException e) {
+            throw new ControlException(Code.PULL_FAILED, e.getMessage(), e);
+        }
+    }
+
+    private PullResult read(PullSource source, long into, int localKey, long bytes) {
+        long started = System.nanoTime();
+        long posted = 0;
+        int inFlight = 0;
+        int[] idle = new int[READS_IN_FLIGHT];
+        int idleCount = 0;
+        for (int slot = 0; slot < READS_IN_FLIGHT; slot++) {
+            idle[idleCount++] = slot;
+        }
+        long progressAt = started;
+        while (posted < bytes || inFlight > 0) {
+            if (cancelled) {
+                throw failed("the region was given back, or its lease ended, during the copy");
+            }
+            if (posted < bytes && idleCount > 0) {
+                int length = (int) Math.min(pieceBytes, bytes - posted);
+                post(idle[--idleCount], source, into, localKey, posted, length);
+                posted += length;
+                inFlight++;
+            }
+            int completed = completions.poll();
+            for (int i = 0; i < completed; i++) {
+                if (completions.status(i) != WcStatus.SUCCESS) {
+                    throw failed("a read ended in \"" + WcStatus.describe(completions.status(i)) + "\"");
+                }
+                idle[idleCount++] = (int) completions.id(i);
+            }
+            inFlight -= completed;
+            if (completed > 0) {
+                progressAt = System.nanoTime();
+            } else if (idleCount == 0 || posted == bytes) {
+                await(progressAt);
+            }
+        }
+        return new PullResult(bytes, System.nanoTime() - started);
+    }
+
+    private void post(int slot, PullSource source, long into, int localKey, long at, int length) {
+        requests.prepare(slot, SendRequests.READ, SendRequests.SIGNALED, into + at, length, localKey,
+            source.remoteAddress() + at, source.rkey());
+        int error = queuePair.postUnbounded(requests, slot);
+        if (error != 0) {
+            throw new VerbsException("cannot post a read", error);
+        }
+    }
+
+    private static void await(long progressAt) {
+        if (System.nanoTime() - progressAt > STALL_NANOS) {
+            throw failed("no read has completed for " + STALL_NANOS / 1_000_000_000L + " s");
+        }
+        Thread.onSpinWait();
+    }
+
+    private static ControlException failed(String why) {
+        return new ControlException(Code.PULL_FAILED, why);
+    }
+
+    /** Stops the copy and returns when nothing of it can reach the region any more. Only for a copy that is running, or was. */
+    void cancel() {
+        cancelled = true;
+        boolean interrupted = false;
+        while (true) {
+            try {
+                ended.await();
+                break;
+            } catch (InterruptedException e) {
+                interrupted = true;
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    @Override
+    public void close() {
+        try {
+            if (queuePair != null) {
+                queuePair.close();
+            }
+            if (scratch != null) {
+                scratch.close();
+            }
+            if (registration != null) {
+                registration.close();
+            }
+            if (completions != null) {
+                completions.close();
+            }
+            if (requests != null) {
+                requests.close();
+            }
+            domain.close();
+        } finally {
+            ended.countDown();
+        }
+    }
+}

@@ -1,0 +1,96 @@
+package io.farheap.server;
+
+import io.farheap.control.ControlException;
+import io.farheap.control.ControlException.Code;
+import io.farheap.memory.RegisteredMemory;
+import io.farheap.verbs.Access;
+import io.farheap.verbs.Context;
+import io.farheap.verbs.ProtectionDomain;
+import io.farheap.verbs.VerbsException;
+
+import java.lang.foreign.MemorySegment;
+
+/**
+ * All of a server's regions: one arena, populated and registered when the server starts, so that a limit on locked memory shows then and
+ * not at a client's first request. Thread-safe.
+ */
+final class RegionPool implements AutoCloseable {
+
+    private static final long ZERO_PIECE_BYTES = 1 << 20;
+
+    private final ProtectionDomain domain;
+    private final RegisteredMemory memory;
+    private final long regionBytes;
+    private final int[] free;
+    private int freeCount;
+
+    RegionPool(Context context, long regionBytes, int regions) {
+        AvailableMemory.require(regionBytes * regions);
+        this.regionBytes = regionBytes;
+        domain = context.allocateProtectionDomain();
+        try {
+            memory = RegisteredMemory.allocate(domain, "farheap-regions", regionBytes * regions, Access.LOCAL_WRITE);
+        } catch (VerbsException e) {
+            domain.close();
+            throw new VerbsException("cannot register " + (regionBytes * regions >> 20) + " MiB for donation (" + e.getMessage()
+                + "); raise the limit on locked memory (ulimit -l) to twice that, or donate less");
+        } catch (Throwable e) {
+            domain.close();
+            throw e;
+        }
+        free = new int[regions];
+        for (int id = regions - 1; id >= 0; id--) {
+            free[freeCount++] = id;
+        }
+    }
+
+    long regionBytes() {
+        return regionBytes;
+    }
+
+    int total() {
+        return free.length;
+    }
+
+    synchronized int freeCount() {
+        return freeCount;
+    }
+
+    /** @return {@code count} zeroed regions; throws OUT_OF_MEMORY where there are fewer */
+    synchronized int[] take(int count) {
+        if (count > freeCount) {
+            throw new ControlException(Code.OUT_OF_MEMORY, count + " region(s) of " + (regionBytes >> 10) + " KiB asked for, "
+                + freeCount + " of " + free.length + " free; ask for fewer, or add a memory server");
+        }
+        int[] taken = new int[count];
+        for (int i = 0; i < count; i++) {
+            taken[i] = free[--freeCount];
+        }
+        return taken;
+    }
+
+    /** Zeroes a region and makes it free. No device may reach it any more. */
+    void giveBack(int id) {
+        zero(segment(id));
+        synchronized (this) {
+            free[freeCount++] = id;
+        }
+    }
+
+    MemorySegment segment(int id) {
+        return memory.segment().asSlice(id * regionBytes, regionBytes);
+    }
+
+    /** In pieces, because a fill holds up safepoints for as long as it runs. */
+    private static void zero(MemorySegment segment) {
+        for (long at = 0; at < segment.byteSize(); at += ZERO_PIECE_BYTES) {
+            segment.asSlice(at, Math.min(ZERO_PIECE_BYTES, segment.byteSize() - at)).fill((byte) 0);
+        }
+    }
+
+    @Override
+    public void close() {
+        memory.close();
+        domain.close();
+    }
+}

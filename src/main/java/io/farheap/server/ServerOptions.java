@@ -1,0 +1,43 @@
+package io.farheap.server;
+
+/**
+ * What a memory server donates, and how.
+ *
+ * @param memoryBytes all of it, a multiple of {@code regionBytes}
+ * @param regionBytes size of a region: a power of two, at least {@value #MIN_REGION_BYTES} bytes
+ * @param leaseNanos  how long a client's lease lives without being renewed, {@value #MIN_LEASE_MILLIS} ms to an hour
+ * @param device      an RDMA device's name; empty for the first with an active port
+ * @param name        for people
+ */
+public record ServerOptions(long memoryBytes, long regionBytes, long leaseNanos, String device, String name) {
+
+    public static final long MIN_REGION_BYTES = 64 * 1024;
+    public static final long MIN_LEASE_MILLIS = 100;
+    public static final int MAX_REGIONS = 1 << 20;
+
+    private static final long MAX_LEASE_MILLIS = 3_600_000;
+
+    /** @throws IllegalArgumentException naming the value that is wrong, its limit and what to do */
+    public ServerOptions {
+        if (regionBytes < MIN_REGION_BYTES || Long.bitCount(regionBytes) != 1) {
+            throw new IllegalArgumentException("a region of " + regionBytes + " bytes; it must be a power of two, at least "
+                + MIN_REGION_BYTES + " (64k)");
+        }
+        if (memoryBytes < regionBytes || memoryBytes % regionBytes != 0) {
+            throw new IllegalArgumentException("memory of " + memoryBytes + " bytes; it must be a multiple of the region size, "
+                + regionBytes + " bytes, and not 0");
+        }
+        if (memoryBytes / regionBytes > MAX_REGIONS) {
+            throw new IllegalArgumentException("memory of " + memoryBytes + " bytes is " + memoryBytes / regionBytes + " regions of "
+                + regionBytes + " bytes; at most " + MAX_REGIONS + " are allowed, so choose larger regions");
+        }
+        if (leaseNanos < MIN_LEASE_MILLIS * 1_000_000 || leaseNanos > MAX_LEASE_MILLIS * 1_000_000) {
+            throw new IllegalArgumentException("a lease of " + leaseNanos + " ns; it must last " + MIN_LEASE_MILLIS
+                + " ms to an hour");
+        }
+    }
+
+    public int regions() {
+        return (int) (memoryBytes / regionBytes);
+    }
+}

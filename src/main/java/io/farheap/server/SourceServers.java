@@ -1,0 +1,57 @@
+package io.farheap.server;
+
+import io.farheap.control.ControlClient;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+
+/**
+ * Connections to the servers that regions were pulled from, kept for the next pull: writers of a region wait while it is copied, and a new
+ * connection takes longer than the copy. Thread-safe.
+ */
+final class SourceServers implements AutoCloseable {
+
+    private static final int MAX_IDLE = 8;
+
+    private final Deque<ControlClient> idle = new ArrayDeque<>();
+    private boolean closed;
+
+    /** A connection for the caller alone, who gives it back with {@link #giveBack} or, after a failure, closes it. */
+    ControlClient take(String address) {
+        synchronized (this) {
+            for (ControlClient client : idle) {
+                if (client.address().equals(address)) {
+                    idle.remove(client);
+                    return client;
+                }
+            }
+        }
+        return ControlClient.connect(address);
+    }
+
+    void giveBack(ControlClient client) {
+        ControlClient unwanted = client;
+        synchronized (this) {
+            if (!closed) {
+                idle.addFirst(client);
+                unwanted = idle.size() > MAX_IDLE ? idle.removeLast() : null;
+            }
+        }
+        if (unwanted != null) {
+            unwanted.close();
+        }
+    }
+
+    @Override
+    public void close() {
+        List<ControlClient> all;
+        synchronized (this) {
+            closed = true;
+            all = new ArrayList<>(idle);
+            idle.clear();
+        }
+        all.forEach(ControlClient::close);
+    }
+}

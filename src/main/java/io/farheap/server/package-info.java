@@ -1,0 +1,2 @@
+/** Donates memory: regions of one registered arena, granted to clients under leases and taken back zeroed. */
+package io.farheap.server;

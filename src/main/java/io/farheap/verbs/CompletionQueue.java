@@ -1,0 +1,122 @@
+package io.farheap.verbs;
+
+import io.farheap.verbs.binding.ibv_cq;
+import io.farheap.verbs.binding.ibv_wc;
+import io.farheap.verbs.binding.ibverbs;
+import org.bytedeco.javacpp.Loader;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+/**
+ * A completion queue with an array of completions beside it: {@link #poll} fills the array, the accessors read it. One thread
+ * at a time. Nothing here allocates.
+ */
+public final class CompletionQueue implements AutoCloseable {
+
+    private static final long WC_BYTES = Loader.sizeof(ibv_wc.class);
+    private static final long WR_ID = Loader.offsetof(ibv_wc.class, "wr_id");
+    private static final long STATUS = Loader.offsetof(ibv_wc.class, "status");
+    private static final long BYTE_LEN = Loader.offsetof(ibv_wc.class, "byte_len");
+    private static final long QP_NUM = Loader.offsetof(ibv_wc.class, "qp_num");
+
+    private final Context context;
+    private final ibv_cq handle;
+    private final CompletionChannel channel;
+    private final Children children;
+    private final Arena arena;
+    private final MemorySegment completions;
+    private final DataPathCalls calls;
+    /** 0 once closed: checked before native code sees it. */
+    private long address;
+    private final long completionsAddress;
+    private final int batch;
+
+    CompletionQueue(Context context, ibv_cq handle, int batch, CompletionChannel channel) {
+        this.context = context;
+        this.handle = handle;
+        this.channel = channel;
+        this.children = new Children("the completion queue");
+        this.arena = Arena.ofShared();
+        this.completions = arena.allocate(WC_BYTES * batch, 64);
+        this.calls = context.calls();
+        this.address = handle.address();
+        this.completionsAddress = completions.address();
+        this.batch = batch;
+    }
+
+    /**
+     * Takes completions, without waiting.
+     *
+     * @return how many the accessors now have, at most the batch that the queue was created with
+     * @throws VerbsException where the device reports the queue broken (it was overrun)
+     */
+    public int poll() {
+        int polled = calls.pollCq(open(), batch, completionsAddress);
+        if (polled < 0) {
+            throw new VerbsException("polling a completion queue failed; it was overrun or its device is gone");
+        }
+        return polled;
+    }
+
+    /** The {@code wr_id} that the work request was posted with. @param i below what {@link #poll} returned */
+    public long id(int i) {
+        return completions.get(JAVA_LONG, i * WC_BYTES + WR_ID);
+    }
+
+    /** One of {@link WcStatus}. */
+    public int status(int i) {
+        return completions.get(JAVA_INT, i * WC_BYTES + STATUS);
+    }
+
+    /** Bytes received; undefined for sends and after errors. */
+    public int bytes(int i) {
+        return completions.get(JAVA_INT, i * WC_BYTES + BYTE_LEN);
+    }
+
+    public int queuePairNumber(int i) {
+        return completions.get(JAVA_INT, i * WC_BYTES + QP_NUM);
+    }
+
+    /**
+     * Asks for one event on the channel when the next completion arrives. Poll once more after the call: a completion that came
+     * before it raises no event.
+     */
+    public void requestNotification() {
+        int error = calls.requestNotification(open());
+        if (error != 0) {
+            throw new VerbsException("cannot request a completion notification", error);
+        }
+    }
+
+    @Override
+    public void close() {
+        if (children.close()) {
+            address = 0;
+            ibverbs.farheap_destroy_cq(handle);
+            arena.close();
+            if (channel != null) {
+                channel.children().remove();
+            }
+            context.children().remove();
+        }
+    }
+
+    private long open() {
+        if (address == 0) {
+            throw new IllegalStateException("the completion queue is closed");
+        }
+        return address;
+    }
+
+    ibv_cq handle() {
+        return handle;
+    }
+
+    Children children() {
+        return children;
+    }
+}

@@ -1,0 +1,209 @@
+package io.farheap.verbs;
+
+import io.farheap.verbs.binding.ibv_comp_channel;
+import io.farheap.verbs.binding.ibv_context;
+import io.farheap.verbs.binding.ibv_cq;
+import io.farheap.verbs.binding.ibv_device_attr;
+import io.farheap.verbs.binding.ibv_pd;
+import io.farheap.verbs.binding.ibv_port_attr;
+import io.farheap.verbs.binding.ibverbs;
+import org.bytedeco.javacpp.Loader;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * An open device. Any thread may create objects from it; it closes after all of them are closed.
+ */
+public final class Context implements AutoCloseable {
+
+    /** An anonymous enumeration in verbs.h, which JavaCPP does not map. */
+    private static final int LINK_LAYER_ETHERNET = 2;
+    private static final String[] BOUNDED_PROVIDERS = {"mlx5", "mlx4", "bnxt_re", "irdma", "efa", "hns"};
+
+    private final DeviceInfo device;
+    private final VerbsLibrary library;
+    private final ibv_context handle;
+    private final Children children;
+    private final DeviceLimits limits;
+    private final PortInfo activePort;
+    private final DataPathCalls calls;
+    private int portCount;
+
+    Context(DeviceInfo device, VerbsLibrary library, ibv_context handle) {
+        this.device = device;
+        this.library = library;
+        this.handle = handle;
+        this.children = new Children("device " + device.name());
+        try {
+            this.limits = queryLimits();
+            this.activePort = ports().stream().filter(PortInfo::active).findFirst().orElse(null);
+            this.calls = new DataPathCalls(handle, boundedPost());
+        } catch (Throwable e) {
+            ibverbs.farheap_close_device(handle);
+            throw e;
+        }
+    }
+
+    public DeviceInfo device() {
+        return device;
+    }
+
+    /** Which libibverbs drives the device. */
+    public VerbsLibrary library() {
+        return library;
+    }
+
+    public DeviceLimits limits() {
+        return limits;
+    }
+
+    /** The first active port as it was when the device was opened, or null. */
+    public PortInfo activePort() {
+        return activePort;
+    }
+
+    /** The ports as they are now, in the order of their numbers. */
+    public List<PortInfo> ports() {
+        children.checkOpen();
+        List<PortInfo> ports = new ArrayList<>();
+        for (int number = 1; number <= portCount; number++) {
+            ports.add(queryPort(number));
+        }
+        return ports;
+    }
+
+    /** @return the 16 bytes of a GID, or null where the entry is empty */
+    public byte[] gid(int port, int index) {
+        children.checkOpen();
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment gid = arena.allocate(Endpoint.GID_BYTES, 8);
+            if (ibverbs.farheap_query_gid(handle, port, index, Native.pointer(gid)) != 0) {
+                return null;
+            }
+            byte[] bytes = gid.toArray(ValueLayout.JAVA_BYTE);
+            for (byte b : bytes) {
+                if (b != 0) {
+                    return bytes;
+                }
+            }
+            return null;
+        }
+    }
+
+    /** {@code enum ibv_gid_type} of a GID: 0 InfiniBand, 1 RoCEv1, 2 RoCEv2; -1 where the library cannot tell. */
+    int gidType(int port, int index) {
+        return ibverbs.farheap_query_gid_type(handle, port, index);
+    }
+
+    public ProtectionDomain allocateProtectionDomain() {
+        children.add();
+        ibv_pd pd = ibverbs.farheap_alloc_pd(handle);
+        if (pd == null) {
+            children.remove();
+            throw new VerbsException("cannot allocate a protection domain on " + device.name(), Native.errno());
+        }
+        return new ProtectionDomain(this, pd);
+    }
+
+    /** A channel on which completion queues raise events, for threads that sleep instead of polling. */
+    public CompletionChannel createCompletionChannel() {
+        children.add();
+        ibv_comp_channel channel = ibverbs.farheap_create_comp_channel(handle);
+        if (channel == null) {
+            children.remove();
+            throw new VerbsException("cannot create a completion channel on " + device.name(), Native.errno());
+        }
+        return new CompletionChannel(this, channel);
+    }
+
+    /**
+     * @param entries how many completions it must be able to hold; the work requests posted and not polled must never exceed it
+     * @param batch   how many completions one {@link CompletionQueue#poll} returns at most
+     * @param channel where it raises events, or null
+     */
+    public CompletionQueue createCompletionQueue(int entries, int batch, CompletionChannel channel) {
+        if (entries < 1 || entries > limits.maxCompletionEntries()) {
+            throw new IllegalArgumentException("a completion queue of " + entries + " entries; " + device.name() + " has 1 to "
+                + limits.maxCompletionEntries());
+        }
+        if (batch < 1) {
+            throw new IllegalArgumentException("a batch of " + batch + " completions; it must be at least 1");
+        }
+        if (channel != null) {
+            channel.children().add();
+        }
+        children.add();
+        ibv_cq cq = ibverbs.farheap_create_cq(handle, entries, channel == null ? null : channel.handle());
+        if (cq == null) {
+            children.remove();
+            if (channel != null) {
+                channel.children().remove();
+            }
+            throw new VerbsException("cannot create a completion queue of " + entries + " entries on " + device.name(), Native.errno());
+        }
+        return new CompletionQueue(this, cq, batch, channel);
+    }
+
+    @Override
+    public void close() {
+        if (children.close()) {
+            ibverbs.farheap_close_device(handle);
+        }
+    }
+
+    Children children() {
+        return children;
+    }
+
+    DataPathCalls calls() {
+        return calls;
+    }
+
+    /** Whether posting is a bounded sequence of stores: providers that post by system call (rxe, siw) are not. */
+    private boolean boundedPost() {
+        if (library == VerbsLibrary.SOFT) {
+            return true;
+        }
+        for (String provider : BOUNDED_PROVIDERS) {
+            if (device.name().startsWith(provider)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private DeviceLimits queryLimits() {
+        try (Arena arena = Arena.ofConfined()) {
+            ibv_device_attr attr = new ibv_device_attr(Native.allocate(arena, Loader.sizeof(ibv_device_attr.class)));
+            int error = ibverbs.farheap_query_device(handle, attr);
+            if (error != 0) {
+                throw new VerbsException("cannot query device " + device.name(), error);
+            }
+            portCount = Byte.toUnsignedInt(attr.phys_port_cnt());
+            return new DeviceLimits(attr.max_qp(), attr.max_qp_wr(), attr.max_cqe(), maxMemoryRegionBytes(attr), attr.max_qp_rd_atom(),
+                attr.max_qp_init_rd_atom(), attr.max_sge(), attr.atomic_cap() != ibverbs.IBV_ATOMIC_NONE);
+        }
+    }
+
+    /** The attribute is unsigned. */
+    private static long maxMemoryRegionBytes(ibv_device_attr attr) {
+        return attr.max_mr_size() < 0 ? Long.MAX_VALUE : attr.max_mr_size();
+    }
+
+    private PortInfo queryPort(int number) {
+        try (Arena arena = Arena.ofConfined()) {
+            ibv_port_attr attr = new ibv_port_attr(Native.allocate(arena, Loader.sizeof(ibv_port_attr.class)));
+            int error = ibverbs.farheap_query_port(handle, number, attr);
+            if (error != 0) {
+                throw new VerbsException("cannot query port " + number + " of " + device.name(), error);
+            }
+            return new PortInfo(number, attr.state() == ibverbs.IBV_PORT_ACTIVE, attr.active_mtu(),
+                Integer.toUnsignedLong(attr.max_msg_sz()), Short.toUnsignedInt(attr.lid()),
+                attr.link_layer() == LINK_LAYER_ETHERNET, attr.gid_tbl_len());
+        }
+    }
+}

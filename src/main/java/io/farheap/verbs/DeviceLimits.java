@@ -1,0 +1,17 @@
+package io.farheap.verbs;
+
+/**
+ * What a device can do, from ibv_query_device.
+ *
+ * @param maxQueuePairs         queue pairs
+ * @param maxQueuePairRequests  outstanding work requests on any queue
+ * @param maxCompletionEntries  entries of a completion queue
+ * @param maxMemoryRegionBytes  the largest contiguous registration
+ * @param maxReadAtomicTarget   READs and atomics outstanding at a queue pair as target
+ * @param maxReadAtomicInitiator READs and atomics outstanding at a queue pair as initiator
+ * @param maxScatterGather      entries of a work request's scatter/gather list
+ * @param atomics               whether CAS and FAA work, at least among operations of this device
+ */
+public record DeviceLimits(int maxQueuePairs, int maxQueuePairRequests, int maxCompletionEntries, long maxMemoryRegionBytes,
+                           int maxReadAtomicTarget, int maxReadAtomicInitiator, int maxScatterGather, boolean atomics) {
+}

@@ -1,0 +1,56 @@
+package io.farheap.verbs;
+
+import io.farheap.verbs.binding.ibv_mr;
+import io.farheap.verbs.binding.ibverbs;
+
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/** Memory that a device may read and write. Closing it waits until the device has let go of it; the memory must live longer. */
+public final class MemoryRegion implements AutoCloseable {
+
+    private final ProtectionDomain domain;
+    private final ibv_mr handle;
+    private final long address;
+    private final long bytes;
+    private final int localKey;
+    private final int remoteKey;
+    private final AtomicBoolean closed = new AtomicBoolean();
+
+    MemoryRegion(ProtectionDomain domain, ibv_mr handle, long address, long bytes) {
+        this.domain = domain;
+        this.handle = handle;
+        this.address = address;
+        this.bytes = bytes;
+        this.localKey = handle.lkey();
+        this.remoteKey = handle.rkey();
+    }
+
+    public long address() {
+        return address;
+    }
+
+    public long bytes() {
+        return bytes;
+    }
+
+    /** lkey. */
+    public int localKey() {
+        return localKey;
+    }
+
+    /** rkey. It is worth something only to queue pairs connected to one of the same protection domain. */
+    public int remoteKey() {
+        return remoteKey;
+    }
+
+    @Override
+    public void close() {
+        if (closed.compareAndSet(false, true)) {
+            int error = ibverbs.farheap_dereg_mr(handle);
+            domain.children().remove();
+            if (error != 0) {
+                throw new VerbsException("cannot deregister " + bytes + " bytes", error);
+            }
+        }
+    }
+}

@@ -1,0 +1,251 @@
+package io.farheap.verbs;
+
+import io.farheap.verbs.binding.ibv_ah_attr;
+import io.farheap.verbs.binding.ibv_global_route;
+import io.farheap.verbs.binding.ibv_qp;
+import io.farheap.verbs.binding.ibv_qp_attr;
+import io.farheap.verbs.binding.ibv_qp_init_attr;
+import io.farheap.verbs.binding.ibverbs;
+import org.bytedeco.javacpp.Loader;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/**
+ * One end of a reliable connection. One thread at a time posts; {@link #connect}, {@link #fail}, {@link #failed} and {@link #close} belong to
+ * the owner.
+ */
+public final class QueuePair implements AutoCloseable {
+
+    /**
+     * 4.096 us * 2^14 = 67 ms without an acknowledgement, then a retry; six of them end in RETRY_EXC_ERR after half a second. Not seven: the
+     * kernel's rxe takes that for "for ever", so that requests to a dead peer would never complete.
+     */
+    private static final byte ACK_TIMEOUT = 14;
+    private static final byte RETRIES = 6;
+    private static final byte RNR_RETRY_FOREVER = 7;
+    private static final byte RNR_TIMER_MILLISECOND = 14;
+    private static final int READS_IN_FLIGHT = 16;
+    private static final byte HOP_LIMIT = 64;
+
+    private final ProtectionDomain domain;
+    private final CompletionQueue completions;
+    private final ibv_qp handle;
+    private final DataPathCalls calls;
+    /** 0 once closed: checked before native code sees it. */
+    private long address;
+    private final int inlineBytes;
+    private final int depth;
+    private final PortInfo port;
+    private final Gid gid;
+    private final int packetSequenceNumber = ThreadLocalRandom.current().nextInt(1 << 24);
+    private final Arena arena = Arena.ofShared();
+    private final long badRequest = arena.allocate(8, 8).address();
+    private final AtomicBoolean closed = new AtomicBoolean();
+
+    private QueuePair(ProtectionDomain domain, CompletionQueue completions, ibv_qp handle, int depth, int inlineBytes, PortInfo port) {
+        this.domain = domain;
+        this.completions = completions;
+        this.handle = handle;
+        this.calls = domain.context().calls();
+        this.address = handle.address();
+        this.depth = depth;
+        this.inlineBytes = inlineBytes;
+        this.port = port;
+        this.gid = Gid.choose(domain.context(), port);
+    }
+
+    static QueuePair create(ProtectionDomain domain, CompletionQueue completions, int depth, int inlineBytes) {
+        Context context = domain.context();
+        PortInfo port = context.activePort();
+        if (port == null) {
+            throw new VerbsException(context.device().name() + " has no active port; bring its link up");
+        }
+        try (Arena arena = Arena.ofConfined()) {
+            ibv_qp_init_attr attr = new ibv_qp_init_attr(Native.allocate(arena, Loader.sizeof(ibv_qp_init_attr.class)));
+            attr.send_cq(completions.handle()).recv_cq(completions.handle()).qp_type(ibverbs.IBV_QPT_RC).sq_sig_all(0);
+            ibv_qp handle = create(domain, attr, depth, inlineBytes);
+            QueuePair queuePair = new QueuePair(domain, completions, handle, depth, attr.cap().max_inline_data(), port);
+            try {
+                queuePair.initialize();
+            } catch (Throwable e) {
+                queuePair.destroy();
+                throw e;
+            }
+            return queuePair;
+        }
+    }
+
+    /** Inline payloads only save time, so a device that takes none of that size gets none. */
+    private static ibv_qp create(ProtectionDomain domain, ibv_qp_init_attr attr, int depth, int inlineBytes) {
+        attr.cap().max_send_wr(depth).max_recv_wr(1).max_send_sge(1).max_recv_sge(1).max_inline_data(inlineBytes);
+        ibv_qp handle = ibverbs.farheap_create_qp(domain.handle(), attr);
+        if (handle != null) {
+            return handle;
+        }
+        int errno = Native.errno();
+        if (inlineBytes > 0) {
+            return create(domain, attr, depth, 0);
+        }
+        throw new VerbsException("cannot create a queue pair of depth " + depth + " on " + domain.context().device().name(), errno);
+    }
+
+    /** What the peer needs to {@link #connect} to this queue pair. */
+    public Endpoint endpoint() {
+        return new Endpoint(handle().qp_num(), packetSequenceNumber, port.lid(), gid.bytes(), port.mtu());
+    }
+
+    public int number() {
+        return handle().qp_num();
+    }
+
+    /** The largest payload that may be posted inline, in bytes. */
+    public int inlineBytes() {
+        return inlineBytes;
+    }
+
+    /** Work requests that may be posted and not completed. */
+    public int depth() {
+        return depth;
+    }
+
+    /**
+     * Connects to a peer: through ready-to-receive to ready-to-send. The peer may do so earlier or later.
+     *
+     * @throws VerbsException where the device refuses, such as for a peer that cannot be reached
+     */
+    public void connect(Endpoint peer) {
+        DeviceLimits limits = domain.context().limits();
+        try (Arena arena = Arena.ofConfined()) {
+            ibv_qp_attr attr = attributes(arena);
+            attr.qp_state(ibverbs.IBV_QPS_RTR)
+                .path_mtu(Math.min(port.mtu(), peer.pathMtu()))
+                .dest_qp_num(peer.queuePairNumber())
+                .rq_psn(peer.packetSequenceNumber())
+                .max_dest_rd_atomic((byte) Math.min(limits.maxReadAtomicTarget(), READS_IN_FLIGHT))
+                .min_rnr_timer(RNR_TIMER_MILLISECOND);
+            address(attr.ah_attr(), peer);
+            modify(attr, ibverbs.IBV_QP_STATE | ibverbs.IBV_QP_AV | ibverbs.IBV_QP_PATH_MTU | ibverbs.IBV_QP_DEST_QPN
+                | ibverbs.IBV_QP_RQ_PSN | ibverbs.IBV_QP_MAX_DEST_RD_ATOMIC | ibverbs.IBV_QP_MIN_RNR_TIMER, "connect to " + peer);
+
+            attr = attributes(arena);
+            attr.qp_state(ibverbs.IBV_QPS_RTS)
+                .sq_psn(packetSequenceNumber)
+                .timeout(ACK_TIMEOUT)
+                .retry_cnt(RETRIES)
+                .rnr_retry(RNR_RETRY_FOREVER)
+                .max_rd_atomic((byte) Math.min(limits.maxReadAtomicInitiator(), READS_IN_FLIGHT));
+            modify(attr, ibverbs.IBV_QP_STATE | ibverbs.IBV_QP_TIMEOUT | ibverbs.IBV_QP_RETRY_CNT | ibverbs.IBV_QP_RNR_RETRY
+                | ibverbs.IBV_QP_SQ_PSN | ibverbs.IBV_QP_MAX_QP_RD_ATOMIC, "get ready to send to " + peer);
+        }
+    }
+
+    /** Moves to the error state: what is posted completes with WR_FLUSH_ERR. */
+    public void fail() {
+        try (Arena arena = Arena.ofConfined()) {
+            modify(attributes(arena).qp_state(ibverbs.IBV_QPS_ERR), ibverbs.IBV_QP_STATE, "move to the error state");
+        }
+    }
+
+    /** Whether the device has it in the error state. */
+    public boolean failed() {
+        try (Arena arena = Arena.ofConfined()) {
+            ibv_qp_attr attr = attributes(arena);
+            ibv_qp_init_attr init = new ibv_qp_init_attr(Native.allocate(arena, Loader.sizeof(ibv_qp_init_attr.class)));
+            int error = ibverbs.farheap_query_qp(handle(), attr, ibverbs.IBV_QP_STATE, init);
+            if (error != 0) {
+                throw new VerbsException("cannot query queue pair " + number(), error);
+            }
+            return attr.qp_state() == ibverbs.IBV_QPS_ERR;
+        }
+    }
+
+    /**
+     * Posts a list of prepared work requests with one call.
+     *
+     * @param requests     where the first request is
+     * @param first        its index; it is linked to what else is posted
+     * @param payloadBytes bytes of the largest payload of the list
+     * @return 0, or errno where the device refused: the requests before the refused one are posted
+     */
+    public int post(SendRequests requests, int first, long payloadBytes) {
+        return calls.postSend(open(), requests.address(first), badRequest, payloadBytes);
+    }
+
+    /** As {@link #post}, for a request that may make the device call the system or wait, such as the first to a remote region. */
+    public int postUnbounded(SendRequests requests, int first) {
+        return calls.postSendUnbounded(open(), requests.address(first), badRequest);
+    }
+
+    @Override
+    public void close() {
+        if (closed.compareAndSet(false, true)) {
+            int error = destroy();
+            completions.children().remove();
+            domain.children().remove();
+            if (error != 0) {
+                throw new VerbsException("cannot destroy a queue pair", error);
+            }
+        }
+    }
+
+    ibv_qp handle() {
+        open();
+        return handle;
+    }
+
+    private long open() {
+        if (address == 0) {
+            throw new IllegalStateException("the queue pair is closed");
+        }
+        return address;
+    }
+
+    private int destroy() {
+        address = 0;
+        int error = ibverbs.farheap_destroy_qp(handle);
+        arena.close();
+        return error;
+    }
+
+    private void initialize() {
+        try (Arena arena = Arena.ofConfined()) {
+            ibv_qp_attr attr = attributes(arena);
+            attr.qp_state(ibverbs.IBV_QPS_INIT).pkey_index((short) 0).port_num((byte) port.number())
+                .qp_access_flags(Access.REMOTE_READ | Access.REMOTE_WRITE | Access.REMOTE_ATOMIC);
+            modify(attr, ibverbs.IBV_QP_STATE | ibverbs.IBV_QP_PKEY_INDEX | ibverbs.IBV_QP_PORT | ibverbs.IBV_QP_ACCESS_FLAGS,
+                "initialise");
+        }
+    }
+
+    private void address(ibv_ah_attr address, Endpoint peer) {
+        address.dlid((short) peer.lid()).port_num((byte) port.number());
+        if (port.ethernet() || inAnotherSubnet(peer.gid())) {
+            ibv_global_route route = address.grh();
+            MemorySegment destination = MemorySegment.ofAddress(route.address()).reinterpret(Endpoint.GID_BYTES);
+            MemorySegment.copy(MemorySegment.ofArray(peer.gid()), 0, destination, 0, Endpoint.GID_BYTES);
+            route.sgid_index((byte) gid.index()).hop_limit(HOP_LIMIT);
+            address.is_global((byte) 1);
+        }
+    }
+
+    /** InfiniBand: the first half of a GID is its subnet's prefix. */
+    private boolean inAnotherSubnet(byte[] peerGid) {
+        int half = Endpoint.GID_BYTES / 2;
+        return !Arrays.equals(peerGid, 0, half, gid.bytes(), 0, half);
+    }
+
+    private void modify(ibv_qp_attr attr, int mask, String what) {
+        int error = ibverbs.farheap_modify_qp(handle(), attr, mask);
+        if (error != 0) {
+            throw new VerbsException("queue pair " + number() + " of " + domain.context().device().name() + " cannot " + what, error);
+        }
+    }
+
+    private static ibv_qp_attr attributes(Arena arena) {
+        return new ibv_qp_attr(Native.allocate(arena, Loader.sizeof(ibv_qp_attr.class)));
+    }
+}

@@ -1,0 +1,142 @@
+package io.farheap.verbs;
+
+import io.farheap.verbs.binding.ibv_send_wr;
+import io.farheap.verbs.binding.ibv_sge;
+import io.farheap.verbs.binding.ibverbs;
+import org.bytedeco.javacpp.Loader;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.Objects;
+
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+/**
+ * Work requests built once, off-heap, and posted many times: a post changes a few words. Each has one scatter/gather entry and,
+ * until it is prepared otherwise, its index as {@code wr_id}. One thread at a time. Nothing here allocates.
+ */
+public final class SendRequests implements AutoCloseable {
+
+    public static final int WRITE = ibverbs.IBV_WR_RDMA_WRITE;
+    public static final int READ = ibverbs.IBV_WR_RDMA_READ;
+    public static final int COMPARE_AND_SWAP = ibverbs.IBV_WR_ATOMIC_CMP_AND_SWP;
+    public static final int FETCH_AND_ADD = ibverbs.IBV_WR_ATOMIC_FETCH_AND_ADD;
+
+    public static final int SIGNALED = ibverbs.IBV_SEND_SIGNALED;
+    public static final int FENCE = ibverbs.IBV_SEND_FENCE;
+    public static final int INLINE = ibverbs.IBV_SEND_INLINE;
+
+    private static final long WR_ID = offset("wr_id");
+    private static final long NEXT = offset("next");
+    private static final long SG_LIST = offset("sg_list");
+    private static final long NUM_SGE = offset("num_sge");
+    private static final long OPCODE = offset("opcode");
+    private static final long SEND_FLAGS = offset("send_flags");
+    private static final long REMOTE_ADDRESS = offset("wr.rdma.remote_addr");
+    private static final long REMOTE_KEY = offset("wr.rdma.rkey");
+    private static final long ATOMIC_REMOTE_ADDRESS = offset("wr.atomic.remote_addr");
+    private static final long ATOMIC_COMPARE_ADD = offset("wr.atomic.compare_add");
+    private static final long ATOMIC_SWAP = offset("wr.atomic.swap");
+    private static final long ATOMIC_REMOTE_KEY = offset("wr.atomic.rkey");
+
+    private static final long SGE_ADDRESS = Loader.offsetof(ibv_sge.class, "addr");
+    private static final long SGE_LENGTH = Loader.offsetof(ibv_sge.class, "length");
+    private static final long SGE_KEY = Loader.offsetof(ibv_sge.class, "lkey");
+
+    // A request and its scatter/gather entry share cache lines of their own.
+    private static final long CACHE_LINE = 64;
+    private static final long SGE = Loader.sizeof(ibv_send_wr.class);
+    private static final long STRIDE = (SGE + Loader.sizeof(ibv_sge.class) + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
+
+    private final Arena arena = Arena.ofShared();
+    private final MemorySegment memory;
+    private final long address;
+    /** 0 once closed, so that no index is good any more. */
+    private int count;
+
+    /** @param count how many requests */
+    public SendRequests(int count) {
+        this.count = count;
+        this.memory = arena.allocate(STRIDE * count, CACHE_LINE);
+        this.address = memory.address();
+        for (int i = 0; i < count; i++) {
+            long at = i * STRIDE;
+            memory.set(JAVA_LONG, at + WR_ID, i);
+            memory.set(JAVA_LONG, at + SG_LIST, address(i) + SGE);
+            memory.set(JAVA_INT, at + NUM_SGE, 1);
+        }
+    }
+
+    private static long offset(String member) {
+        return Loader.offsetof(ibv_send_wr.class, member);
+    }
+
+    public int count() {
+        return count;
+    }
+
+    /**
+     * Prepares a READ or WRITE; it is the last of its list.
+     *
+     * @param opcode {@link #READ} or {@link #WRITE}
+     * @param flags  {@link #SIGNALED}, {@link #FENCE}, {@link #INLINE}, or-ed
+     */
+    public void prepare(int index, int opcode, int flags, long localAddress, int bytes, int localKey, long remoteAddress, int remoteKey) {
+        long at = index * STRIDE;
+        memory.set(JAVA_LONG, at + NEXT, 0L);
+        memory.set(JAVA_INT, at + OPCODE, opcode);
+        memory.set(JAVA_INT, at + SEND_FLAGS, flags);
+        memory.set(JAVA_LONG, at + REMOTE_ADDRESS, remoteAddress);
+        memory.set(JAVA_INT, at + REMOTE_KEY, remoteKey);
+        local(at, localAddress, bytes, localKey);
+    }
+
+    /**
+     * Prepares an atomic on 8 bytes; the old value lands at {@code localAddress}.
+     *
+     * @param opcode       {@link #COMPARE_AND_SWAP} or {@link #FETCH_AND_ADD}
+     * @param compareOrAdd what is compared, or added
+     * @param swap         what is stored where the comparison succeeds; unused by FETCH_AND_ADD
+     */
+    public void prepareAtomic(int index, int opcode, int flags, long localAddress, int localKey, long remoteAddress, int remoteKey,
+                              long compareOrAdd, long swap) {
+        long at = index * STRIDE;
+        memory.set(JAVA_LONG, at + NEXT, 0L);
+        memory.set(JAVA_INT, at + OPCODE, opcode);
+        memory.set(JAVA_INT, at + SEND_FLAGS, flags);
+        memory.set(JAVA_LONG, at + ATOMIC_REMOTE_ADDRESS, remoteAddress);
+        memory.set(JAVA_LONG, at + ATOMIC_COMPARE_ADD, compareOrAdd);
+        memory.set(JAVA_LONG, at + ATOMIC_SWAP, swap);
+        memory.set(JAVA_INT, at + ATOMIC_REMOTE_KEY, remoteKey);
+        local(at, localAddress, Long.BYTES, localKey);
+    }
+
+    /** Makes {@code next} follow {@code index} in one list, posted by one call. */
+    public void link(int index, int next) {
+        memory.set(JAVA_LONG, index * STRIDE + NEXT, address(next));
+    }
+
+    /** Sets what the completion of a request carries. */
+    public void id(int index, long id) {
+        memory.set(JAVA_LONG, index * STRIDE + WR_ID, id);
+    }
+
+    @Override
+    public void close() {
+        count = 0;
+        if (arena.scope().isAlive()) {
+            arena.close();
+        }
+    }
+
+    long address(int index) {
+        return address + Objects.checkIndex(index, count) * STRIDE;
+    }
+
+    private void local(long at, long localAddress, int bytes, int localKey) {
+        memory.set(JAVA_LONG, at + SGE + SGE_ADDRESS, localAddress);
+        memory.set(JAVA_INT, at + SGE + SGE_LENGTH, bytes);
+        memory.set(JAVA_INT, at + SGE + SGE_KEY, localKey);
+    }
+}

@@ -1,0 +1,74 @@
+package io.farheap.cache;
+
+import io.farheap.testing.Need;
+import io.farheap.testing.Needs;
+
+import com.sun.management.ThreadMXBean;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import java.lang.management.ManagementFactory;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+/** Reads and writes allocate nothing, with and without latency tracking: measured in bytes, by the JVM's own count. */
+@Timeout(120)
+@Needs(Need.HOST)
+class AllocationTest {
+
+    private static final int WARM_UP = 200_000;
+    private static final int OPERATIONS = 200_000;
+    /** The JVM counts allocation buffers; one may be retired at a bad moment, or a compilation may deoptimise once. */
+    private static final int ROUNDS = 5;
+
+    private final ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+    private int called;
+    private final Completion count = (token, status) -> called++;
+
+    @ParameterizedTest(name = "latency tracking: {0}")
+    @ValueSource(booleans = {false, true})
+    void aReadOrWriteAllocatesNothing(boolean trackLatency) {
+        try (Cluster cluster = new Cluster(4);
+             Cache cache = Cache.builder().capacity(4 * Cluster.REGION_BYTES).servers(cluster.addresses()).trackLatency(trackLatency).create();
+             Session session = cache.openSession();
+             Buffer buffer = cache.allocate(64 * 1024)) {
+            run(session, buffer, WARM_UP);
+            long least = Long.MAX_VALUE;
+            for (int round = 0; round < ROUNDS; round++) {
+                long before = threads.getCurrentThreadAllocatedBytes();
+                run(session, buffer, OPERATIONS);
+                least = Math.min(least, threads.getCurrentThreadAllocatedBytes() - before);
+            }
+            assertEquals(0, least, "bytes for " + OPERATIONS + " operations");
+        }
+    }
+
+    @Test
+    void theMeasurementSeesWhatIsAllocated() {
+        long before = threads.getCurrentThreadAllocatedBytes();
+        Object kept = new byte[1024];
+        assertEquals(true, threads.getCurrentThreadAllocatedBytes() - before >= 1024 && kept != null);
+    }
+
+    /** All kinds: reads, writes, within a region and across, one at a time and many in flight. */
+    private void run(Session session, Buffer buffer, int operations) {
+        long span = 3 * Cluster.REGION_BYTES;
+        for (int i = 0; i < operations; i++) {
+            long address = (i * 4099L) % span;
+            int length = (i & 63) == 0 ? 8192 : 64;
+            while (!((i & 1) == 0
+                ? session.read(address, buffer, 0, length, count, i)
+                : session.write(address, buffer, 16384, length, count, i))) {
+                session.poll();
+            }
+            if ((i & 7) == 0) {
+                session.poll();
+            }
+        }
+        while (session.pending() > 0) {
+            session.poll();
+        }
+    }
+}

@@ -1,0 +1,70 @@
+package io.farheap.cache;
+
+import io.farheap.control.ControlServer;
+import io.farheap.server.MemoryServer;
+import io.farheap.server.ServerOptions;
+import io.farheap.testing.TestDevice;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/** Memory servers in this process, reached over the loopback interface. */
+final class Cluster implements AutoCloseable {
+
+    static final long REGION_BYTES = 64 * 1024;
+    private static final long LEASE_NANOS = TestDevice.patience(3_000_000_000L);
+
+    private record Node(MemoryServer memory, ControlServer control) {
+    }
+
+    private final List<Node> nodes = new ArrayList<>();
+
+    /** @param regions how many regions each of the servers has */
+    Cluster(int... regions) {
+        for (int count : regions) {
+            add(count);
+        }
+    }
+
+    /** @return the new server's address */
+    String add(int regions) {
+        return add(regions, TestDevice.server());
+    }
+
+    /** @return the address of a new server on a device */
+    String add(int regions, String device) {
+        MemoryServer memory = MemoryServer.open(new ServerOptions(regions * REGION_BYTES, REGION_BYTES, LEASE_NANOS, device, "test"));
+        try {
+            nodes.add(new Node(memory, ControlServer.start("127.0.0.1:0", memory)));
+        } catch (RuntimeException e) {
+            memory.close();
+            throw e;
+        }
+        return address(nodes.size() - 1);
+    }
+
+    String address(int server) {
+        return nodes.get(server).control().address();
+    }
+
+    List<String> addresses() {
+        return nodes.stream().map(node -> node.control().address()).toList();
+    }
+
+    int freeRegions(int server) {
+        return nodes.get(server).memory().hello(io.farheap.control.ControlPlane.PROTOCOL_VERSION).freeRegions();
+    }
+
+    /** The server ends without a word to its clients. */
+    void stop(int server) {
+        nodes.get(server).control().close();
+        nodes.get(server).memory().close();
+    }
+
+    @Override
+    public void close() {
+        for (int server = 0; server < nodes.size(); server++) {
+            stop(server);
+        }
+    }
+}

@@ -1,0 +1,192 @@
+package io.farheap.cache;
+
+import io.farheap.connection.Connection;
+import io.farheap.testing.Need;
+import io.farheap.testing.Needs;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.reflect.Field;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.TimeUnit;
+
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+/** What fails must end: nothing hangs, and nobody else is held up. */
+@Timeout(60)
+@Needs(Need.SOFTVERBS)
+class FailureTest {
+
+    private static final long LATE_NANOS = 400_000_000L;
+
+    private Cluster cluster;
+    private Cache cache;
+    private Session session;
+    private Buffer buffer;
+    private boolean stop;
+    private Completion reissue;
+    private long calls;
+
+    @BeforeEach
+    void create() {
+        cluster = new Cluster(4, 4);
+        cache = Cache.builder().capacity(2 * Cluster.REGION_BYTES).servers(cluster.address(0)).trackLatency(true).create();
+        cache.addServer(cluster.address(1));
+        session = cache.openSession();
+        buffer = cache.allocate(4096);
+        reissue = (token, status) -> {
+            calls++;
+            if (!stop) {
+                session.read(0, buffer, 0, 8, reissue, 0);
+            }
+        };
+    }
+
+    @AfterEach
+    void close() {
+        SoftverbsFaults.delayOperations(0);
+        cache.close();
+        cluster.close();
+    }
+
+    @Test
+    void requestsOfAFailedConnectionEndAlthoughItsServerIsRetired() throws Exception {
+        List<Integer> statuses = new ArrayList<>();
+        SoftverbsFaults.delayOperations(LATE_NANOS);
+        for (int i = 0; i < 4; i++) {
+            session.read(0, buffer, 0, 8, (token, status) -> statuses.add(status), i);
+        }
+        SoftverbsFaults.delayOperations(0);
+        failConnection(session, 0);
+        cache.retire(cluster.address(0), moved -> { });
+        session.drain();
+        assertEquals(List.of(Status.LOST, Status.LOST, Status.LOST, Status.LOST), statuses);
+        session.readBlocking(0, buffer, 0, 8);
+    }
+
+    @Test
+    void aMigrationReconnectsASessionThatHasLostTheDestination() throws Exception {
+        buffer.segment().set(JAVA_LONG, 0, 5);
+        session.writeBlocking(0, buffer, 0, 8);
+        failConnection(session, 1);
+        cache.migrate(0, cluster.address(1));
+        session.readBlocking(0, buffer, 8, 8);
+        assertEquals(5, buffer.segment().get(JAVA_LONG, 8));
+    }
+
+    @Test
+    void aCallbackThatIssuesAgainAfterALossDoesNotKeepPollFromReturning() throws Exception {
+        failConnection(session, 0);
+        session.read(0, buffer, 0, 8, reissue, 0);
+        for (int i = 0; i < 100; i++) {
+            assertTrue(session.poll() <= 2);
+        }
+        // Another thread gets at the session's gate.
+        CompletableFuture.runAsync(() -> cache.allocate(8).close()).get(10, TimeUnit.SECONDS);
+        stop = true;
+        session.drain();
+        assertTrue(calls >= 100);
+    }
+
+    @Test
+    void closingEndsACallbackThatAlwaysIssuesTheNextRequest() {
+        session.read(0, buffer, 0, 8, reissue, 0);
+        session.poll();
+        assertThrows(IllegalStateException.class, session::close);
+        assertThrows(IllegalStateException.class, session::poll);
+    }
+
+    @Test
+    void futuresEndWithTheCache() {
+        FutureSession futures = cache.openFutureSession();
+        SoftverbsFaults.delayOperations(LATE_NANOS);
+        List<CompletableFuture<Void>> pending = new ArrayList<>();
+        for (int i = 0; i < 3; i++) {
+            pending.add(futures.read(0, MemorySegment.ofArray(new long[1])));
+        }
+        SoftverbsFaults.delayOperations(0);
+        cache.close();
+        for (CompletableFuture<Void> future : pending) {
+            assertTrue(future.isDone());
+        }
+        assertThrows(CompletionException.class, () -> futures.read(0, MemorySegment.ofArray(new long[1])).join());
+        futures.close();
+    }
+
+    @Test
+    void futuresOfOtherRegionsGoOnWhileManyWritesAreHeld() throws Exception {
+        try (FutureSession futures = cache.openFutureSession()) {
+            futures.read(0, MemorySegment.ofArray(new long[1])).join();
+            SoftverbsFaults.delayOperations(4 * LATE_NANOS);
+            CompletableFuture<Void> migration = CompletableFuture.runAsync(() -> cache.migrate(0, cluster.address(1)));
+            List<CompletableFuture<Void>> writes = new ArrayList<>();
+            Thread.sleep(3 * LATE_NANOS / 1_000_000);
+            SoftverbsFaults.delayOperations(0);
+            for (long value = 1; value <= 1_000; value++) {
+                writes.add(futures.write(0, MemorySegment.ofArray(new long[] {value})));
+            }
+            futures.read(Cluster.REGION_BYTES, MemorySegment.ofArray(new long[1])).get(10, TimeUnit.SECONDS);
+            migration.get();
+            CompletableFuture.allOf(writes.toArray(CompletableFuture[]::new)).get(10, TimeUnit.SECONDS);
+            MemorySegment last = MemorySegment.ofArray(new long[1]);
+            futures.read(0, last).join();
+            assertEquals(1_000, last.get(JAVA_LONG, 0));
+        }
+    }
+
+    @Test
+    void closedSessionsLeaveTheirLatenciesAndNothingElse() {
+        for (int i = 0; i < 10; i++) {
+            try (Session another = cache.openSession()) {
+                another.readBlocking(0, buffer, 0, 8);
+            }
+        }
+        assertEquals(10, cache.latency().endInterval().reads().getTotalCount());
+        assertEquals(0, cache.latency().endInterval().reads().getTotalCount());
+    }
+
+    @Test
+    void anAbsurdCapacityIsRefused() {
+        for (long capacity : new long[] {Long.MAX_VALUE, Long.MAX_VALUE - Cluster.REGION_BYTES, 1L << 50}) {
+            String message = assertThrows(CacheException.class,
+                () -> Cache.builder().capacity(capacity).servers(cluster.addresses()).create()).getMessage();
+            assertTrue(message.contains("free: ask for less"), message);
+        }
+        assertEquals(2, cluster.freeRegions(0));
+    }
+
+    @Test
+    void sessionsMayCloseWhileTheCacheDoes() throws Exception {
+        for (int round = 0; round < 30; round++) {
+            Cache other = Cache.builder().capacity(Cluster.REGION_BYTES).servers(cluster.address(1)).create();
+            Session closing = other.openSession();
+            CompletableFuture<Void> close = CompletableFuture.runAsync(closing::close);
+            other.close();
+            try {
+                close.get(10, TimeUnit.SECONDS);
+            } catch (java.util.concurrent.ExecutionException e) {
+                assertTrue(e.getCause() instanceof IllegalStateException, e.toString());
+            }
+        }
+        assertEquals(4, cluster.freeRegions(1));
+        assertFalse(cache.servers().isEmpty());
+    }
+
+    /** As a broken link does: the device has the queue pair in its error state, and nobody knows yet. */
+    private static void failConnection(Session session, int server) throws ReflectiveOperationException {
+        Field engine = Session.class.getDeclaredField("engine");
+        engine.setAccessible(true);
+        Connection connection = ((SessionEngine) engine.get(session)).connection(server);
+        connection.fail();
+    }
+}

@@ -1,0 +1,175 @@
+package io.farheap.cache;
+
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+/**
+ * One thread with one session that reads and writes random ranges, several at a time, records their histories, and checks its own
+ * order: overlapping requests are called back in the order of issue, and a read that returns one of its session's own values
+ * returns the last one that was issued before it.
+ */
+final class HistoryClient implements Runnable {
+
+    private static final int IN_FLIGHT = 8;
+    private static final int ID_SHIFT = 40;
+
+    private final class Request implements Completion {
+        final int slot;
+        boolean write;
+        int window;
+        int first;
+        int words;
+        long value;
+        long invoked;
+        long issue;
+        MemorySegment heap;
+        /** The session's own last value of each word when the request was issued. */
+        final long[] own = new long[Histories.WINDOW_WORDS];
+        boolean outstanding;
+
+        Request(int slot) {
+            this.slot = slot;
+        }
+
+        @Override
+        public void completed(long token, int status) {
+            long responded = System.nanoTime();
+            outstanding = false;
+            if (status != Status.OK) {
+                problems.add("request at " + histories.address(window, first) + " ended with " + Status.describe(status));
+                return;
+            }
+            checkOrder();
+            for (int i = 0; i < words; i++) {
+                if (write) {
+                    histories.write(window, first + i, value, invoked, responded);
+                } else {
+                    long read = heap == null ? buffer.segment().get(JAVA_LONG, offset(slot) + (long) i * Long.BYTES)
+                        : heap.get(JAVA_LONG, (long) i * Long.BYTES);
+                    histories.read(window, first + i, read, invoked, responded);
+                    if (read >>> ID_SHIFT == id && read != own[i]) {
+                        problems.add("a read at " + histories.address(window, first + i) + " returned its session's "
+                            + Long.toHexString(read) + "; the last one issued before it was " + Long.toHexString(own[i]));
+                    }
+                }
+            }
+        }
+
+        private void checkOrder() {
+            for (Request other : requests) {
+                if (other.outstanding && other.issue < issue && other.window == window
+                    && other.first < first + words && first < other.first + other.words) {
+                    problems.add("a request was called back before an earlier one that it overlaps");
+                }
+            }
+        }
+    }
+
+    private final long id;
+    private final Cache cache;
+    private final Histories histories;
+    private final SplittableRandom random;
+    private final int operations;
+    private final List<Request> requests = new ArrayList<>();
+    private final long[][] lastOwn;
+    private final List<String> problems = new ArrayList<>();
+    private Session session;
+    private Buffer buffer;
+    private long sequence;
+
+    /** @param id from 1; tells the session's values from others' */
+    HistoryClient(int id, Cache cache, Histories histories, long seed, int operations) {
+        this.id = id;
+        this.cache = cache;
+        this.histories = histories;
+        this.random = new SplittableRandom(seed);
+        this.operations = operations;
+        this.lastOwn = new long[histories.windows()][Histories.WINDOW_WORDS];
+        for (int slot = 0; slot < IN_FLIGHT; slot++) {
+            requests.add(new Request(slot));
+        }
+    }
+
+    /** What went wrong; after the run. */
+    List<String> problems() {
+        return problems;
+    }
+
+    @Override
+    public void run() {
+        try (Session opened = cache.openSession(); Buffer allocated = cache.allocate((long) IN_FLIGHT * Histories.WINDOW_BYTES)) {
+            session = opened;
+            buffer = allocated;
+            for (int i = 0; i < operations; i++) {
+                issue(freeRequest());
+                if (random.nextInt(4) == 0) {
+                    session.poll();
+                }
+                if (random.nextInt(64) == 0) {
+                    session.drain();
+                }
+            }
+            session.drain();
+        } catch (RuntimeException e) {
+            problems.add(e.toString());
+        }
+    }
+
+    private Request freeRequest() {
+        while (true) {
+            for (Request request : requests) {
+                if (!request.outstanding) {
+                    return request;
+                }
+            }
+            session.awaitProgress();
+        }
+    }
+
+    private void issue(Request request) {
+        request.write = random.nextInt(3) == 0;
+        request.window = random.nextInt(histories.windows());
+        request.first = random.nextInt(Histories.WINDOW_WORDS);
+        request.words = 1 + random.nextInt(Histories.WINDOW_WORDS - request.first);
+        request.issue = ++sequence;
+        request.value = id << ID_SHIFT | sequence;
+        long bytes = (long) request.words * Long.BYTES;
+        request.heap = random.nextInt(4) == 0 ? MemorySegment.ofArray(new long[request.words]) : null;
+        for (int i = 0; i < request.words; i++) {
+            request.own[i] = lastOwn[request.window][request.first + i];
+            if (request.write) {
+                if (request.heap == null) {
+                    buffer.segment().set(JAVA_LONG, offset(request.slot) + (long) i * Long.BYTES, request.value);
+                } else {
+                    request.heap.set(JAVA_LONG, (long) i * Long.BYTES, request.value);
+                }
+            }
+        }
+        request.outstanding = true;
+        request.invoked = System.nanoTime();
+        while (!post(request, histories.address(request.window, request.first), bytes)) {
+            session.awaitProgress();
+        }
+        if (request.write) {
+            for (int i = 0; i < request.words; i++) {
+                lastOwn[request.window][request.first + i] = request.value;
+            }
+        }
+    }
+
+    private boolean post(Request request, long address, long bytes) {
+        if (request.heap != null) {
+            return request.write ? session.write(address, request.heap, request, 0) : session.read(address, request.heap, request, 0);
+        }
+        return request.write ? session.write(address, buffer, offset(request.slot), bytes, request, 0)
+            : session.read(address, buffer, offset(request.slot), bytes, request, 0);
+    }
+
+    private static long offset(int slot) {
+        return (long) slot * Histories.WINDOW_BYTES;
+    }
+}

@@ -1,0 +1,72 @@
+package io.farheap.cache;
+
+import io.farheap.testing.TestDevice;
+
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.LongStream;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+/**
+ * Sessions on several threads read and write random ranges while regions move at random moments. Every aligned 8-byte word must be
+ * linearizable (DESIGN.md, invariant 2), and every session's own order must hold (invariant 1).
+ * {@code -Dfarheap.seeds=N} runs N seeds, {@code -Dfarheap.seed=S} one.
+ */
+@Timeout(300)
+class MigrationHistoryTest {
+
+    private static final int REGIONS = 4;
+    private static final int SESSIONS = 3;
+    private static final int OPERATIONS = TestDevice.scaled(4_000);
+    private static final long R = Cluster.REGION_BYTES;
+
+    static LongStream seeds() {
+        Long one = Long.getLong("farheap.seed");
+        if (one != null) {
+            return LongStream.of(one);
+        }
+        long first = System.nanoTime();
+        return LongStream.range(first, first + Long.getLong("farheap.seeds", TestDevice.scaled(20)));
+    }
+
+    @ParameterizedTest(name = "seed {0}")
+    @MethodSource("seeds")
+    void everyWordIsLinearizable(long seed) throws InterruptedException {
+        SplittableRandom random = new SplittableRandom(seed);
+        Histories histories = new Histories(0, R - Histories.WINDOW_BYTES / 2, 2 * R + 4096, 3 * R - 64, REGIONS * R - Histories.WINDOW_BYTES);
+        List<String> problems = new ArrayList<>();
+        int migrations = 0;
+        try (Cluster cluster = new Cluster(REGIONS, REGIONS, REGIONS);
+             Cache cache = Cache.builder().capacity(REGIONS * R).servers(cluster.addresses()).requests(64).queueDepth(8).create()) {
+            List<HistoryClient> clients = new ArrayList<>();
+            List<Thread> threads = new ArrayList<>();
+            for (int i = 1; i <= SESSIONS; i++) {
+                HistoryClient client = new HistoryClient(i, cache, histories, random.nextLong(), OPERATIONS);
+                clients.add(client);
+                threads.add(i == SESSIONS ? Thread.ofVirtual().unstarted(client) : Thread.ofPlatform().unstarted(client));
+            }
+            threads.forEach(Thread::start);
+            AtomicBoolean done = new AtomicBoolean();
+            while (!done.get()) {
+                cache.migrate(random.nextInt(REGIONS), cluster.address(random.nextInt(3)));
+                migrations++;
+                done.set(threads.stream().noneMatch(Thread::isAlive));
+            }
+            for (Thread thread : threads) {
+                thread.join();
+            }
+            clients.forEach(client -> problems.addAll(client.problems()));
+        }
+        problems.addAll(histories.violations());
+        assertTrue(migrations > 0);
+        assertEquals(List.of(), problems, "seed " + seed + ", " + migrations + " migrations; repeat with -Dfarheap.seed=" + seed);
+    }
+}

@@ -1,0 +1,105 @@
+package io.farheap.cache;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * The history of one aligned 8-byte word, checked for linearizability. Every write stores a value of its own, so each read names
+ * its write; such a history is linearizable exactly if the zones of its values do not conflict (Gibbons and Korach, "Testing
+ * shared memories", 1997): a value's zone spans from the earliest response to the latest invocation among its write and reads.
+ */
+final class RegisterHistory {
+
+    /** What the word holds before the first write. */
+    static final long INITIAL = 0;
+
+    private static final class Zone {
+        long writeInvoked = Long.MIN_VALUE;
+        long firstResponse = Long.MAX_VALUE;
+        long lastInvocation = Long.MIN_VALUE;
+        boolean written;
+
+        void extend(long invoked, long responded) {
+            firstResponse = Math.min(firstResponse, responded);
+            lastInvocation = Math.max(lastInvocation, invoked);
+        }
+
+        boolean forward() {
+            return firstResponse < lastInvocation;
+        }
+
+        long low() {
+            return Math.min(firstResponse, lastInvocation);
+        }
+
+        long high() {
+            return Math.max(firstResponse, lastInvocation);
+        }
+    }
+
+    private final Map<Long, Zone> zones = new HashMap<>();
+
+    RegisterHistory() {
+        Zone initial = new Zone();
+        initial.written = true;
+        initial.extend(Long.MIN_VALUE + 1, Long.MIN_VALUE + 2);
+        zones.put(INITIAL, initial);
+    }
+
+    /** @param responded when it was called back, or {@link Long#MAX_VALUE} where it was not */
+    void write(long value, long invoked, long responded) {
+        Zone zone = zones.computeIfAbsent(value, ignored -> new Zone());
+        zone.written = true;
+        zone.writeInvoked = invoked;
+        zone.extend(invoked, responded);
+    }
+
+    void read(long value, long invoked, long responded) {
+        Zone zone = zones.computeIfAbsent(value, ignored -> new Zone());
+        zone.extend(invoked, responded);
+        if (zone.firstResponse == Long.MAX_VALUE) {
+            zone.firstResponse = responded;
+        }
+    }
+
+    /** @return what is wrong, or null */
+    String violation() {
+        List<Zone> forward = new ArrayList<>();
+        List<Zone> backward = new ArrayList<>();
+        for (Map.Entry<Long, Zone> entry : zones.entrySet()) {
+            Zone zone = entry.getValue();
+            if (!zone.written) {
+                return "a read returned " + Long.toHexString(entry.getKey()) + ", which nobody wrote";
+            }
+            if (zone.firstResponse < zone.writeInvoked) {
+                return "a read returned " + Long.toHexString(entry.getKey()) + " before it was written";
+            }
+            (zone.forward() ? forward : backward).add(zone);
+        }
+        forward.sort(java.util.Comparator.comparingLong(Zone::low));
+        for (int i = 1; i < forward.size(); i++) {
+            if (forward.get(i).low() < forward.get(i - 1).high()) {
+                return "two values each were read after the other: " + describe(forward.get(i - 1)) + " and " + describe(forward.get(i));
+            }
+        }
+        for (Zone inner : backward) {
+            for (Zone outer : forward) {
+                if (outer.low() < inner.low() && inner.high() < outer.high()) {
+                    return "a value came and went while another was there: " + describe(inner) + " within " + describe(outer);
+                }
+            }
+        }
+        return null;
+    }
+
+    private String describe(Zone zone) {
+        for (Map.Entry<Long, Zone> entry : zones.entrySet()) {
+            if (entry.getValue() == zone) {
+                return Long.toHexString(entry.getKey()) + " [" + zone.low() + ", " + zone.high() + "]";
+            }
+        }
+        return "?";
+    }
+}

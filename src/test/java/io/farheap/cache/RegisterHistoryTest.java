@@ -1,0 +1,67 @@
+package io.farheap.cache;
+
+import org.junit.jupiter.api.Test;
+
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
+
+/** The checker itself must find what it is there for. */
+class RegisterHistoryTest {
+
+    private final RegisterHistory history = new RegisterHistory();
+
+    @Test
+    void acceptsConcurrentWritesSeenInOneOrder() {
+        history.write(1, 0, 10);
+        history.write(2, 1, 9);
+        history.read(1, 11, 12);
+        history.read(1, 13, 14);
+        assertNull(history.violation());
+    }
+
+    @Test
+    void acceptsTheInitialValueUntilTheFirstWriteIsOver() {
+        history.write(1, 5, 10);
+        history.read(RegisterHistory.INITIAL, 6, 7);
+        history.read(1, 6, 8);
+        assertNull(history.violation());
+    }
+
+    @Test
+    void findsAStaleRead() {
+        history.write(1, 0, 1);
+        history.write(2, 2, 3);
+        history.read(1, 4, 5);
+        assertNotNull(history.violation());
+    }
+
+    @Test
+    void findsALostWrite() {
+        history.write(1, 0, 1);
+        history.read(RegisterHistory.INITIAL, 2, 3);
+        assertNotNull(history.violation());
+    }
+
+    @Test
+    void findsReadsThatGoBack() {
+        history.write(1, 0, 100);
+        history.write(2, 0, 100);
+        history.read(1, 1, 2);
+        history.read(2, 3, 4);
+        history.read(1, 5, 6);
+        assertNotNull(history.violation());
+    }
+
+    @Test
+    void findsAValueThatNobodyWrote() {
+        history.read(7, 0, 1);
+        assertNotNull(history.violation());
+    }
+
+    @Test
+    void findsAReadFromTheFuture() {
+        history.read(3, 0, 1);
+        history.write(3, 2, 4);
+        assertNotNull(history.violation());
+    }
+}

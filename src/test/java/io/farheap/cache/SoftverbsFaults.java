@@ -1,0 +1,39 @@
+package io.farheap.cache;
+
+import io.farheap.verbs.VerbsLibrary;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.SymbolLookup;
+import java.lang.invoke.MethodHandle;
+
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+/** softverbs' faults, switched while this process runs. */
+final class SoftverbsFaults {
+
+    private static final MethodHandle CONTROL = Linker.nativeLinker().downcallHandle(
+        SymbolLookup.libraryLookup(VerbsLibrary.softLibrary().toPath(), Arena.global()).findOrThrow("softverbs_control"),
+        FunctionDescriptor.of(JAVA_INT, ADDRESS));
+
+    private SoftverbsFaults() {
+    }
+
+    /** Every operation posted from now on is executed this much later. */
+    static void delayOperations(long nanos) {
+        set("straggler=" + (nanos == 0 ? "0" : "1:" + nanos));
+    }
+
+    private static void set(String settings) {
+        try (Arena arena = Arena.ofConfined()) {
+            assertEquals(0, (int) CONTROL.invokeExact(arena.allocateFrom(settings)), settings);
+        } catch (RuntimeException | Error e) {
+            throw e;
+        } catch (Throwable e) {
+            throw new AssertionError(e);
+        }
+    }
+}

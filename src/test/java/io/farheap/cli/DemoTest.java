@@ -1,0 +1,130 @@
+package io.farheap.cli;
+
+import io.farheap.testing.TestDevice;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.UUID;
+import java.util.concurrent.TimeUnit;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+/** The demo as a user runs it, in processes of its own. */
+@Timeout(120)
+class DemoTest {
+
+    /** Tells this test's processes from others'. */
+    private final String marker = "farheap-test-" + UUID.randomUUID();
+    private List<String> filesBefore;
+
+    @TempDir
+    private Path directory;
+    private Path file;
+
+    @BeforeEach
+    void createFile() throws IOException {
+        filesBefore = ProcessResources.sharedMemoryFiles();
+        byte[] bytes = new byte[5_000_001];
+        new SplittableRandom(5).nextBytes(bytes);
+        file = directory.resolve("file");
+        Files.write(file, bytes);
+    }
+
+    @AfterEach
+    void nothingIsLeft() throws InterruptedException {
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(TestDevice.patience(20));
+        while (!ours().isEmpty() && System.nanoTime() - deadline < 0) {
+            Thread.sleep(50);
+        }
+        assertEquals(List.of(), ours());
+        assertEquals(filesBefore, ProcessResources.sharedMemoryFiles());
+    }
+
+    @Test
+    void everyByteIsRight() throws Exception {
+        Path json = directory.resolve("demo.json");
+        Path hlog = directory.resolve("demo.hlog");
+        Process demo = demo("--seconds", "2", "--json", json.toString(), "--hlog", hlog.toString());
+        String output = new String(demo.getInputStream().readAllBytes());
+        assertEquals(0, demo.waitFor(), output);
+        String figures = Files.readString(json);
+        for (String field : List.of("device", "bytes_loaded", "bytes_verified", "mismatches", "regions_migrated", "migrated_bytes",
+            "migration_gib_per_s", "reads_during_migration", "longest_read_stall_us", "read_p50_ns", "read_p99_ns", "write_p50_ns",
+            "write_p99_ns", "ops_per_s")) {
+            assertTrue(figures.contains('"' + field + "\": "), field + " in " + figures);
+        }
+        assertTrue(figures.contains("\"bytes_loaded\": 5000001, \"bytes_verified\": 5000001, \"mismatches\": 0"), figures);
+        assertTrue(figures.contains("\"regions_migrated\": 3"), figures);
+        assertTrue(output.contains("every byte is right"), output);
+        assertTrue(Files.readAllLines(hlog).stream().anyMatch(line -> line.startsWith("Tag=read,")), "an interval of reads in the log");
+    }
+
+    @Test
+    void interruptedHalfWayItLeavesNothing() throws Exception {
+        Process demo = demo("--seconds", "60");
+        awaitLoad(demo);
+        assertEquals(3, servers().size());
+        demo.destroy();
+        assertTrue(demo.waitFor(TestDevice.patience(20), TimeUnit.SECONDS));
+    }
+
+    @Test
+    void killedHalfWayItLeavesNothing() throws Exception {
+        Process demo = demo("--seconds", "60");
+        awaitLoad(demo);
+        assertEquals(3, servers().size());
+        demo.destroyForcibly();
+        assertTrue(demo.waitFor(TestDevice.patience(20), TimeUnit.SECONDS));
+    }
+
+    @Test
+    void badInputIsOneSentence() throws Exception {
+        Process demo = demo("--servers", "1");
+        String output = new String(demo.getInputStream().readAllBytes());
+        assertEquals(1, demo.waitFor());
+        assertTrue(output.contains("--servers 1: the demo needs at least 2"), output);
+        assertTrue(output.lines().count() <= 2, output);
+    }
+
+    private Process demo(String... options) throws IOException {
+        List<String> command = new ArrayList<>(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+            "--enable-native-access=ALL-UNNAMED", "--sun-misc-unsafe-memory-access=allow", TestDevice.compilerFlag(), "-Dfarheap.verbs=" + System.getProperty("farheap.verbs"),
+            "-Dfarheap.slowness=" + TestDevice.patience(1),
+            "-cp", System.getProperty("java.class.path") + ":" + marker, "io.farheap.cli.Main", "demo",
+            "--file", file.toString(), "--region", "1m"));
+        command.addAll(List.of(options));
+        return new ProcessBuilder(command).redirectErrorStream(true).start();
+    }
+
+    private static void awaitLoad(Process demo) throws IOException {
+        BufferedReader output = demo.inputReader();
+        StringBuilder seen = new StringBuilder();
+        for (String line = output.readLine(); line != null; line = output.readLine()) {
+            seen.append(line).append('\n');
+            if (line.contains("operations/s")) {
+                return;
+            }
+        }
+        throw new AssertionError("the demo ended before its load ran:\n" + seen);
+    }
+
+    private List<String> ours() {
+        return ProcessResources.processes(command -> command.contains(marker));
+    }
+
+    private List<String> servers() {
+        return ProcessResources.processes(command -> command.contains(marker) && command.contains(" server "));
+    }
+}

@@ -1,0 +1,186 @@
+package io.farheap.control;
+
+import io.farheap.control.ControlException.Code;
+import io.farheap.verbs.Endpoint;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.logging.Level;
+import java.util.logging.Logger;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+/** What goes in at the client comes out at the server, and back, over real sockets. */
+class ControlRoundTripTest {
+
+    private static final long LEASE = Long.MIN_VALUE + 1;
+
+    private final InMemoryPlane plane = new InMemoryPlane();
+    private ControlServer server;
+    private ControlClient client;
+
+    @BeforeEach
+    void start() {
+        server = ControlServer.start("127.0.0.1:0", plane);
+        client = ControlClient.connect(server.address());
+    }
+
+    @AfterEach
+    void stop() {
+        plane.pullMayEnd.countDown();
+        client.close();
+        server.close();
+    }
+
+    private Object lastCall() {
+        return plane.calls.getLast();
+    }
+
+    @Test
+    void connectingSaysHelloFirst() {
+        assertEquals(List.of(List.of("hello", ControlPlane.PROTOCOL_VERSION)), plane.calls);
+        assertEquals(new ServerDescription(-7L, "in memory", ControlPlane.PROTOCOL_VERSION, 1L << 30, 16, 9), client.server());
+    }
+
+    @Test
+    void everyCallCarriesItsValuesBothWays() {
+        Endpoint end = new Endpoint(0xABCDEF, 0xFFFFFF, 7, InMemoryPlane.gid(0xF0), 1);
+
+        assertEquals(new Lease(LEASE, plane.leaseNanos), client.openLease("tést"));
+        assertEquals(List.of("openLease", "tést"), lastCall());
+        client.renewLease(LEASE);
+        assertEquals(List.of("renewLease", LEASE), lastCall());
+        client.closeLease(LEASE);
+        assertEquals(List.of("closeLease", LEASE), lastCall());
+
+        Connected connected = client.connect(LEASE, end);
+        assertEquals(List.of("connect", LEASE, end.toString()), lastCall());
+        assertEquals(-2L, connected.connectionId());
+        assertSameEnd(connected.server());
+        client.disconnect(LEASE, -2L);
+        assertEquals(List.of("disconnect", LEASE, -2L), lastCall());
+
+        List<RegionGrant> grants = client.allocate(LEASE, 2);
+        assertEquals(List.of("allocate", LEASE, 2), lastCall());
+        assertEquals(List.of(new RegionGrant(0, 0xFFFF_FFFF_0000_0000L, 0x8000_0000, 1L << 30),
+            new RegionGrant(1, 0xFFFF_FFFF_0000_0001L, 0x8000_0001, 1L << 30)), grants);
+        client.release(LEASE, 1);
+        assertEquals(List.of("release", LEASE, 1), lastCall());
+
+        Ticket ticket = client.export(LEASE, 3);
+        assertEquals(List.of("export", LEASE, 3), lastCall());
+        assertArrayEquals(InMemoryPlane.gid(1), ticket.token());
+        assertEquals(30_000_000_000L, ticket.validNanos());
+
+        PullSource source = client.openPull(ticket.token(), end);
+        assertEquals(List.of("openPull", 16, end.toString()), lastCall());
+        assertEquals(-3L, source.pullId());
+        assertSameEnd(source.source());
+        assertEquals(-4096L, source.remoteAddress());
+        assertEquals(-5, source.rkey());
+        assertEquals(1L << 30, source.length());
+        client.closePull(-3L);
+        assertEquals(List.of("closePull", -3L), lastCall());
+
+        client.preparePull(LEASE, 3, "10.0.0.7:7400", ticket.token());
+        assertEquals(List.of("preparePull", LEASE, 3, "10.0.0.7:7400", 16), lastCall());
+        plane.pullMayEnd.countDown();
+        assertEquals(new PullResult(1L << 30, 123), client.pull(LEASE, 3, "10.0.0.7:7400", ticket.token()));
+        assertEquals(List.of("pull", LEASE, 3, "10.0.0.7:7400", 16), lastCall());
+    }
+
+    private static void assertSameEnd(Endpoint end) {
+        assertEquals(InMemoryPlane.SERVER_END.toString(), end.toString());
+        assertEquals(InMemoryPlane.SERVER_END.pathMtu(), end.pathMtu());
+        assertEquals(InMemoryPlane.SERVER_END.packetSequenceNumber(), end.packetSequenceNumber());
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void everyCodeArrivesWithItsMessageAndTheServersAddress(Code code) {
+        plane.failWith = new ControlException(code, "because of that");
+
+        ControlException e = assertThrows(ControlException.class, () -> client.allocate(LEASE, 1));
+
+        assertEquals(code, e.code());
+        assertTrue(e.getMessage().contains(server.address()), e.getMessage());
+        if (code != Code.DEADLINE_EXCEEDED) {
+            assertTrue(e.getMessage().contains("because of that"), e.getMessage());
+        }
+    }
+
+    @Test
+    void aDefectOfTheServerIsInternalAndTheServerGoesOn() {
+        plane.failWith = new NullPointerException("ouch");
+        Logger log = Logger.getLogger(ControlService.class.getName());
+        log.setLevel(Level.OFF);
+        ControlException e = assertThrows(ControlException.class, () -> client.openLease("c"));
+        log.setLevel(null);
+        assertEquals(Code.INTERNAL, e.code());
+        assertTrue(e.getMessage().contains("ouch"), e.getMessage());
+
+        plane.failWith = null;
+        assertEquals(LEASE, client.openLease("c").id());
+    }
+
+    @Test
+    void anotherProtocolVersionIsRefused() {
+        ControlException e = assertThrows(ControlException.class, () -> client.hello(99));
+
+        assertEquals(Code.PROTOCOL_MISMATCH, e.code());
+        assertTrue(e.getMessage().contains("99"), e.getMessage());
+    }
+
+    @Test
+    void aLongPullHoldsUpNobody() throws Exception {
+        CompletableFuture<PullResult> pull = CompletableFuture.supplyAsync(() -> client.pull(LEASE, 1, "h:1", new byte[16]));
+        assertTrue(plane.pullHasBegun.await(5, TimeUnit.SECONDS));
+
+        client.renewLease(LEASE);
+
+        plane.pullMayEnd.countDown();
+        assertEquals(1L << 30, pull.get(5, TimeUnit.SECONDS).bytes());
+    }
+
+    @Test
+    void closingTheClientAbandonsItsCalls() throws Exception {
+        CompletableFuture<PullResult> pull = CompletableFuture.supplyAsync(() -> client.pull(LEASE, 1, "h:1", new byte[16]));
+        assertTrue(plane.pullHasBegun.await(5, TimeUnit.SECONDS));
+
+        client.close();
+
+        ExecutionException e = assertThrows(ExecutionException.class, () -> pull.get(5, TimeUnit.SECONDS));
+        assertEquals(Code.CANCELLED, assertInstanceOf(ControlException.class, e.getCause()).code());
+        ControlException later = assertThrows(ControlException.class, () -> client.renewLease(LEASE));
+        assertEquals(Code.CANCELLED, later.code());
+    }
+
+    @Test
+    void anInterruptEndsACallAndStaysSet() throws Exception {
+        Thread caller = Thread.currentThread();
+        Thread.ofPlatform().daemon().start(() -> {
+            try {
+                plane.pullHasBegun.await();
+            } catch (InterruptedException e) {
+                return;
+            }
+            caller.interrupt();
+        });
+
+        ControlException e = assertThrows(ControlException.class, () -> client.pull(LEASE, 1, "h:1", new byte[16]));
+
+        assertTrue(Thread.interrupted());
+        assertEquals(Code.CANCELLED, e.code());
+    }
+}

@@ -1,0 +1,120 @@
+package io.farheap.control;
+
+import io.farheap.control.ControlException.Code;
+import io.farheap.verbs.Endpoint;
+
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.stream.IntStream;
+
+/** A control plane that remembers what it was asked and answers with fixed values; {@link #failWith} makes every call fail. */
+final class InMemoryPlane implements ControlPlane {
+
+    static final Endpoint SERVER_END = new Endpoint(0xFFFFFF, 0, 0xFFFF, gid(0x80), 5);
+
+    final List<Object> calls = new CopyOnWriteArrayList<>();
+    final CountDownLatch pullMayEnd = new CountDownLatch(1);
+    final CountDownLatch pullHasBegun = new CountDownLatch(1);
+    volatile long leaseNanos = 300_000_000L;
+    volatile RuntimeException failWith;
+
+    static byte[] gid(int first) {
+        byte[] gid = new byte[Endpoint.GID_BYTES];
+        for (int i = 0; i < gid.length; i++) {
+            gid[i] = (byte) (first + i);
+        }
+        return gid;
+    }
+
+    private void called(Object... call) {
+        calls.add(List.of(call));
+        if (failWith != null) {
+            throw failWith;
+        }
+    }
+
+    @Override
+    public ServerDescription hello(int protocolVersion) {
+        called("hello", protocolVersion);
+        if (protocolVersion != PROTOCOL_VERSION) {
+            throw new ControlException(Code.PROTOCOL_MISMATCH, "version " + protocolVersion + " is not spoken here");
+        }
+        return new ServerDescription(-7L, "in memory", PROTOCOL_VERSION, 1L << 30, 16, 9);
+    }
+
+    @Override
+    public Lease openLease(String clientName) {
+        called("openLease", clientName);
+        return new Lease(Long.MIN_VALUE + 1, leaseNanos);
+    }
+
+    @Override
+    public void renewLease(long leaseId) {
+        called("renewLease", leaseId);
+    }
+
+    @Override
+    public void closeLease(long leaseId) {
+        called("closeLease", leaseId);
+    }
+
+    @Override
+    public Connected connect(long leaseId, Endpoint client) {
+        called("connect", leaseId, client.toString());
+        return new Connected(-2L, SERVER_END);
+    }
+
+    @Override
+    public void disconnect(long leaseId, long connectionId) {
+        called("disconnect", leaseId, connectionId);
+    }
+
+    @Override
+    public List<RegionGrant> allocate(long leaseId, int regions) {
+        called("allocate", leaseId, regions);
+        return IntStream.range(0, regions)
+            .mapToObj(i -> new RegionGrant(i, 0xFFFF_FFFF_0000_0000L + i, 0x8000_0000 + i, 1L << 30))
+            .toList();
+    }
+
+    @Override
+    public void release(long leaseId, int regionId) {
+        called("release", leaseId, regionId);
+    }
+
+    @Override
+    public Ticket export(long leaseId, int regionId) {
+        called("export", leaseId, regionId);
+        return new Ticket(gid(1), 30_000_000_000L);
+    }
+
+    @Override
+    public PullSource openPull(byte[] token, Endpoint puller) {
+        called("openPull", token.length, puller.toString());
+        return new PullSource(-3L, SERVER_END, -4096L, -5, 1L << 30);
+    }
+
+    @Override
+    public void closePull(long pullId) {
+        called("closePull", pullId);
+    }
+
+    @Override
+    public void preparePull(long leaseId, int regionId, String sourceAddress, byte[] token) {
+        called("preparePull", leaseId, regionId, sourceAddress, token.length);
+    }
+
+    /** Blocks until {@link #pullMayEnd}. */
+    @Override
+    public PullResult pull(long leaseId, int regionId, String sourceAddress, byte[] token) {
+        called("pull", leaseId, regionId, sourceAddress, token.length);
+        pullHasBegun.countDown();
+        try {
+            pullMayEnd.await();
+        } catch (InterruptedException e) {
+            throw new ControlException(Code.CANCELLED, "interrupted", e);
+        }
+        return new PullResult(1L << 30, 123);
+    }
+}

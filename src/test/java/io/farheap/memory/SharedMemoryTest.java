@@ -1,0 +1,82 @@
+package io.farheap.memory;
+
+import io.farheap.posix.PosixException;
+import org.junit.jupiter.api.Test;
+
+import java.io.IOException;
+import java.nio.channels.SeekableByteChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.List;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+class SharedMemoryTest {
+
+    @Test
+    void isZeroedPageAlignedAndOfWholePages() {
+        try (SharedMemory memory = SharedMemory.allocate("test-arena", 5000)) {
+            assertEquals(8192, memory.bytes());
+            assertEquals(0, memory.segment().address() % SharedMemory.PAGE_BYTES);
+            for (long i = 0; i < memory.bytes(); i += 8) {
+                assertEquals(0, memory.segment().get(JAVA_LONG, i));
+            }
+            assertThrows(IndexOutOfBoundsException.class, () -> memory.segment().get(JAVA_BYTE, 8192));
+        }
+    }
+
+    @Test
+    void isMappedSharedAndItsFileCannotShrink() throws IOException {
+        String name = "test-sealed-" + System.nanoTime();
+        try (SharedMemory memory = SharedMemory.allocate(name, 4096)) {
+            List<String> mappings = mappings(name);
+            assertEquals(1, mappings.size());
+            assertTrue(mappings.getFirst().contains(" rw-s "), mappings.getFirst());
+            try (SeekableByteChannel file = Files.newByteChannel(descriptors(name).getFirst(), StandardOpenOption.WRITE)) {
+                assertThrows(IOException.class, () -> file.truncate(0));
+            }
+        }
+        assertEquals(List.of(), mappings(name));
+        assertEquals(List.of(), descriptors(name));
+    }
+
+    @Test
+    void refusesUseAfterClose() {
+        SharedMemory memory = SharedMemory.allocate("test-closed", 4096);
+        memory.close();
+        memory.close();
+        assertThrows(IllegalStateException.class, () -> memory.segment().get(JAVA_LONG, 0));
+    }
+
+    @Test
+    void refusesImpossibleSizes() {
+        assertThrows(IllegalArgumentException.class, () -> SharedMemory.allocate("test", 0));
+        assertThrows(IllegalArgumentException.class, () -> SharedMemory.allocate("test", -1));
+        assertThrows(PosixException.class, () -> SharedMemory.allocate("test-too-large", Long.MAX_VALUE / 2));
+    }
+
+    private static List<String> mappings(String name) throws IOException {
+        try (var lines = Files.lines(Path.of("/proc/self/maps"))) {
+            return lines.filter(line -> line.contains(name)).toList();
+        }
+    }
+
+    private static List<Path> descriptors(String name) throws IOException {
+        try (var descriptors = Files.list(Path.of("/proc/self/fd"))) {
+            return descriptors.filter(fd -> target(fd).contains(name)).toList();
+        }
+    }
+
+    private static String target(Path fd) {
+        try {
+            return Files.readSymbolicLink(fd).toString();
+        } catch (IOException e) {
+            return "";
+        }
+    }
+}

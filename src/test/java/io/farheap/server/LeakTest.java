@@ -1,0 +1,82 @@
+package io.farheap.server;
+
+import io.farheap.control.ControlClient;
+import io.farheap.control.ControlServer;
+import io.farheap.control.RegionGrant;
+import io.farheap.testing.TestDevice;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.stream.Stream;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+
+/** What a server and its clients took is given back when they are closed, whatever state they were in. */
+@Timeout(60)
+class LeakTest {
+
+    private static final long REGION = 1 << 20;
+
+    private record Usage(long descriptors, long sharedMappings, long threads, long sharedMemoryFiles) {
+
+        static Usage now() throws IOException {
+            return new Usage(count(Path.of("/proc/self/fd")), sharedMappingsNow(),
+                Thread.getAllStackTraces().keySet().stream().filter(thread -> thread.getName().startsWith("farheap")).count(),
+                count(Path.of("/dev/shm")));
+        }
+
+        private static long sharedMappingsNow() throws IOException {
+            try (Stream<String> mappings = Files.lines(Path.of("/proc/self/maps"))) {
+                return mappings.filter(line -> line.contains("farheap-") || line.contains("test-")).count();
+            }
+        }
+
+        private static long count(Path directory) throws IOException {
+            try (Stream<Path> entries = Files.list(directory)) {
+                return entries.count();
+            }
+        }
+    }
+
+    @Test
+    void nothingIsLeft() throws Exception {
+        useAndClose();
+        Usage before = settled(null);
+        for (int i = 0; i < 5; i++) {
+            useAndClose();
+        }
+        assertEquals(before, settled(before));
+    }
+
+    /** Netty's and softverbs' last threads may take a moment to let go. */
+    private static Usage settled(Usage wanted) throws Exception {
+        Usage usage = Usage.now();
+        for (int i = 0; i < 30 && !usage.equals(wanted); i++) {
+            Thread.sleep(100);
+            usage = Usage.now();
+        }
+        return usage;
+    }
+
+    private static void useAndClose() throws IOException {
+        ServerOptions options = new ServerOptions(4 * REGION, REGION, TestDevice.patience(3_000_000_000L), TestDevice.server(), "leak");
+        try (MemoryServer one = MemoryServer.open(options); ControlServer oneControl = ControlServer.start("127.0.0.1:0", one);
+             MemoryServer two = MemoryServer.open(options); ControlServer twoControl = ControlServer.start("127.0.0.1:0", two);
+             ControlClient onePlane = ControlClient.connect(oneControl.address());
+             ControlClient twoPlane = ControlClient.connect(twoControl.address());
+             TestClient left = new TestClient(onePlane); TestClient right = new TestClient(twoPlane)) {
+            RegionGrant from = left.allocate();
+            left.fill(from, 1);
+            RegionGrant to = right.allocate();
+            byte[] token = onePlane.export(left.lease.id(), from.regionId()).token();
+            twoPlane.pull(right.lease.id(), to.regionId(), oneControl.address(), token);
+            right.assertFilled(to, 1);
+            onePlane.export(left.lease.id(), from.regionId());
+            assertNotEquals(0, Usage.now().sharedMappings(), "the test sees no mapping at all");
+        }
+    }
+}

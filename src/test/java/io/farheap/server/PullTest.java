@@ -1,0 +1,262 @@
+package io.farheap.server;
+
+import io.farheap.control.ControlClient;
+import io.farheap.control.ControlException;
+import io.farheap.control.ControlException.Code;
+import io.farheap.control.ControlPlane;
+import io.farheap.control.ControlServer;
+import io.farheap.control.LeaseKeeper;
+import io.farheap.control.PullResult;
+import io.farheap.control.PullSource;
+import io.farheap.control.RegionGrant;
+import io.farheap.control.Ticket;
+import io.farheap.memory.SharedMemory;
+import io.farheap.testing.TestDevice;
+import io.farheap.verbs.Context;
+import io.farheap.verbs.Devices;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.locks.LockSupport;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+/** A region of one server, copied by another. */
+@Timeout(60)
+class PullTest {
+
+    private static final long REGION = 4 << 20;
+    private static final long LEASE = TestDevice.patience(3_000_000_000L);
+    private static final long TICKET = 30_000_000_000L;
+    private static final long SHORT_TICKET = 50_000_000L;
+
+    /** A server with its sockets and a client of it. */
+    private static final class Site implements AutoCloseable {
+        final MemoryServer server;
+        final ControlServer control;
+        final ControlClient plane;
+        final TestClient client;
+        final LeaseKeeper keeper;
+
+        Site(long regionBytes, long ticketNanos) {
+            server = MemoryServer.open(new ServerOptions(regionBytes * 2, regionBytes, LEASE, TestDevice.server(), "site"), ticketNanos);
+            control = ControlServer.start("127.0.0.1:0", server);
+            plane = ControlClient.connect(control.address());
+            client = new TestClient(plane);
+            keeper = new LeaseKeeper(plane, client.lease, (lease, cause) -> { });
+        }
+
+        long lease() {
+            return client.lease.id();
+        }
+
+        @Override
+        public void close() {
+            keeper.close();
+            client.close();
+            plane.close();
+            control.close();
+            server.close();
+        }
+    }
+
+    private Site old;
+    private Site fresh;
+    private RegionGrant from;
+    private RegionGrant to;
+
+    @BeforeEach
+    void start() {
+        old = new Site(REGION, TICKET);
+        fresh = new Site(REGION, TICKET);
+        from = old.client.allocate();
+        to = fresh.client.allocate();
+        old.client.fill(from, 1);
+    }
+
+    @AfterEach
+    void stop() {
+        fresh.close();
+        old.close();
+    }
+
+    private PullResult pull(byte[] token) {
+        return fresh.plane.pull(fresh.lease(), to.regionId(), old.control.address(), token);
+    }
+
+    private byte[] export() {
+        return old.plane.export(old.lease(), from.regionId()).token();
+    }
+
+    private static ControlException refused(Runnable call) {
+        return assertThrows(ControlException.class, call::run);
+    }
+
+    @Test
+    void everyByteArrivesAndTheSourceStays() {
+        PullResult result = pull(export());
+
+        assertEquals(REGION, result.bytes());
+        assertTrue(result.nanos() > 0);
+        fresh.client.assertFilled(to, 1);
+        old.client.assertFilled(from, 1);
+    }
+
+    @Test
+    void aPreparedPullCopiesWhatIsThereWhenItRuns() {
+        byte[] token = export();
+        fresh.plane.preparePull(fresh.lease(), to.regionId(), old.control.address(), token);
+        old.client.fill(from, 2);
+        pull(token);
+        fresh.client.assertFilled(to, 2);
+        assertEquals(Code.TICKET_REFUSED, refused(() -> pull(token)).code());
+    }
+
+    @Test
+    void aPreparedPullEndsWithItsRegionAndLeavesItZeroed() {
+        byte[] token = export();
+        fresh.plane.preparePull(fresh.lease(), to.regionId(), old.control.address(), token);
+        fresh.plane.preparePull(fresh.lease(), to.regionId(), old.control.address(), export());
+        fresh.plane.release(fresh.lease(), to.regionId());
+        to = fresh.client.allocate();
+        fresh.client.assertZero(to);
+        assertEquals(Code.TICKET_REFUSED, refused(() -> pull(token)).code());
+        pull(export());
+        fresh.client.assertFilled(to, 1);
+    }
+
+    @Test
+    void aPullWithinOneServerWorksToo() {
+        RegionGrant other = old.client.allocate();
+        old.plane.pull(old.lease(), other.regionId(), old.control.address(), export());
+        old.client.assertFilled(other, 1);
+    }
+
+    @Test
+    void aRegionCanBePulledAgain() {
+        pull(export());
+        old.client.fill(from, 2);
+        pull(export());
+        fresh.client.assertFilled(to, 2);
+    }
+
+    @Test
+    void aTicketWorksOnce() {
+        byte[] token = export();
+        pull(token);
+        assertEquals(Code.TICKET_REFUSED, refused(() -> pull(token)).code());
+    }
+
+    @Test
+    void aNewTicketVoidsTheOlder() {
+        byte[] older = export();
+        byte[] newer = export();
+        assertEquals(Code.TICKET_REFUSED, refused(() -> pull(older)).code());
+        assertEquals(REGION, pull(newer).bytes());
+    }
+
+    @Test
+    void aTicketThatComesTooLateIsRefused() throws Exception {
+        try (Site hasty = new Site(REGION, SHORT_TICKET)) {
+            Ticket ticket = hasty.plane.export(hasty.lease(), hasty.client.allocate().regionId());
+            assertEquals(SHORT_TICKET, ticket.validNanos());
+            Thread.sleep(100);
+            ControlException e = refused(
+                () -> fresh.plane.pull(fresh.lease(), to.regionId(), hasty.control.address(), ticket.token()));
+            assertEquals(Code.TICKET_REFUSED, e.code());
+            assertTrue(e.getMessage().contains("50 ms"), e.getMessage());
+        }
+    }
+
+    @Test
+    void aTicketDiesWithItsRegionAndWithItsLease() {
+        byte[] released = export();
+        old.plane.release(old.lease(), from.regionId());
+        assertEquals(Code.TICKET_REFUSED, refused(() -> pull(released)).code());
+
+        from = old.client.allocate();
+        byte[] closed = export();
+        old.plane.closeLease(old.lease());
+        assertEquals(Code.TICKET_REFUSED, refused(() -> pull(closed)).code());
+    }
+
+    @Test
+    void aPullThatFailsLeavesBothServersWhole() {
+        assertEquals(Code.TICKET_REFUSED, refused(() -> pull(new byte[ControlPlane.TOKEN_BYTES])).code());
+        byte[] token = export();
+        assertEquals(Code.NOT_FOUND,
+            refused(() -> fresh.plane.pull(fresh.lease(), to.regionId() + 1, old.control.address(), token)).code());
+        assertEquals(Code.LEASE_EXPIRED,
+            refused(() -> fresh.plane.pull(fresh.lease() + 1, to.regionId(), old.control.address(), token)).code());
+        assertEquals(Code.INVALID_ARGUMENT, refused(() -> fresh.plane.pull(fresh.lease(), to.regionId(), "nonsense", token)).code());
+        ControlException unreachable = refused(() -> fresh.plane.pull(fresh.lease(), to.regionId(), "127.0.0.1:1", token));
+        assertEquals(Code.PULL_FAILED, unreachable.code());
+        assertTrue(unreachable.getMessage().contains("127.0.0.1:1"), unreachable.getMessage());
+
+        assertEquals(REGION, pull(token).bytes());
+        fresh.client.assertFilled(to, 1);
+    }
+
+    @Test
+    void serversOfDifferentRegionSizesCannotCopy() {
+        try (Site small = new Site(REGION / 2, TICKET)) {
+            RegionGrant half = small.client.allocate();
+            byte[] token = export();
+            ControlException e = refused(() -> small.plane.pull(small.lease(), half.regionId(), old.control.address(), token));
+            assertEquals(Code.PULL_FAILED, e.code());
+            assertTrue(e.getMessage().contains(Long.toString(REGION)), e.getMessage());
+        }
+    }
+
+    @Test
+    void givingTheRegionBackEndsThePullThatReadsIt() {
+        try (Context context = Devices.open(""); SharedMemory into = SharedMemory.allocate("test-copy", REGION);
+             RegionCopy copy = new RegionCopy(context, into.segment())) {
+            PullSource source = old.plane.openPull(export(), copy.endpoint());
+            old.plane.release(old.lease(), from.regionId());
+
+            assertEquals(Code.PULL_FAILED, refused(() -> copy.run(source)).code());
+            old.plane.closePull(source.pullId());
+        }
+    }
+
+    @Test
+    void anEndedPullCanReadNoMore() {
+        try (Context context = Devices.open(""); SharedMemory into = SharedMemory.allocate("test-copy", REGION);
+             RegionCopy copy = new RegionCopy(context, into.segment())) {
+            PullSource source = old.plane.openPull(export(), copy.endpoint());
+            copy.connect(source);
+            old.plane.closePull(source.pullId());
+            old.plane.closePull(source.pullId());
+
+            assertEquals(Code.PULL_FAILED, refused(() -> copy.run(source)).code());
+        }
+    }
+
+    /** Wherever the pull is when the lease ends, nothing of it reaches the region once that is granted again. */
+    @Test
+    void aLeaseThatEndsDuringAPullLeavesNothingBehind() throws Exception {
+        for (int delayMicros = 0; delayMicros < 20_000; delayMicros += (int) TestDevice.patience(1_000)) {
+            byte[] token = export();
+            long lease = fresh.plane.openLease("short").id();
+            int region = fresh.plane.allocate(lease, 1).getFirst().regionId();
+            CompletableFuture<PullResult> pull =
+                CompletableFuture.supplyAsync(() -> fresh.plane.pull(lease, region, old.control.address(), token));
+            LockSupport.parkNanos(delayMicros * 1_000L);
+            fresh.plane.closeLease(lease);
+
+            RegionGrant again = fresh.client.allocate();
+            assertEquals(region, again.regionId());
+            fresh.client.assertZero(again);
+            Code ended = pull.handle((result, e) -> e == null ? null : ((ControlException) e.getCause()).code()).get();
+            assertTrue(ended == null || ended == Code.PULL_FAILED || ended == Code.LEASE_EXPIRED, "ended with " + ended);
+            fresh.client.assertZero(again);
+            fresh.plane.release(fresh.lease(), again.regionId());
+        }
+    }
+}

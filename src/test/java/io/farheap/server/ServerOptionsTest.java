@@ -1,0 +1,41 @@
+package io.farheap.server;
+
+import org.junit.jupiter.api.Test;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+class ServerOptionsTest {
+
+    private static final long SECOND = 1_000_000_000L;
+
+    private static String refusal(long memory, long region, long lease) {
+        return assertThrows(IllegalArgumentException.class, () -> new ServerOptions(memory, region, lease, "", "s")).getMessage();
+    }
+
+    @Test
+    void countsRegions() {
+        assertEquals(16, new ServerOptions(1L << 30, 64 << 20, 3 * SECOND, "", "s").regions());
+    }
+
+    @Test
+    void refusalsNameTheValueAndTheLimit() {
+        assertTrue(refusal(1 << 20, 3 << 10, SECOND).contains("3072"));
+        assertTrue(refusal(1 << 20, 32 << 10, SECOND).contains("65536"));
+        assertTrue(refusal(1 << 20, 0, SECOND).contains("65536"));
+        assertTrue(refusal(1 << 20, -65536, SECOND).contains("-65536"));
+        assertTrue(refusal(100_000, 65536, SECOND).contains("multiple"));
+        assertTrue(refusal(0, 65536, SECOND).contains("not 0"));
+        assertTrue(refusal(1L << 40, 65536, SECOND).contains("1048576"));
+        assertTrue(refusal(1 << 20, 65536, 1000).contains("100 ms"));
+        assertTrue(refusal(1 << 20, 65536, Long.MAX_VALUE).contains("hour"));
+    }
+
+    @Test
+    void moreMemoryThanTheMachineHasIsRefusedBeforeItIsTaken() {
+        ServerOptions huge = new ServerOptions(1L << 50, 1L << 30, SECOND, "", "s");
+        String message = assertThrows(IllegalArgumentException.class, () -> MemoryServer.open(huge)).getMessage();
+        assertTrue(message.contains("available"), message);
+    }
+}

@@ -1,0 +1,131 @@
+package io.farheap.server;
+
+import io.farheap.control.ControlClient;
+import io.farheap.control.ControlPlane;
+import io.farheap.control.LeaseKeeper;
+import io.farheap.testing.TestDevice;
+import io.farheap.verbs.WcStatus;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+/** {@code farheap server} as a process, and clients that die. */
+@Timeout(90)
+class ServerProcessTest {
+
+    private static final Pattern READY = Pattern.compile(
+        "farheap server listening on (127\\.0\\.0\\.1:\\d+): 4 regions of 1 MiB on \\S+");
+    private static final String MAIN = "io.farheap.cli.Main";
+    private static final long STOP_NANOS = TestDevice.patience(2_000_000_000L);
+
+    private static Child server(String... more) throws IOException {
+        List<String> command = new ArrayList<>(
+            List.of(MAIN, "server", "--memory", "4m", "--region", "1m", "--listen", "127.0.0.1:0", "--device",
+                TestDevice.server()));
+        command.addAll(List.of(more));
+        return new Child(command.toArray(String[]::new));
+    }
+
+    private static String address(Child server) throws IOException {
+        String line = server.line();
+        Matcher matcher = READY.matcher(line);
+        assertTrue(matcher.matches(), line);
+        return matcher.group(1);
+    }
+
+    private static int free(ControlPlane plane) {
+        return plane.hello(ControlPlane.PROTOCOL_VERSION).freeRegions();
+    }
+
+    @Test
+    void sigtermEndsItCleanlyWithClientsAttached() throws Exception {
+        try (Child server = server(); ControlClient plane = ControlClient.connect(address(server));
+             TestClient client = new TestClient(plane)) {
+            client.fill(client.allocate(), 1);
+
+            long start = System.nanoTime();
+            server.process.destroy();
+            assertEquals(0, server.await());
+            assertTrue(System.nanoTime() - start < STOP_NANOS, "it took " + (System.nanoTime() - start) / 1_000_000 + " ms");
+            assertEquals("", server.errors());
+        }
+    }
+
+    @Test
+    void theEndOfStandardInputEndsIt() throws Exception {
+        try (Child server = server("--until-stdin-closes")) {
+            address(server);
+            server.process.getOutputStream().close();
+            assertEquals(0, server.await());
+            assertEquals("", server.errors());
+        }
+    }
+
+    @Test
+    void aTakenAddressIsOneClearSentence() throws Exception {
+        try (Child first = server(); Child second = new Child(MAIN, "server", "--memory", "1m", "--region", "1m", "--listen",
+            address(first))) {
+            assertEquals(1, second.await());
+            assertTrue(second.errors().startsWith("farheap: cannot listen on 127.0.0.1:"), second.errors());
+            assertEquals(1, second.errors().lines().count(), second.errors());
+        }
+    }
+
+    /** The next JDKs deny it by default. gRPC alone would hang. */
+    @Test
+    void aJvmThatDeniesUnsafeIsToldWhichFlagIsMissing() throws Exception {
+        try (Child server = new Child("--sun-misc-unsafe-memory-access=deny", MAIN, "server", "--memory", "1m", "--region", "1m",
+            "--listen", "127.0.0.1:0")) {
+            assertEquals(1, server.await());
+            assertTrue(server.errors().contains("--sun-misc-unsafe-memory-access=allow"), server.errors());
+        }
+    }
+
+    @Test
+    void aKilledClientGivesItsRegionsBackZeroed() throws Exception {
+        try (Child server = server("--lease", TestDevice.patience(1) + "s")) {
+            String address = address(server);
+            try (ControlClient plane = ControlClient.connect(address);
+                 Child holder = new Child(HoldingClient.class.getName(), address, "4")) {
+                assertEquals("holding", holder.line());
+                Thread.sleep(TestDevice.patience(1500));
+                assertEquals(0, free(plane), "a lease that is renewed must not expire");
+
+                holder.kill();
+                long start = System.nanoTime();
+                while (free(plane) != 4) {
+                    assertTrue(System.nanoTime() - start < TestDevice.patience(3_000_000_000L), "3 s after the kill, regions are still held");
+                    Thread.sleep(20);
+                }
+
+                try (TestClient next = new TestClient(plane); LeaseKeeper _ = new LeaseKeeper(plane, next.lease, (l, e) -> { })) {
+                    plane.allocate(next.lease.id(), 4).forEach(next::assertZero);
+                }
+            }
+        }
+    }
+
+    @Test
+    void aClientOfAKilledServerSeesErrorsAndNoHang() throws Exception {
+        try (Child server = server(); ControlClient plane = ControlClient.connect(address(server));
+             TestClient client = new TestClient(plane)) {
+            var region = client.allocate();
+            client.fill(region, 1);
+            server.kill();
+
+            long start = System.nanoTime();
+            while (client.read(region, 0) == WcStatus.SUCCESS) {
+                assertTrue(System.nanoTime() - start < STOP_NANOS, "reads of a dead server's memory still succeed");
+                Thread.sleep(10);
+            }
+        }
+    }
+}

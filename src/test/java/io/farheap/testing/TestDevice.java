@@ -1,0 +1,40 @@
+package io.farheap.testing;
+
+/**
+ * Where the tests run: which device is whose, and how fast the machine is. The guest's suite sets the properties; without them there
+ * is one device, the first with an active port, and a processor at full speed.
+ */
+public final class TestDevice {
+
+    private TestDevice() {
+    }
+
+    /** The device of memory servers; empty for the first with an active port. */
+    public static String server() {
+        return System.getProperty("farheap.test.serverDevice", "");
+    }
+
+    /** The device of clients; empty for the first with an active port. */
+    public static String client() {
+        return System.getProperty("farheap.test.clientDevice", "");
+    }
+
+    /** A flag for JVMs that tests start: the optimising compiler is more than an emulated processor can bear. */
+    public static String compilerFlag() {
+        return inGuest() ? "-XX:TieredStopAtLevel=1" : "-XX:+TieredCompilation";
+    }
+
+    static boolean inGuest() {
+        return Boolean.getBoolean("farheap.test.guest");
+    }
+
+    /** So many operations as suit the machine. */
+    public static int scaled(int operations) {
+        return inGuest() ? Math.max(1, operations / Integer.getInteger("farheap.test.divisor", 20)) : operations;
+    }
+
+    /** A time limit that suits the machine. */
+    public static long patience(long time) {
+        return Integer.getInteger("farheap.slowness", 1) * time;
+    }
+}

@@ -1,0 +1,68 @@
+package io.farheap.thread;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import java.util.concurrent.atomic.AtomicBoolean;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+/** Owner and claimers add to one plain counter: a lost addition means that two were inside at once. */
+@Timeout(60)
+class OwnerGateTest {
+
+    private static final int CLAIMS = 3_000;
+
+    private final OwnerGate gate = new OwnerGate();
+    private long counter;
+
+    @Test
+    void excludesOwnerAndClaimers() throws InterruptedException {
+        AtomicBoolean stop = new AtomicBoolean();
+        long[] entered = new long[1];
+        Thread owner = Thread.ofPlatform().start(() -> {
+            while (!stop.get()) {
+                gate.enter();
+                counter++;
+                gate.exit();
+                entered[0]++;
+            }
+        });
+        Thread[] claimers = new Thread[2];
+        for (int i = 0; i < claimers.length; i++) {
+            claimers[i] = Thread.ofPlatform().start(() -> {
+                for (int n = 0; n < CLAIMS; n++) {
+                    gate.claim();
+                    long before = counter;
+                    for (int spin = 0; spin < 20; spin++) {
+                        Thread.onSpinWait();
+                    }
+                    counter = before + 1;
+                    gate.unclaim();
+                }
+            });
+        }
+        for (Thread claimer : claimers) {
+            claimer.join();
+        }
+        stop.set(true);
+        owner.join();
+        assertTrue(entered[0] > 0);
+        assertEquals(entered[0] + 2L * CLAIMS, counter);
+    }
+
+    @Test
+    void aVirtualThreadMayOwnIt() throws InterruptedException {
+        gate.claim();
+        Thread owner = Thread.ofVirtual().start(() -> {
+            gate.enter();
+            counter = 1;
+            gate.exit();
+        });
+        assertEquals(0, counter);
+        gate.unclaim();
+        owner.join();
+        assertEquals(1, counter);
+    }
+}

@@ -1,0 +1,103 @@
+package io.farheap.verbs;
+
+import io.farheap.memory.RegisteredMemory;
+import io.farheap.testing.TestDevice;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/** A queue pair of the clients' device, connected to one of the servers' device, with memory at both ends. */
+final class ConnectedPair implements AutoCloseable {
+
+    static final int ALL_ACCESS = Access.LOCAL_WRITE | Access.REMOTE_READ | Access.REMOTE_WRITE | Access.REMOTE_ATOMIC;
+    static final int DEPTH = 16;
+    static final int INLINE_BYTES = 64;
+    private static final long TIMEOUT_NANOS = 60_000_000_000L;
+
+    /** One end. */
+    static final class End {
+        final Context context;
+        final ProtectionDomain domain;
+        final CompletionQueue completions;
+        final QueuePair queuePair;
+        final RegisteredMemory memory;
+
+        End(String device, int memoryBytes) {
+            context = Devices.open(device);
+            domain = context.allocateProtectionDomain();
+            completions = context.createCompletionQueue(4 * DEPTH, DEPTH, null);
+            queuePair = domain.createQueuePair(completions, DEPTH, INLINE_BYTES);
+            memory = RegisteredMemory.allocate(domain, "test-end", memoryBytes, ALL_ACCESS);
+        }
+    }
+
+    final End client;
+    final End server;
+    final SendRequests requests;
+    /** What a test opens beside, closed first and in reverse. */
+    private final List<AutoCloseable> more = new ArrayList<>();
+
+    private ConnectedPair(String clientDevice, String serverDevice, int memoryBytes) {
+        client = new End(clientDevice, memoryBytes);
+        server = new End(serverDevice, memoryBytes);
+        requests = new SendRequests(4 * DEPTH);
+    }
+
+    static ConnectedPair connect(int memoryBytes) {
+        return connect(TestDevice.client(), TestDevice.server(), memoryBytes);
+    }
+
+    static ConnectedPair connect(String clientDevice, String serverDevice, int memoryBytes) {
+        ConnectedPair pair = new ConnectedPair(clientDevice, serverDevice, memoryBytes);
+        Endpoint endpoint = pair.client.queuePair.endpoint();
+        pair.client.queuePair.connect(pair.server.queuePair.endpoint());
+        pair.server.queuePair.connect(endpoint);
+        return pair;
+    }
+
+    <T extends AutoCloseable> T closing(T resource) {
+        more.add(resource);
+        return resource;
+    }
+
+    /** Prepares a READ or WRITE between the two ends' memory. */
+    void prepare(int index, int opcode, int flags, long localOffset, int bytes, long remoteOffset) {
+        requests.prepare(index, opcode, flags, client.memory.address() + localOffset, bytes, client.memory.localKey(),
+            server.memory.address() + remoteOffset, server.memory.remoteKey());
+    }
+
+    /** @return errno */
+    int post(int index) {
+        return client.queuePair.postUnbounded(requests, index);
+    }
+
+    /** The status of the next completion at the client's end, which must be of this request. */
+    int await(long id) {
+        long deadline = System.nanoTime() + TIMEOUT_NANOS;
+        while (client.completions.poll() == 0) {
+            if (System.nanoTime() - deadline > 0) {
+                throw new AssertionError("no completion of request " + id + " in " + TIMEOUT_NANOS / 1_000_000_000 + " s");
+            }
+            Thread.yield();
+        }
+        if (client.completions.id(0) != id) {
+            throw new AssertionError("request " + client.completions.id(0) + " completed, not " + id);
+        }
+        return client.completions.status(0);
+    }
+
+    @Override
+    public void close() throws Exception {
+        for (AutoCloseable resource : more.reversed()) {
+            resource.close();
+        }
+        for (End end : List.of(client, server)) {
+            end.queuePair.close();
+            end.completions.close();
+            end.memory.close();
+            end.domain.close();
+            end.context.close();
+        }
+        requests.close();
+    }
+}
