@@ -151,11 +151,12 @@ static void *run(void *unused)
 			timeout = 0;
 		int n = epoll_wait(epoll_fd, events, 16, timeout);
 
-		atomic_store(&wake_written, false);
 		for (int i = 0; i < n; i++)
 			if (events[i].data.u32 == 0)
 				while (read(sv_process.wake_read, drain, sizeof(drain)) == sizeof(drain))
 					;
+		/* after the pipe was emptied: a message that is read but still marked would silence every later one */
+		atomic_store(&wake_written, false);
 		woken = n > 0;
 		if (woken)
 			look_around();
