@@ -1,0 +1,51 @@
+package io.farheap.cli.bench;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+/** The NIC that softverbs pretends to be, as the environment variable {@code SOFTVERBS} says. */
+final class SoftverbsModel {
+
+    static final String NONE = "none";
+    static final String VARIABLE = "SOFTVERBS";
+
+    private static final String PRESET = "model=";
+    /** Settings that change what a figure means. */
+    private static final Set<String> KEYS = Set.of("model", "latency", "message", "gbps", "fetch", "jitter", "inline", "depth", "order", "straggler");
+
+    private SoftverbsModel() {
+    }
+
+    /** A preset's name, or all settings that slow the device down, or {@link #NONE}. @param settings may be null */
+    static String of(String settings) {
+        if (settings == null) {
+            return NONE;
+        }
+        List<String> items = Arrays.stream(text(settings).split("[,\\s]+")).filter(item -> KEYS.contains(item.split("=", 2)[0])).toList();
+        if (items.isEmpty()) {
+            return NONE;
+        }
+        if (items.size() == 1 && items.getFirst().startsWith(PRESET)) {
+            return items.getFirst().substring(PRESET.length());
+        }
+        return String.join(",", items);
+    }
+
+    private static String text(String settings) {
+        if (!settings.startsWith("@")) {
+            return settings;
+        }
+        try {
+            return Files.readAllLines(Path.of(settings.substring(1))).stream().filter(line -> !line.startsWith("#"))
+                .collect(Collectors.joining("\n"));
+        } catch (IOException e) {
+            throw new UncheckedIOException("cannot read softverbs' settings " + settings, e);
+        }
+    }
+}
