@@ -2,6 +2,7 @@ package io.farheap.cache;
 
 import io.farheap.connection.Connection;
 import io.farheap.latency.OperationLatency;
+import io.farheap.region.DividedRegion;
 import io.farheap.region.RegionTable;
 import io.farheap.region.RemoteRegion;
 import io.farheap.verbs.CompletionQueue;
@@ -159,8 +160,14 @@ final class SessionEngine {
             return false;
         }
         RemoteRegion region = table.get(table.indexOf(address));
+        if (region.divided()) {
+            region = region.division().copy(write, offset, length);
+            if (region == null) {
+                return false;
+            }
+        }
         Connection connection = connection(region.serverIndex());
-        if (connection == null || write && region.writesHeld() || connection.failed() || !connection.hasRoom() || inFlight == completionEntries) {
+        if (connection == null || connection.failed() || !connection.hasRoom() || inFlight == completionEntries) {
             return false;
         }
         int request = requests.take();
@@ -187,7 +194,7 @@ final class SessionEngine {
     private boolean enqueue(boolean write, long address, long length, Buffer buffer, long local, MemorySegment segment,
                             Completion completion, long token) {
         boolean behindHeld = held.count() > 0 && held.overlaps(address, length, tail, false);
-        if (held.count() >= heldLimit && (behindHeld || write && moving(address, length))) {
+        if (held.count() >= heldLimit && (behindHeld || table.holds(write, address, length))) {
             return false;
         }
         if (segment != null) {
@@ -300,16 +307,6 @@ final class SessionEngine {
         return polled;
     }
 
-    private boolean moving(long address, long length) {
-        int last = table.indexOf(address + length - 1);
-        for (int region = table.indexOf(address); region <= last; region++) {
-            if (table.get(region).writesHeld()) {
-                return true;
-            }
-        }
-        return false;
-    }
-
     private void postQueued() {
         while (next != tail) {
             int place = (int) next & orderMask;
@@ -324,7 +321,8 @@ final class SessionEngine {
                 if (posting == Posting.HELD) {
                     order[place] = EMPTY;
                     held.add(request);
-                    heldMayGoOn |= behindHeld;
+                    // What it waits for may have come to pass before anybody could see that it waits.
+                    heldMayGoOn = true;
                 }
             }
             next++;
@@ -337,7 +335,7 @@ final class SessionEngine {
         for (int i = 0; i < held.count(); i++) {
             int request = held.get(i);
             long sequence = requests.sequence[request];
-            if (requests.fullyPosted(request) || requests.write[request] && nextPartIsMoving(request)) {
+            if (requests.fullyPosted(request) || nextPartIsHeld(request)) {
                 continue;
             }
             if (next - sequence <= 0) {
@@ -355,8 +353,8 @@ final class SessionEngine {
         }
     }
 
-    private boolean nextPartIsMoving(int request) {
-        return table.get(table.indexOf(requests.address[request] + requests.posted[request])).writesHeld();
+    private boolean nextPartIsHeld(int request) {
+        return table.holds(requests.write[request], requests.address[request] + requests.posted[request], 1);
     }
 
     private Posting post(int request) {
@@ -366,11 +364,17 @@ final class SessionEngine {
             long posted = requests.posted[request];
             long at = requests.address[request] + posted;
             RemoteRegion region = table.get(table.indexOf(at));
-            if (write && region.writesHeld()) {
-                return Posting.HELD;
-            }
             long offset = table.offsetOf(at);
-            int bytes = (int) Math.min(Math.min(length - posted, table.regionBytes() - offset), maxMessageBytes);
+            long end = table.regionBytes();
+            if (region.divided()) {
+                DividedRegion division = region.division();
+                region = division.copy(write, offset);
+                if (region == null) {
+                    return Posting.HELD;
+                }
+                end = division.end(region, offset);
+            }
+            int bytes = (int) Math.min(Math.min(length - posted, end - offset), maxMessageBytes);
             Connection connection = connection(region.serverIndex());
             if (connection == null || connection.failed()) {
                 requests.status[request] = Status.LOST;

@@ -58,7 +58,9 @@ public final class RegionMigration {
         long held = System.nanoTime();
         PullResult pulled;
         try {
-            table.set(index, old.withWritesHeld(true));
+            DividedRegion division = DividedRegion.moving(old, table.regionBytes(), fresh, false);
+            division.held(table.regionBytes());
+            table.set(index, old.divided(division));
             quiesceAll(old);
             old.server().fenceForgotten();
             pulled = destination.pull(fresh, old.server(), ticket);

@@ -44,6 +44,19 @@ public final class RegionTable {
         return (RemoteRegion) ENTRY.getAcquire(entries, index);
     }
 
+    /** Whether a request to some of a range has to wait for a migration. */
+    public boolean holds(boolean write, long address, long length) {
+        long end = address + length;
+        for (long at = address; at < end; at = (at | regionBytes - 1) + 1) {
+            RemoteRegion region = get(indexOf(at));
+            long offset = offsetOf(at);
+            if (region.divided() && region.division().holds(write, offset, Math.min(end - at, regionBytes - offset))) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     void set(int index, RemoteRegion region) {
         ENTRY.setRelease(entries, index, region);
         // Whoever reads the list of sessions after this must not miss one that still reads the old entry.

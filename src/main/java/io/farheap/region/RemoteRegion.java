@@ -1,7 +1,8 @@
 package io.farheap.region;
 
 /**
- * Where a virtual region is: one physical region of one server. Immutable; the region table swaps it for another.
+ * Where a virtual region is: one physical region of one server, or a {@linkplain #divided divided} one. The region table swaps it for
+ * another.
  */
 public final class RemoteRegion {
 
@@ -10,15 +11,19 @@ public final class RemoteRegion {
     private final int regionId;
     private final long address;
     private final int remoteKey;
-    private final boolean writesHeld;
+    private final DividedRegion division;
 
-    RemoteRegion(RemoteServer server, int regionId, long address, int remoteKey, boolean writesHeld) {
+    RemoteRegion(RemoteServer server, int regionId, long address, int remoteKey) {
+        this(server, regionId, address, remoteKey, null);
+    }
+
+    private RemoteRegion(RemoteServer server, int regionId, long address, int remoteKey, DividedRegion division) {
         this.server = server;
         this.serverIndex = server.index();
         this.regionId = regionId;
         this.address = address;
         this.remoteKey = remoteKey;
-        this.writesHeld = writesHeld;
+        this.division = division;
     }
 
     public RemoteServer server() {
@@ -45,13 +50,18 @@ public final class RemoteRegion {
         return remoteKey;
     }
 
-    /** Whether new writes must wait, because the region is moving. */
-    public boolean writesHeld() {
-        return writesHeld;
+    /** Whether it is in more than one place: then {@link #division} says where a request goes, and the rest describes its first copy. */
+    public boolean divided() {
+        return division != null;
     }
 
-    RemoteRegion withWritesHeld(boolean held) {
-        return new RemoteRegion(server, regionId, address, remoteKey, held);
+    /** Null where it is not divided. */
+    public DividedRegion division() {
+        return division;
+    }
+
+    RemoteRegion divided(DividedRegion division) {
+        return new RemoteRegion(server, regionId, address, remoteKey, division);
     }
 
     @Override
