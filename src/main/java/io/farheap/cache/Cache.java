@@ -4,9 +4,12 @@ import io.farheap.control.ControlException;
 import io.farheap.latency.LatencyTracker;
 import io.farheap.latency.OperationLatency;
 import io.farheap.memory.RegisteredMemory;
+import io.farheap.region.MigrationOptions;
 import io.farheap.region.MigrationResult;
+import io.farheap.region.Pause;
 import io.farheap.region.RegionMigration;
 import io.farheap.region.RegionTable;
+import io.farheap.region.RemoteRegion;
 import io.farheap.region.RemoteServer;
 import io.farheap.verbs.Access;
 import io.farheap.verbs.Context;
@@ -21,6 +24,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
+import java.util.function.IntFunction;
+import java.util.stream.IntStream;
 
 /**
  * A byte-addressable cache in the memory of other machines (Redy, table 1). Create it with {@link #builder}, use it through
@@ -66,7 +71,7 @@ public final class Cache implements AutoCloseable {
                 servers.add(undo.add(attach(address)));
             }
             table = RegionPlacement.allocate(servers, options.capacity());
-            migration = new RegionMigration(table, () -> sessions);
+            migration = new RegionMigration(context, table, () -> sessions);
             undo.add(events);
             if (options.file() != null) {
                 load();
@@ -98,7 +103,7 @@ public final class Cache implements AutoCloseable {
         return table.size();
     }
 
-    /** The server that has a region now, as HOST:PORT. */
+    /** The server that has a region now, or its beginning where it is on its way, as HOST:PORT. */
     public String serverOf(int region) {
         return table.get(region).server().address();
     }
@@ -215,30 +220,47 @@ public final class Cache implements AutoCloseable {
     }
 
     /**
-     * Moves one region, while reads of it go on and writes to it wait.
-     *
-     * @param region from 0 to {@link #regions}, exclusive
-     * @param to     HOST:PORT of a server that the cache uses
-     * @throws CacheException where a server refuses or does not answer: the region is where it was
+     * Moves one region, as {@link #migrate(List, String, MigrationOptions)} with the cache's {@linkplain CacheBuilder#migration options}.
      */
     public MigrationResult migrate(int region, String to) {
+        return migrate(List.of(region), to, options.migration());
+    }
+
+    /**
+     * Moves regions, one by one, while the cache is used.
+     *
+     * @param regions from 0 to {@link #regions}, exclusive
+     * @param to      HOST:PORT of a server that the cache uses
+     * @throws CacheException where a server refuses or does not answer. Regions before that one have moved, those after it have not. Of
+     *                        itself, the chunks that had moved are in the new place, the others in the old one: it can be used, and moved
+     *                        again. A part of it whose server is lost is lost with that.
+     */
+    public MigrationResult migrate(List<Integer> regions, String to, MigrationOptions how) {
         checkOpen();
-        if (region < 0 || region >= table.size()) {
-            throw new IndexOutOfBoundsException("region " + region + "; the cache has " + table.size());
+        for (int region : regions) {
+            if (region < 0 || region >= table.size()) {
+                throw new IndexOutOfBoundsException("region " + region + "; the cache has " + table.size());
+            }
         }
         moving.lock();
         try {
             checkOpen();
             RemoteServer destination = server(to);
-            if (table.get(region).server() == destination) {
-                return MigrationResult.NONE;
-            }
-            return migration.migrate(region, destination);
-        } catch (ControlException e) {
-            throw new CacheException("region " + region + " stays on " + table.get(region).server() + ": " + e.getMessage(), e);
+            return moveAll(regions, how, region -> {
+                try {
+                    return migration.migrate(region, null, destination, how);
+                } catch (ControlException e) {
+                    throw stays(region, e);
+                }
+            });
         } finally {
             moving.unlock();
         }
+    }
+
+    /** As {@link #retire(String, MigrationOptions, Consumer)} with the cache's {@linkplain CacheBuilder#migration options}. */
+    public MigrationResult retire(String address, Consumer<MigrationResult> moved) {
+        return retire(address, options.migration(), moved);
     }
 
     /**
@@ -246,27 +268,53 @@ public final class Cache implements AutoCloseable {
      *
      * @param address HOST:PORT
      * @param moved   told of each region that has moved
-     * @throws CacheException where a region could not be moved: those before it have moved, it and those after it are where they were
+     * @throws CacheException as {@link #migrate(List, String, MigrationOptions)}
      */
-    public MigrationResult retire(String address, Consumer<MigrationResult> moved) {
+    public MigrationResult retire(String address, MigrationOptions how, Consumer<MigrationResult> moved) {
         checkOpen();
         moving.lock();
         try {
             checkOpen();
             RemoteServer source = server(address);
-            MigrationResult total = MigrationResult.NONE;
-            for (int region = 0; region < table.size(); region++) {
-                if (table.get(region).server() == source) {
-                    MigrationResult one = moveToRoomiest(region, source);
-                    total = total.plus(one);
-                    moved.accept(one);
-                }
-            }
+            List<Integer> regions = IntStream.range(0, table.size()).filter(region -> table.get(region).uses(source)).boxed().toList();
+            MigrationResult total = moveAll(regions, how, region -> {
+                MigrationResult one = moveToRoomiest(region, source, how);
+                moved.accept(one);
+                return one;
+            });
             detach(source);
             return total;
         } finally {
             moving.unlock();
         }
+    }
+
+    private MigrationResult moveAll(List<Integer> regions, MigrationOptions how, IntFunction<MigrationResult> mover) {
+        MigrationResult total = MigrationResult.NONE;
+        long started = System.nanoTime();
+        boolean pause = how.pause() == Pause.CACHE;
+        if (pause) {
+            migration.pause(!how.unpausedReads());
+        }
+        try {
+            for (int region : regions) {
+                total = total.plus(mover.apply(region));
+            }
+        } finally {
+            if (pause) {
+                migration.resume();
+            }
+        }
+        return pause ? total.paused(System.nanoTime() - started) : total;
+    }
+
+    private CacheException stays(int region, ControlException cause) {
+        return new CacheException("region " + region + " stays on " + serversOf(region) + ": " + cause.getMessage(), cause);
+    }
+
+    private String serversOf(int region) {
+        RemoteRegion where = table.get(region);
+        return String.join(" and ", servers.stream().filter(where::uses).map(RemoteServer::address).toList());
     }
 
     /** As {@link #close}: Redy's name for it. */
@@ -397,24 +445,26 @@ public final class Cache implements AutoCloseable {
     private int regionsOf(RemoteServer server) {
         int regions = 0;
         for (int region = 0; region < table.size(); region++) {
-            if (table.get(region).server() == server) {
+            if (table.get(region).uses(server)) {
                 regions++;
             }
         }
         return regions;
     }
 
-    private MigrationResult moveToRoomiest(int region, RemoteServer source) {
+    private MigrationResult moveToRoomiest(int region, RemoteServer source, MigrationOptions how) {
         ControlException refused = null;
         for (RemoteServer destination : byRoom(source)) {
             try {
-                return migration.migrate(region, destination);
+                return migration.migrate(region, source, destination, how);
             } catch (ControlException e) {
                 refused = e;
             }
         }
-        throw new CacheException("region " + region + " stays on " + source + ": "
-            + (refused == null ? "there is no other server; add one" : refused.getMessage()), refused);
+        if (refused == null) {
+            throw new CacheException("region " + region + " stays on " + source + ": there is no other server; add one");
+        }
+        throw stays(region, refused);
     }
 
     private List<RemoteServer> byRoom(RemoteServer except) {

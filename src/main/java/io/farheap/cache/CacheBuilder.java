@@ -1,5 +1,7 @@
 package io.farheap.cache;
 
+import io.farheap.region.MigrationOptions;
+
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -23,6 +25,7 @@ public final class CacheBuilder {
     private int inlineBytes = DEFAULT_INLINE_BYTES;
     private boolean trackLatency;
     private LostServerListener lostListener;
+    private MigrationOptions migration = MigrationOptions.DEFAULT;
 
     CacheBuilder() {
     }
@@ -91,6 +94,12 @@ public final class CacheBuilder {
         return this;
     }
 
+    /** How regions move, where a call does not say otherwise: by default chunk by chunk, so that writes hardly wait. */
+    public CacheBuilder migration(MigrationOptions how) {
+        this.migration = how;
+        return this;
+    }
+
     /** Told when a server is lost, on a thread that it must not hold. */
     public CacheBuilder onLost(LostServerListener listener) {
         this.lostListener = listener;
@@ -106,6 +115,6 @@ public final class CacheBuilder {
      */
     public Cache create() {
         return new Cache(new CacheOptions(capacity, servers, device, file, loaded, name, queueDepth, requests, inlineBytes,
-            trackLatency, lostListener));
+            trackLatency, lostListener, migration));
     }
 }

@@ -1,5 +1,6 @@
 package io.farheap.cache;
 
+import io.farheap.region.MigrationOptions;
 import io.farheap.verbs.DeviceLimits;
 
 import java.nio.file.Path;
@@ -20,9 +21,10 @@ import java.util.function.LongConsumer;
  * @param inlineBytes   writes of up to this size travel in the work request
  * @param trackLatency  whether sessions time every request
  * @param lostListener  told when a server is lost, on a thread that it must not hold; or null
+ * @param migration     how regions move
  */
 record CacheOptions(long capacity, List<String> servers, String device, Path file, LongConsumer loaded, String name, int queueDepth,
-                    int requests, int inlineBytes, boolean trackLatency, LostServerListener lostListener) {
+                    int requests, int inlineBytes, boolean trackLatency, LostServerListener lostListener, MigrationOptions migration) {
 
     private static final int MAX_REQUESTS = 1 << 16;
     private static final int COMPLETION_ENTRIES_PER_DEPTH = 16;

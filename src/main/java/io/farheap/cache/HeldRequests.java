@@ -2,11 +2,24 @@ package io.farheap.cache;
 
 import io.farheap.region.RegionTable;
 
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+
 /**
  * The requests that wait for a migration, in the order of issue: writes to a region that is moving, and later requests that
  * overlap them. They are out of the session's order of callbacks, so that they hold back nothing else.
  */
 final class HeldRequests {
+
+    private static final VarHandle COUNT;
+
+    static {
+        try {
+            COUNT = MethodHandles.lookup().findVarHandle(HeldRequests.class, "count", int.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
 
     private final Requests requests;
     private final RegionTable table;
@@ -25,6 +38,11 @@ final class HeldRequests {
 
     int count() {
         return count;
+    }
+
+    /** Whether there are any, for a thread that is not the session's. */
+    boolean any() {
+        return (int) COUNT.getOpaque(this) > 0;
     }
 
     int get(int i) {

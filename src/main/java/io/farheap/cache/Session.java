@@ -295,9 +295,12 @@ public final class Session implements AutoCloseable, MigrationParticipant {
     }
 
     @Override
-    public void quiesce(RemoteRegion region) {
+    public boolean flush(RemoteRegion region) {
+        if (connections.flushedAlready(region)) {
+            return true;
+        }
         try {
-            connections.quiesce(region);
+            return connections.flush(region);
         } finally {
             // Completions that the session sleeps for may have been taken meanwhile.
             wake();
@@ -305,9 +308,20 @@ public final class Session implements AutoCloseable, MigrationParticipant {
     }
 
     @Override
+    public boolean flushed(RemoteRegion region) {
+        try {
+            return connections.flushed(region);
+        } finally {
+            wake();
+        }
+    }
+
+    @Override
     public void resume() {
-        resumed = true;
-        wake();
+        if (engine.mayHold()) {
+            resumed = true;
+            wake();
+        }
     }
 
     /** Connects to a server, before a region of it enters the table. */

@@ -32,6 +32,8 @@ final class SessionConnections implements AutoCloseable {
     /** Changed under the gate's claim. */
     private final List<ServerConnection> connections = new ArrayList<>();
     private int nextNumber;
+    /** {@code nanoTime}. One migration at a time flushes. */
+    private long flushDeadline;
     private boolean closed;
 
     /** @param scratch where flushes put what they read */
@@ -100,22 +102,70 @@ final class SessionConnections implements AutoCloseable {
         }
     }
 
-    /** As {@link io.farheap.region.MigrationParticipant#quiesce}. */
-    void quiesce(RemoteRegion region) {
-        ServerConnection unanswered = null;
+    /** Whether {@link #flush} would find nothing to do, for a caller that has executed a heavy fence. */
+    boolean flushedAlready(RemoteRegion region) {
+        return gate.vacant() && idle(region.serverIndex());
+    }
+
+    /** As {@link io.farheap.region.MigrationParticipant#flush}. */
+    boolean flush(RemoteRegion region) {
+        boolean unknown = false;
+        boolean done = true;
         gate.claim();
         try {
             Connection connection = engine.connection(region.serverIndex());
-            if (closed || connection != null
-                && !engine.flush(connection, region, scratch.address(), scratch.localKey(), FLUSH_TIMEOUT_NANOS)) {
-                unanswered = find(region.server());
+            if (connection != null && connection.failed() || closed && !idle(region.serverIndex())) {
+                unknown = true;
+            } else if (!idle(region.serverIndex())) {
+                unknown = !engine.flush(connection, region, scratch.address(), scratch.localKey());
+                done = unknown || !connection.flushing();
+                flushDeadline = System.nanoTime() + FLUSH_TIMEOUT_NANOS;
             }
         } finally {
             gate.unclaim();
         }
-        if (unanswered != null) {
-            // The failed connection posts nothing any more, so the fence needs no claim.
-            unanswered.fence();
+        if (unknown) {
+            fence(region.server());
+        }
+        return done;
+    }
+
+    /** As {@link io.farheap.region.MigrationParticipant#flushed}. */
+    boolean flushed(RemoteRegion region) {
+        boolean unknown;
+        boolean done;
+        gate.claim();
+        try {
+            Connection connection = engine.connection(region.serverIndex());
+            if (connection == null) {
+                return true;
+            }
+            done = closed || engine.flushed(connection);
+            if (!done && System.nanoTime() - flushDeadline > 0) {
+                connection.fail();
+                done = true;
+            }
+            unknown = connection.failed() || closed && !idle(region.serverIndex());
+        } finally {
+            gate.unclaim();
+        }
+        if (unknown) {
+            fence(region.server());
+        }
+        return done || unknown;
+    }
+
+    /** Whether nothing is known to be, or may still be, on its way to a server. */
+    private boolean idle(int server) {
+        Connection connection = engine.connection(server);
+        return connection == null || connection.inFlight() == 0 && !connection.failed();
+    }
+
+    /** A failed connection posts nothing any more, so the fence needs no claim. */
+    private void fence(RemoteServer server) {
+        ServerConnection connection = find(server);
+        if (connection != null) {
+            connection.fence();
         }
     }
 

@@ -136,6 +136,11 @@ final class SessionEngine {
         return held.count();
     }
 
+    /** Whether requests wait for a migration, for a thread that is not the session's. */
+    boolean mayHold() {
+        return held.any();
+    }
+
     boolean uses(Buffer buffer) {
         return requests.uses(buffer);
     }
@@ -272,25 +277,24 @@ final class SessionEngine {
     }
 
     /**
-     * Posts a flush and waits for it, on behalf of a migration. Other completions are kept for the session's thread.
+     * Posts a flush, on behalf of a migration. It may be done at once; the connection says whether it still is on its way.
      *
      * @return false where the connection has failed, so that nothing is known of what it posted
      */
-    boolean flush(Connection connection, RemoteRegion region, long scratch, int scratchKey, long timeoutNanos) {
+    boolean flush(Connection connection, RemoteRegion region, long scratch, int scratchKey) {
         if (connection.failed() || connection.flush(scratch, scratchKey, region.address(), region.remoteKey()) != 0) {
             return false;
         }
-        long deadline = System.nanoTime() + timeoutNanos;
-        while (connection.flushing()) {
-            if (keepCompletions() == 0) {
-                if (System.nanoTime() - deadline > 0) {
-                    connection.fail();
-                    return false;
-                }
-                Thread.onSpinWait();
-            }
-        }
+        keepCompletions();
         return !connection.failed();
+    }
+
+    /** Whether the flush of a connection is done, or failed. Other completions are kept for the session's thread. */
+    boolean flushed(Connection connection) {
+        while (connection.flushing() && keepCompletions() > 0) {
+            // There may be more than one batch.
+        }
+        return !connection.flushing();
     }
 
     /** Takes completions for the session's thread to handle; those of flushes are handled at once. @return how many came */

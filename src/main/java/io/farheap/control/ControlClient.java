@@ -18,6 +18,7 @@ import io.farheap.control.wire.OpenLeaseReply;
 import io.farheap.control.wire.OpenLeaseRequest;
 import io.farheap.control.wire.OpenPullReply;
 import io.farheap.control.wire.OpenPullRequest;
+import io.farheap.control.wire.PreparePullRequest;
 import io.farheap.control.wire.PullReply;
 import io.farheap.control.wire.PullRequest;
 import io.farheap.control.wire.ReleaseRequest;
@@ -179,9 +180,15 @@ public final class ControlClient implements ControlPlane, AutoCloseable {
     }
 
     @Override
-    public void preparePull(long leaseId, int regionId, String sourceAddress, byte[] token) {
-        PullRequest request = pullRequest(leaseId, regionId, sourceAddress, token);
-        call(PREPARE_MILLIS, within -> within.preparePull(request));
+    public Mark preparePull(long leaseId, int regionId, String sourceAddress, byte[] token, PullPace pace) {
+        PreparePullRequest request = PreparePullRequest.newBuilder()
+            .setPull(pullRequest(leaseId, regionId, sourceAddress, token))
+            .setClient(Wire.message(pace.client()))
+            .setOffset(pace.offset())
+            .setEnd(pace.end())
+            .setPieceBytes(pace.pieceBytes())
+            .build();
+        return Wire.mark(call(PREPARE_MILLIS, within -> within.preparePull(request)).getServer());
     }
 
     @Override

@@ -19,7 +19,7 @@ import java.util.List;
 public interface ControlPlane {
 
     /** Raised with every change to the messages that an older peer would misread. */
-    int PROTOCOL_VERSION = 1;
+    int PROTOCOL_VERSION = 2;
 
     /** Bytes of a {@link Ticket}'s token. */
     int TOKEN_BYTES = 16;
@@ -107,16 +107,18 @@ public interface ControlPlane {
 
     /**
      * Does what a {@link #pull} with the same arguments needs before its first read: connects to the old server, opens the export and maps
-     * the region. Writers wait while a region is pulled, so a client prepares the pull before it holds them. A later call for the same
-     * region replaces it, giving the region back ends it.
+     * the region. Writers wait for what is being copied, so a client prepares the pull before it holds them. The pull then copies at the
+     * client's pace. A later call for the same region replaces it, giving the region back ends it.
      *
-     * @throws ControlException as {@link #pull}
+     * @return where the client tells the server what it may copy
+     * @throws ControlException as {@link #pull}; INVALID_ARGUMENT where the pace makes no sense
      */
-    void preparePull(long leaseId, int regionId, String sourceAddress, byte[] token);
+    Mark preparePull(long leaseId, int regionId, String sourceAddress, byte[] token, PullPace pace);
 
     /**
      * Copies a region of another server into one of this server's with one-sided reads, and returns when all of it has arrived. Called on
-     * the new server by the client that holds both regions. Both must be of the same length.
+     * the new server by the client that holds both regions. Both must be of the same length. One that was {@linkplain #preparePull prepared}
+     * goes at the client's pace, any other at once.
      *
      * @param regionId      the region to fill, held by this lease
      * @param sourceAddress HOST:PORT of the old server's control plane

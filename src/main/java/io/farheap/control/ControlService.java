@@ -19,6 +19,8 @@ import io.farheap.control.wire.OpenLeaseReply;
 import io.farheap.control.wire.OpenLeaseRequest;
 import io.farheap.control.wire.OpenPullReply;
 import io.farheap.control.wire.OpenPullRequest;
+import io.farheap.control.wire.PreparePullReply;
+import io.farheap.control.wire.PreparePullRequest;
 import io.farheap.control.wire.PullReply;
 import io.farheap.control.wire.PullRequest;
 import io.farheap.control.wire.ReleaseRequest;
@@ -151,10 +153,12 @@ final class ControlService extends ControlGrpc.ControlImplBase {
     }
 
     @Override
-    public void preparePull(PullRequest request, StreamObserver<Empty> reply) {
+    public void preparePull(PreparePullRequest request, StreamObserver<PreparePullReply> reply) {
         answer(reply, () -> {
-            plane.preparePull(request.getLeaseId(), request.getRegionId(), request.getSourceAddress(), request.getToken().toByteArray());
-            return DONE;
+            PullRequest pull = request.getPull();
+            Mark server = plane.preparePull(pull.getLeaseId(), pull.getRegionId(), pull.getSourceAddress(), pull.getToken().toByteArray(),
+                new PullPace(Wire.mark(request.getClient()), request.getOffset(), request.getEnd(), request.getPieceBytes()));
+            return PreparePullReply.newBuilder().setServer(Wire.message(server)).build();
         });
     }
 

@@ -44,4 +44,17 @@ final class Wire {
     static RegionGrant grant(Region message) {
         return new RegionGrant(message.getRegionId(), message.getRemoteAddress(), message.getRkey(), message.getLength());
     }
+
+    static io.farheap.control.wire.Mark message(Mark mark) {
+        return io.farheap.control.wire.Mark.newBuilder()
+            .setEndpoint(message(mark.endpoint()))
+            .setRemoteAddress(mark.remoteAddress())
+            .setRkey(mark.rkey())
+            .build();
+    }
+
+    /** @throws ControlException INVALID_ARGUMENT where the message has no endpoint */
+    static Mark mark(io.farheap.control.wire.Mark message) {
+        return new Mark(endpoint(message.getEndpoint()), message.getRemoteAddress(), message.getRkey());
+    }
 }

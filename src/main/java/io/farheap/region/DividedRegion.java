@@ -2,6 +2,7 @@ package io.farheap.region;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.util.Arrays;
 
 /**
  * Which copy has what of a region that is in more than one place: while it moves, and where its migration failed halfway. It consists of
@@ -37,29 +38,64 @@ public final class DividedRegion {
     /** The extent that moves, and where it goes. */
     private final int moving;
     private final RemoteRegion destination;
+    /** Whether reads wait where writes do. */
     private final boolean readsWait;
+    /** Whether all of the region waits, since all of the cache does. */
+    private final boolean paused;
     private long moved;
     private long held;
 
-    private DividedRegion(long[] ends, RemoteRegion[] copies, int moving, RemoteRegion destination, boolean readsWait) {
+    private DividedRegion(long[] ends, RemoteRegion[] copies, int moving, RemoteRegion destination, boolean readsWait, boolean paused) {
         this.ends = ends;
         this.copies = copies;
         this.moving = moving;
         this.destination = destination;
         this.readsWait = readsWait;
+        this.paused = paused;
         if (moving != NONE) {
             moved = start(moving);
             held = moved;
         }
     }
 
-    /**
-     * A region whose only copy is about to move.
-     *
-     * @param readsWait whether reads wait where writes do
-     */
-    static DividedRegion moving(RemoteRegion copy, long bytes, RemoteRegion destination, boolean readsWait) {
-        return new DividedRegion(new long[] {bytes}, new RemoteRegion[] {copy}, 0, destination, readsWait);
+    /** A whole region, as one extent; a divided one as it is. */
+    static DividedRegion of(RemoteRegion region, long bytes) {
+        return region.divided() ? region.division()
+            : new DividedRegion(new long[] {bytes}, new RemoteRegion[] {region}, NONE, null, false, false);
+    }
+
+    /** The same extents, all of which wait. */
+    DividedRegion paused(boolean readsToo) {
+        return new DividedRegion(ends, copies, NONE, null, readsToo, true);
+    }
+
+    /** The same extents, one of which is about to move. */
+    DividedRegion moving(int extent, RemoteRegion to, boolean readsWithWrites, boolean allWaits) {
+        return new DividedRegion(ends, copies, extent, to, readsWithWrites, allWaits);
+    }
+
+    /** What is where, now that nothing moves any more: a whole region where all of it is in one copy. */
+    RemoteRegion settled() {
+        int count = 0;
+        long[] newEnds = new long[ends.length + 1];
+        RemoteRegion[] newCopies = new RemoteRegion[ends.length + 1];
+        for (int extent = 0; extent < ends.length; extent++) {
+            long split = extent == moving ? moved() : start(extent);
+            count = append(newEnds, newCopies, count, split, destination);
+            count = append(newEnds, newCopies, count, ends[extent], copies[extent]);
+        }
+        return count == 1 ? newCopies[0] : newCopies[0].divided(new DividedRegion(Arrays.copyOf(newEnds, count),
+            Arrays.copyOf(newCopies, count), NONE, null, false, false));
+    }
+
+    private static int append(long[] ends, RemoteRegion[] copies, int count, long end, RemoteRegion copy) {
+        if (end == (count == 0 ? 0 : ends[count - 1])) {
+            return count;
+        }
+        int at = count > 0 && copies[count - 1] == copy ? count - 1 : count;
+        ends[at] = end;
+        copies[at] = copy;
+        return at + 1;
     }
 
     /**
@@ -67,11 +103,15 @@ public final class DividedRegion {
      */
     public RemoteRegion copy(boolean write, long offset) {
         int extent = extent(offset);
+        boolean waits = write || readsWait;
+        if (paused && waits) {
+            return null;
+        }
         if (extent == moving) {
             if (offset < moved()) {
                 return destination;
             }
-            if ((write || readsWait) && offset < held()) {
+            if (waits && offset < held()) {
                 return null;
             }
         }
@@ -93,10 +133,54 @@ public final class DividedRegion {
 
     /** Whether a request to some of a range has to wait. */
     boolean holds(boolean write, long offset, long length) {
-        return moving != NONE && (write || readsWait) && offset < held() && offset + length > moved();
+        if (!write && !readsWait) {
+            return false;
+        }
+        long from = Math.max(offset, moved());
+        return paused || from < Math.min(offset + length, held());
     }
 
-    /** Everything before it is in the new copy, and there alone. */
+    /** Where some of the region is on a server, its copy there; null otherwise. */
+    RemoteRegion copyOn(RemoteServer server) {
+        for (RemoteRegion copy : copies) {
+            if (copy.server() == server) {
+                return copy;
+            }
+        }
+        return null;
+    }
+
+    boolean has(RemoteRegion copy) {
+        return Arrays.asList(copies).contains(copy);
+    }
+
+    /** The first extent that is on a server, or anywhere where {@code from} is null, and not in a copy; -1 where there is none. */
+    int toMove(RemoteServer from, RemoteRegion target) {
+        for (int extent = 0; extent < copies.length; extent++) {
+            if (copies[extent] != target && (from == null || copies[extent].server() == from)) {
+                return extent;
+            }
+        }
+        return NONE;
+    }
+
+    int extents() {
+        return ends.length;
+    }
+
+    long start(int extent) {
+        return extent == 0 ? 0 : ends[extent - 1];
+    }
+
+    long end(int extent) {
+        return ends[extent];
+    }
+
+    RemoteRegion copy(int extent) {
+        return copies[extent];
+    }
+
+    /** Everything of the moving extent before it is in the new copy, and there alone. */
     long moved() {
         return (long) MOVED.getAcquire(this);
     }
@@ -112,10 +196,6 @@ public final class DividedRegion {
 
     void held(long offset) {
         HELD.setRelease(this, offset);
-    }
-
-    private long start(int extent) {
-        return extent == 0 ? 0 : ends[extent - 1];
     }
 
     private int extent(long offset) {

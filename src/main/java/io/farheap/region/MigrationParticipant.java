@@ -2,7 +2,7 @@ package io.farheap.region;
 
 /**
  * A session, as a migration sees it. The migration calls on its own thread, while the session's thread goes on or sleeps; each
- * call keeps the session's thread out only for as long as it runs.
+ * call keeps the session's thread out for no longer than one operation takes.
  */
 public interface MigrationParticipant {
 
@@ -14,14 +14,24 @@ public interface MigrationParticipant {
     void ensureConnected(RemoteServer server);
 
     /**
-     * Returns when every operation that the session had posted to the region's server has completed, and every operation that it
-     * posts from now on has seen the region table as it is now. Where the connection has failed, the server's end is fenced
-     * instead; so is that of a session which is closed.
+     * Returns when every operation that the session posts from now on has seen the region table, and the marks of divided regions, as they
+     * were at the caller's last {@linkplain io.farheap.posix.AsymmetricFence#heavy heavy fence}. Operations that were posted to the server
+     * before may be on their way: then it has begun to await them. Where the connection has failed, so that nothing is known of what it
+     * posted, the server's end has been fenced; so has that of a session which was closed before all had completed.
      *
+     * @param region any of the server's that the cache holds
+     * @return whether all have completed; where not, {@link #flushed} tells
      * @throws io.farheap.control.ControlException where it has failed and the server does not answer the fence
      */
-    void quiesce(RemoteRegion region);
+    boolean flush(RemoteRegion region);
 
-    /** The region table has an entry that lets writes through again: held writes may go on. */
+    /**
+     * Whether the operations that the latest {@link #flush} awaits have completed.
+     *
+     * @throws io.farheap.control.ControlException as {@link #flush}
+     */
+    boolean flushed(RemoteRegion region);
+
+    /** Requests that were held may go on, if there are any. The caller has executed a heavy fence since it moved the marks. */
     void resume();
 }

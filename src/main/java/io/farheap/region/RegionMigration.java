@@ -1,106 +1,139 @@
 package io.farheap.region;
 
 import io.farheap.control.ControlException;
-import io.farheap.control.PullResult;
-import io.farheap.control.Ticket;
+import io.farheap.verbs.Context;
 
 import java.util.List;
 import java.util.function.Supplier;
 
 /**
- * Moves one region to another server while it is in use (Redy, section 6.2: unpaused reads, pause-on-migration writes).
+ * Moves regions to other servers while they are in use (Redy, section 6.2). The new server pulls a region from the old one with one-sided
+ * READs, chunk after chunk, at the pace of this process; each chunk goes through four states:
  *
  * <ol>
- * <li>draining: new writes to the region are held, and every session's posted ones are awaited;
- * <li>copying: the new server pulls the region from the old one with one-sided READs; reads go on from the old copy;
- * <li>new: the table entry is swapped by one store, held writes go on to the new copy, and the old one is freed once every
- * session has passed the swap and its reads of the old copy have completed.
+ * <li>old: reads and writes go to the old copy;
+ * <li>draining: new writes to it are held, and every session's posted ones are awaited;
+ * <li>copying: the new server reads it; reads go on from the old copy;
+ * <li>new: reads go to the new copy, and so do the held writes.
  * </ol>
  *
- * <p>A write whose outcome is unknown, because its connection failed, is fenced before the copy begins: the server destroys that
- * queue pair.
+ * <p>A window of chunks is drained ahead of the copy, so that the copy waits for nobody. Where writes wait for whole regions, a region is
+ * one window, and all its chunks become new at once. The old copy is freed once every session has passed the last switch and its reads of
+ * the old copy have completed.
  *
- * <p>There are no dual writes: concurrent ones could apply in opposite orders on the two copies. A failure before the swap leaves
- * the region where it was. One migration at a time moves a given region; the caller sees to it.
+ * <p>A write whose outcome is unknown, because its connection failed, is fenced before the chunks that it may have changed are copied: the
+ * server destroys that queue pair. There are no dual writes: concurrent ones could apply in opposite orders on the two copies.
+ *
+ * <p>A migration that fails leaves every chunk where it is: the new ones in the new copy, which has their latest writes, the others in the
+ * old copy. Where none had become new, nothing has changed. Otherwise the region is {@linkplain DividedRegion divided}: it can be used, and
+ * the next migration moves the rest. What of it is on a server that is lost is lost; the rest is not. Held writes always go on.
+ *
+ * <p>One thread at a time.
  */
 public final class RegionMigration {
 
+    private final Context context;
     private final RegionTable table;
-    private final Supplier<List<? extends MigrationParticipant>> participants;
+    private final Participants participants;
+    /** Whether all of the cache waits, and reads too. */
+    private boolean paused;
+    private boolean readsPaused;
 
-    /** @param participants the sessions that are open when it is called */
-    public RegionMigration(RegionTable table, Supplier<List<? extends MigrationParticipant>> participants) {
+    /** @param sessions those that are open when it is called */
+    public RegionMigration(Context context, RegionTable table, Supplier<List<? extends MigrationParticipant>> sessions) {
+        this.context = context;
         this.table = table;
-        this.participants = participants;
+        this.participants = new Participants(sessions);
     }
 
     /**
-     * Moves a region.
+     * Moves what of a region is on one server, or anywhere else, to another.
      *
      * @param index       of the virtual region
+     * @param from        where it is to leave; null where all of it is to move
      * @param destination where it goes
-     * @throws ControlException where a server refuses or does not answer: the region is where it was, and writes go on
+     * @throws ControlException where a server refuses or does not answer, after which the region is where it was, or divided
      */
-    public MigrationResult migrate(int index, RemoteServer destination) {
-        RemoteRegion old = table.get(index);
-        RemoteRegion fresh = destination.allocate(1).getFirst();
-        Ticket ticket;
+    public MigrationResult migrate(int index, RemoteServer from, RemoteServer destination, MigrationOptions options) {
+        long started = System.nanoTime();
+        DividedRegion before = extents(index);
+        RemoteRegion target = before.copyOn(destination);
+        if (target == null) {
+            target = destination.allocate(1).getFirst();
+        }
+        MigrationResult result = MigrationResult.NONE;
         try {
-            for (MigrationParticipant participant : participants.get()) {
-                participant.ensureConnected(destination);
+            participants.ensureConnected(destination);
+            for (int extent = extents(index).toMove(from, target); extent >= 0; extent = extents(index).toMove(from, target)) {
+                result = result.plus(move(index, extent, target, options));
             }
-            ticket = old.server().export(old);
-            destination.preparePull(fresh, old.server(), ticket);
-        } catch (Throwable e) {
-            destination.releaseQuietly(fresh);
-            throw e;
+        } finally {
+            DividedRegion after = extents(index);
+            for (int extent = 0; extent < before.extents(); extent++) {
+                freeUnused(before.copy(extent), after);
+            }
+            freeUnused(target, after);
         }
-        long held = System.nanoTime();
-        PullResult pulled;
-        try {
-            DividedRegion division = DividedRegion.moving(old, table.regionBytes(), fresh, false);
-            division.held(table.regionBytes());
-            table.set(index, old.divided(division));
-            quiesceAll(old);
-            old.server().fenceForgotten();
-            pulled = destination.pull(fresh, old.server(), ticket);
-        } catch (Throwable e) {
-            table.set(index, old);
-            resumeAll();
-            destination.releaseQuietly(fresh);
-            throw e;
-        }
-        table.set(index, fresh);
-        resumeAll();
-        long resumed = System.nanoTime();
-        free(old);
-        return new MigrationResult(1, pulled.bytes(), pulled.nanos(), System.nanoTime() - held, resumed - held);
+        return new MigrationResult(1, result.bytes(), result.copyNanos(), System.nanoTime() - started, result.longestPauseNanos());
     }
 
-    private void quiesceAll(RemoteRegion region) {
-        for (MigrationParticipant participant : participants.get()) {
-            participant.quiesce(region);
+    /** All requests that write, or all, wait until {@link #resume}, whatever they are to. */
+    public void pause(boolean readsToo) {
+        paused = true;
+        readsPaused = readsToo;
+        for (int index = 0; index < table.size(); index++) {
+            publish(index, table.get(index));
         }
     }
 
-    private void resumeAll() {
-        for (MigrationParticipant participant : participants.get()) {
-            participant.resume();
+    public void resume() {
+        paused = false;
+        for (int index = 0; index < table.size(); index++) {
+            publish(index, extents(index).settled());
         }
+        participants.resume();
     }
 
-    private void free(RemoteRegion old) {
-        boolean passed = true;
-        for (MigrationParticipant participant : participants.get()) {
+    private MigrationResult move(int index, int extent, RemoteRegion target, MigrationOptions options) {
+        DividedRegion before = extents(index);
+        RemoteRegion source = before.copy(extent);
+        long start = before.start(extent);
+        long end = before.end(extent);
+        try (LedPull pull = LedPull.begin(context, target, source, start, end, options.chunkBytes())) {
+            // What failed before now is fenced before anybody waits for it.
+            participants.flush(source);
+            DividedRegion division = before.moving(extent, target, !options.unpausedReads(), paused);
+            ExtentMigration migration = new ExtentMigration(division, source, end, pull, participants, options);
+            long held = System.nanoTime();
             try {
-                participant.quiesce(old);
-            } catch (RuntimeException e) {
-                passed = false;
+                table.set(index, before.copy(0).divided(division));
+                migration.run();
+            } finally {
+                division.held(division.moved());
+                publish(index, division.settled());
+                participants.resume();
             }
+            return new MigrationResult(0, end - start, System.nanoTime() - held, 0, migration.longestPauseNanos());
         }
-        // Only a server that does not answer cannot be fenced; its lease will end and free the region.
-        if (passed) {
-            old.server().releaseQuietly(old);
+    }
+
+    private DividedRegion extents(int index) {
+        return DividedRegion.of(table.get(index), table.regionBytes());
+    }
+
+    private void publish(int index, RemoteRegion region) {
+        table.set(index, paused ? region.divided(DividedRegion.of(region, table.regionBytes()).paused(readsPaused)) : region);
+    }
+
+    private void freeUnused(RemoteRegion copy, DividedRegion extents) {
+        if (extents.has(copy)) {
+            return;
+        }
+        try {
+            participants.flush(copy);
+            copy.server().releaseQuietly(copy);
+        } catch (RuntimeException e) {
+            // Only a server that does not answer cannot be fenced; its lease will end and free the region.
         }
     }
 }

@@ -60,6 +60,11 @@ public final class RemoteRegion {
         return division;
     }
 
+    /** Whether some of it is on a server. */
+    public boolean uses(RemoteServer candidate) {
+        return division == null ? server == candidate : division.copyOn(candidate) != null;
+    }
+
     RemoteRegion divided(DividedRegion division) {
         return new RemoteRegion(server, regionId, address, remoteKey, division);
     }

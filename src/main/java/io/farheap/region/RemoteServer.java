@@ -7,6 +7,8 @@ import io.farheap.control.ControlException;
 import io.farheap.control.ControlPlane;
 import io.farheap.control.Lease;
 import io.farheap.control.LeaseKeeper;
+import io.farheap.control.Mark;
+import io.farheap.control.PullPace;
 import io.farheap.control.PullResult;
 import io.farheap.control.RegionGrant;
 import io.farheap.control.ServerDescription;
@@ -186,8 +188,8 @@ public final class RemoteServer implements AutoCloseable {
         return control.export(lease.id(), region.regionId());
     }
 
-    void preparePull(RemoteRegion into, RemoteServer source, Ticket ticket) {
-        control.preparePull(lease.id(), into.regionId(), source.address, ticket.token());
+    Mark preparePull(RemoteRegion into, RemoteServer source, Ticket ticket, PullPace pace) {
+        return control.preparePull(lease.id(), into.regionId(), source.address, ticket.token(), pace);
     }
 
     PullResult pull(RemoteRegion into, RemoteServer source, Ticket ticket) {

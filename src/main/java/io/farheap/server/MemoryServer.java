@@ -6,6 +6,8 @@ import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
 import io.farheap.control.ControlPlane;
 import io.farheap.control.Lease;
+import io.farheap.control.Mark;
+import io.farheap.control.PullPace;
 import io.farheap.control.PullResult;
 import io.farheap.control.PullSource;
 import io.farheap.control.RegionGrant;
@@ -171,13 +173,15 @@ public final class MemoryServer implements ControlPlane, AutoCloseable {
     }
 
     @Override
-    public void preparePull(long leaseId, int regionId, String sourceAddress, byte[] token) {
+    public Mark preparePull(long leaseId, int regionId, String sourceAddress, byte[] token, PullPace pace) {
         ClientLease lease = leases.require(leaseId);
         lease.requireHolds(regionId);
         try {
-            PreparedPull pull = open(sourceAddress, regionId, token);
+            PreparedPull pull = open(sourceAddress, regionId, token, pace);
             try {
+                Mark mark = pull.mark();
                 lease.keep(regionId, pull);
+                return mark;
             } catch (Throwable e) {
                 pull.abandon();
                 throw e;
@@ -193,16 +197,16 @@ public final class MemoryServer implements ControlPlane, AutoCloseable {
         lease.requireHolds(regionId);
         try {
             PreparedPull pull = lease.take(regionId, sourceAddress, token);
-            return copy(lease, regionId, pull == null ? open(sourceAddress, regionId, token) : pull);
+            return copy(lease, regionId, pull == null ? open(sourceAddress, regionId, token, null) : pull);
         } catch (ControlException e) {
             throw pullFailure(sourceAddress, e);
         }
     }
 
-    private PreparedPull open(String sourceAddress, int regionId, byte[] token) {
+    private PreparedPull open(String sourceAddress, int regionId, byte[] token, PullPace pace) {
         ControlClient source = sources.take(sourceAddress);
         try {
-            return onDevice(() -> PreparedPull.open(source, sourceAddress, token, context, pool.segment(regionId)));
+            return onDevice(() -> PreparedPull.open(source, sourceAddress, token, context, pool.segment(regionId), pace));
         } catch (Throwable e) {
             source.close();
             throw e;

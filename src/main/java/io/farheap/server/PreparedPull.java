@@ -2,6 +2,8 @@ package io.farheap.server;
 
 import io.farheap.control.ControlClient;
 import io.farheap.control.ControlException;
+import io.farheap.control.Mark;
+import io.farheap.control.PullPace;
 import io.farheap.control.PullResult;
 import io.farheap.control.PullSource;
 import io.farheap.verbs.Context;
@@ -17,25 +19,33 @@ final class PreparedPull {
     private final ControlClient source;
     private final RegionCopy copy;
     private final PullSource opened;
+    /** Null for a pull that goes at once. */
+    private final CopyPace pace;
 
-    private PreparedPull(byte[] token, String sourceAddress, ControlClient source, RegionCopy copy, PullSource opened) {
+    private PreparedPull(byte[] token, String sourceAddress, ControlClient source, RegionCopy copy, PullSource opened, CopyPace pace) {
         this.token = token;
         this.sourceAddress = sourceAddress;
         this.source = source;
         this.copy = copy;
         this.opened = opened;
+        this.pace = pace;
     }
 
-    /** @param source which {@link #abandon} closes, and {@link #finish} gives back */
-    static PreparedPull open(ControlClient source, String sourceAddress, byte[] token, Context context, MemorySegment into) {
-        RegionCopy copy = new RegionCopy(context, into);
+    /**
+     * @param source which {@link #abandon} closes, and {@link #finish} gives back
+     * @param led    the client's pace, or null
+     */
+    static PreparedPull open(ControlClient source, String sourceAddress, byte[] token, Context context, MemorySegment into, PullPace led) {
+        CopyPace pace = led == null ? null : new CopyPace(context, led, into.byteSize());
+        RegionCopy copy = null;
         PullSource opened = null;
         try {
+            copy = new RegionCopy(context, into);
             opened = source.openPull(token, copy.endpoint());
             copy.connect(opened);
-            return new PreparedPull(token.clone(), sourceAddress, source, copy, opened);
+            return new PreparedPull(token.clone(), sourceAddress, source, copy, opened, pace);
         } catch (Throwable e) {
-            copy.close();
+            close(copy, pace);
             if (opened != null) {
                 closeQuietly(source, opened);
             }
@@ -51,21 +61,38 @@ final class PreparedPull {
         return copy;
     }
 
+    /** Where the client tells its pace. */
+    Mark mark() {
+        return pace.described();
+    }
+
     PullResult run() {
-        return copy.run(opened);
+        return pace == null ? copy.run(opened) : copy.run(opened, pace);
     }
 
     /** Ends both ends, and gives the connection back. */
     void finish(SourceServers sources) {
-        copy.close();
+        close(copy, pace);
         closeQuietly(source, opened);
         sources.giveBack(source);
     }
 
     /** Ends this end at once; the other goes when its region is given back. */
     void abandon() {
-        copy.close();
+        close(copy, pace);
         source.close();
+    }
+
+    private static void close(RegionCopy copy, CopyPace pace) {
+        try {
+            if (copy != null) {
+                copy.close();
+            }
+        } finally {
+            if (pace != null) {
+                pace.close();
+            }
+        }
     }
 
     private static void closeQuietly(ControlClient source, PullSource opened) {

@@ -2,6 +2,7 @@ package io.farheap.server;
 
 import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
+import io.farheap.control.PullPace;
 import io.farheap.control.PullResult;
 import io.farheap.control.PullSource;
 import io.farheap.memory.RegisteredMemory;
@@ -30,7 +31,9 @@ final class RegionCopy implements AutoCloseable {
     private static final long STALL_NANOS = 10_000_000_000L;
 
     private final ProtectionDomain domain;
-    private final int pieceBytes;
+    private final int maxPieceBytes;
+    /** Of the read in each slot. */
+    private final int[] lengths = new int[READS_IN_FLIGHT];
     private final CountDownLatch ended = new CountDownLatch(1);
     private volatile boolean cancelled;
     private SendRequests requests;
@@ -40,7 +43,7 @@ final class RegionCopy implements AutoCloseable {
     private RegisteredMemory scratch;
 
     RegionCopy(Context context, MemorySegment into) {
-        pieceBytes = (int) Math.min(PIECE_BYTES, context.activePort().maxMessageBytes());
+        maxPieceBytes = (int) Math.min(PullPace.MAX_PIECE_BYTES, context.activePort().maxMessageBytes());
         domain = context.allocateProtectionDomain();
         try {
             requests = new SendRequests(READS_IN_FLIGHT);
@@ -77,7 +80,7 @@ final class RegionCopy implements AutoCloseable {
         }
     }
 
-    /** @throws ControlException PULL_FAILED; the region's content is then undefined */
+    /** Reads all of the region at once. @throws ControlException PULL_FAILED; the region's content is then undefined */
     PullResult run(PullSource source) {
         try {
             return read(source, registration.address(), registration.localKey(), registration.bytes());
@@ -86,41 +89,68 @@ final class RegionCopy implements AutoCloseable {
         }
     }
 
-    private PullResult read(PullSource source, long into, int localKey, long bytes) {
-        long started = System.nanoTime();
-        long posted = 0;
-        int inFlight = 0;
-        int[] idle = new int[READS_IN_FLIGHT];
-        int idleCount = 0;
-        for (int slot = 0; slot < READS_IN_FLIGHT; slot++) {
-            idle[idleCount++] = slot;
+    /** Reads the region from the pace's offset on, as the client clears it. @throws ControlException PULL_FAILED */
+    PullResult run(PullSource source, CopyPace pace) {
+        try {
+            pace.begin();
+            PullResult result = read(source, registration.address(), registration.localKey(), pace.offset(), pace.end(),
+                Math.min(pace.pieceBytes(), maxPieceBytes), pace);
+            pace.finish();
+            return result;
+        } catch (VerbsException e) {
+            throw new ControlException(Code.PULL_FAILED, e.getMessage(), e);
         }
+    }
+
+    private PullResult read(PullSource source, long into, int localKey, long bytes) {
+        return read(source, into, localKey, 0, bytes, (int) Math.min(PIECE_BYTES, maxPieceBytes), null);
+    }
+
+    /** @param pace says how far the copy may go, and is told how far it has come; null for one that goes at once */
+    private PullResult read(PullSource source, long into, int localKey, long from, long to, int pieceBytes, CopyPace pace) {
+        long started = System.nanoTime();
         long progressAt = started;
-        while (posted < bytes || inFlight > 0) {
+        long allowed = pace == null ? to : from;
+        long posted = from;
+        long completed = from;
+        int head = 0;
+        int inFlight = 0;
+        while (completed < to) {
             if (cancelled) {
                 throw failed("the region was given back, or its lease ended, during the copy");
             }
-            if (posted < bytes && idleCount > 0) {
-                int length = (int) Math.min(pieceBytes, bytes - posted);
-                post(idle[--idleCount], source, into, localKey, posted, length);
-                posted += length;
+            if (posted == allowed && pace != null) {
+                allowed = pace.cleared();
+            }
+            if (posted < allowed && inFlight < READS_IN_FLIGHT) {
+                int slot = (head + inFlight) % READS_IN_FLIGHT;
+                lengths[slot] = (int) Math.min(pieceBytes, allowed - posted);
+                post(slot, source, into, localKey, posted, lengths[slot]);
+                posted += lengths[slot];
                 inFlight++;
             }
-            int completed = completions.poll();
-            for (int i = 0; i < completed; i++) {
+            int polled = completions.poll();
+            for (int i = 0; i < polled; i++) {
                 if (completions.status(i) != WcStatus.SUCCESS) {
                     throw failed("a read ended in \"" + WcStatus.describe(completions.status(i)) + "\"");
                 }
-                idle[idleCount++] = (int) completions.id(i);
+                // One queue pair completes in order.
+                completed += lengths[head];
+                head = (head + 1) % READS_IN_FLIGHT;
+                inFlight--;
             }
-            inFlight -= completed;
-            if (completed > 0) {
+            if (polled > 0) {
                 progressAt = System.nanoTime();
-            } else if (idleCount == 0 || posted == bytes) {
+                if (pace != null) {
+                    pace.copied(completed);
+                }
+            } else if (inFlight > 0 && (inFlight == READS_IN_FLIGHT || posted == allowed)) {
                 await(progressAt);
+            } else if (inFlight == 0 && posted == allowed) {
+                pace.await(progressAt);
             }
         }
-        return new PullResult(bytes, System.nanoTime() - started);
+        return new PullResult(to - from, System.nanoTime() - started);
     }
 
     private void post(int slot, PullSource source, long into, int localKey, long at, int length) {

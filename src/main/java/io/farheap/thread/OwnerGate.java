@@ -71,6 +71,14 @@ public final class OwnerGate {
         }
     }
 
+    /**
+     * Whether the owner is out, for a caller that has executed a {@linkplain AsymmetricFence#heavy heavy fence}: then the caller sees what
+     * the owner did, and the owner, when it comes in again, what the caller did before the fence.
+     */
+    public boolean vacant() {
+        return !(boolean) INSIDE.getAcquire(this);
+    }
+
     /** Lets the owner in again, and shows it everything that the claimer did. */
     public void unclaim() {
         CLAIMED.setRelease(this, false);

@@ -93,8 +93,12 @@ class ControlRoundTripTest {
         client.closePull(-3L);
         assertEquals(List.of("closePull", -3L), lastCall());
 
-        client.preparePull(LEASE, 3, "10.0.0.7:7400", ticket.token());
-        assertEquals(List.of("preparePull", LEASE, 3, "10.0.0.7:7400", 16), lastCall());
+        PullPace pace = new PullPace(new Mark(end, -64L, -6), 1L << 33, 1L << 34, 1 << 20);
+        Mark mark = client.preparePull(LEASE, 3, "10.0.0.7:7400", ticket.token(), pace);
+        assertEquals(List.of("preparePull", LEASE, 3, "10.0.0.7:7400", 16, end.toString(), -64L, -6, 1L << 33, 1L << 34, 1 << 20), lastCall());
+        assertSameEnd(mark.endpoint());
+        assertEquals(-8L, mark.remoteAddress());
+        assertEquals(-9, mark.rkey());
         plane.pullMayEnd.countDown();
         assertEquals(new PullResult(1L << 30, 123), client.pull(LEASE, 3, "10.0.0.7:7400", ticket.token()));
         assertEquals(List.of("pull", LEASE, 3, "10.0.0.7:7400", 16), lastCall());

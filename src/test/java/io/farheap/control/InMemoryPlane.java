@@ -101,8 +101,10 @@ final class InMemoryPlane implements ControlPlane {
     }
 
     @Override
-    public void preparePull(long leaseId, int regionId, String sourceAddress, byte[] token) {
-        called("preparePull", leaseId, regionId, sourceAddress, token.length);
+    public Mark preparePull(long leaseId, int regionId, String sourceAddress, byte[] token, PullPace pace) {
+        called("preparePull", leaseId, regionId, sourceAddress, token.length, pace.client().endpoint().toString(),
+            pace.client().remoteAddress(), pace.client().rkey(), pace.offset(), pace.end(), pace.pieceBytes());
+        return new Mark(SERVER_END, -8L, -9);
     }
 
     /** Blocks until {@link #pullMayEnd}. */

@@ -108,21 +108,13 @@ class PullTest {
     }
 
     @Test
-    void aPreparedPullCopiesWhatIsThereWhenItRuns() {
-        byte[] token = export();
-        fresh.plane.preparePull(fresh.lease(), to.regionId(), old.control.address(), token);
-        old.client.fill(from, 2);
-        pull(token);
-        fresh.client.assertFilled(to, 2);
-        assertEquals(Code.TICKET_REFUSED, refused(() -> pull(token)).code());
-    }
-
-    @Test
     void aPreparedPullEndsWithItsRegionAndLeavesItZeroed() {
         byte[] token = export();
-        fresh.plane.preparePull(fresh.lease(), to.regionId(), old.control.address(), token);
-        fresh.plane.preparePull(fresh.lease(), to.regionId(), old.control.address(), export());
-        fresh.plane.release(fresh.lease(), to.regionId());
+        try (PullLeader first = new PullLeader(); PullLeader second = new PullLeader()) {
+            first.prepare(fresh.plane, fresh.lease(), to, old.control.address(), token, 0, REGION);
+            second.prepare(fresh.plane, fresh.lease(), to, old.control.address(), export(), 0, REGION);
+            fresh.plane.release(fresh.lease(), to.regionId());
+        }
         to = fresh.client.allocate();
         fresh.client.assertZero(to);
         assertEquals(Code.TICKET_REFUSED, refused(() -> pull(token)).code());

@@ -98,7 +98,12 @@ final class TestClient implements AutoCloseable {
     }
 
     void assertFilled(RegionGrant region, long seed) {
-        for (long at = 0; at < region.length(); at += PAGE) {
+        assertFilled(region, seed, 0, region.length());
+    }
+
+    /** @param from a multiple of {@link #PAGE}, as is {@code to} */
+    void assertFilled(RegionGrant region, long seed, long from, long to) {
+        for (long at = from; at < to; at += PAGE) {
             assertEquals(WcStatus.SUCCESS, read(region, at));
             for (int i = 0; i < PAGE; i += 8) {
                 assertEquals(pattern(seed, at + i), page().get(ValueLayout.JAVA_LONG, i), "at " + (at + i));
@@ -107,7 +112,12 @@ final class TestClient implements AutoCloseable {
     }
 
     void assertZero(RegionGrant region) {
-        for (long at = 0; at < region.length(); at += PAGE) {
+        assertZero(region, 0, region.length());
+    }
+
+    /** @param from a multiple of {@link #PAGE}, as is {@code to} */
+    void assertZero(RegionGrant region, long from, long to) {
+        for (long at = from; at < to; at += PAGE) {
             page().fill((byte) -1);
             assertEquals(WcStatus.SUCCESS, read(region, at));
             for (int i = 0; i < PAGE; i += 8) {

@@ -1,0 +1,103 @@
+package io.farheap.region;
+
+import io.farheap.control.ControlException;
+import io.farheap.control.ControlException.Code;
+
+import java.util.ArrayDeque;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * Moves one extent of a region, whose table entry has it as the moving one. Drains window after window, lets the new server copy them, and
+ * makes chunks new as they arrive. One thread; used once.
+ */
+final class ExtentMigration {
+
+    private static final int SLOWNESS = Integer.getInteger("farheap.slowness", 1);
+    private static final long STALL_NANOS = 10_000_000_000L * SLOWNESS;
+    private static final long PARK_NANOS = 20_000;
+
+    private record Held(long end, long since) {
+    }
+
+    private final DividedRegion division;
+    private final RemoteRegion old;
+    private final long end;
+    private final LedPull pull;
+    private final Participants participants;
+    private final boolean atOnce;
+    private final long chunk;
+    private final long window;
+    /** Windows whose writes wait, the oldest first. */
+    private final ArrayDeque<Held> waiting = new ArrayDeque<>();
+    private long longestPause;
+
+    /**
+     * @param division where the extent is about to move
+     * @param old      its copy
+     */
+    ExtentMigration(DividedRegion division, RemoteRegion old, long end, LedPull pull, Participants participants, MigrationOptions options) {
+        this.division = division;
+        this.old = old;
+        this.end = end;
+        this.pull = pull;
+        this.participants = participants;
+        this.atOnce = options.pause() != Pause.CHUNK;
+        this.chunk = options.chunkBytes();
+        this.window = atOnce ? end - division.moved() : options.windowBytes();
+    }
+
+    /** Returns when all of it is new. @throws ControlException where that fails; the marks say how far it has come */
+    void run() {
+        long progressAt = System.nanoTime();
+        long seen = division.moved();
+        while (division.moved() < end) {
+            long copied = pull.copied();
+            boolean idle = true;
+            if (copied != seen) {
+                seen = copied;
+                progressAt = System.nanoTime();
+            }
+            if (copied > division.moved() && (!atOnce || copied == end)) {
+                makeNew(copied);
+                idle = false;
+            }
+            if (division.held() < end && copied + window - division.held() >= Math.min(chunk, window)) {
+                hold(copied + window);
+                idle = false;
+            }
+            if (idle) {
+                await(progressAt);
+            }
+        }
+    }
+
+    private void makeNew(long copied) {
+        division.moved(copied);
+        participants.resume();
+        long now = System.nanoTime();
+        while (!waiting.isEmpty() && waiting.getFirst().end() <= copied) {
+            longestPause = Math.max(longestPause, now - waiting.removeFirst().since());
+        }
+    }
+
+    private void hold(long wanted) {
+        long held = wanted >= end ? end : wanted - wanted % chunk;
+        waiting.addLast(new Held(held, System.nanoTime()));
+        division.held(held);
+        participants.flush(old);
+        pull.clear(held);
+    }
+
+    private void await(long progressAt) {
+        pull.check();
+        if (System.nanoTime() - progressAt > STALL_NANOS) {
+            throw new ControlException(Code.DEADLINE_EXCEEDED, "nothing has been copied for " + STALL_NANOS / 1_000_000_000L + " s");
+        }
+        LockSupport.parkNanos(PARK_NANOS);
+    }
+
+    /** The longest time that writes to a chunk waited for it. */
+    long longestPauseNanos() {
+        return longestPause;
+    }
+}

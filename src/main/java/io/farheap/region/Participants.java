@@ -1,0 +1,69 @@
+package io.farheap.region;
+
+import io.farheap.posix.AsymmetricFence;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Supplier;
+
+/** All sessions at once, as a migration sees them. One thread at a time. */
+final class Participants {
+
+    private final Supplier<List<? extends MigrationParticipant>> open;
+    private final List<MigrationParticipant> flushing = new ArrayList<>();
+
+    /** @param open the sessions that are open when it is called */
+    Participants(Supplier<List<? extends MigrationParticipant>> open) {
+        this.open = open;
+    }
+
+    void ensureConnected(RemoteServer server) {
+        for (MigrationParticipant participant : open.get()) {
+            participant.ensureConnected(server);
+        }
+    }
+
+    /**
+     * Returns when every session has seen the table and the marks as they are now, and every operation that was posted to a region's server
+     * before has completed, or its connection is fenced.
+     */
+    void flush(RemoteRegion region) {
+        AsymmetricFence.heavy();
+        RuntimeException failed = null;
+        for (MigrationParticipant participant : open.get()) {
+            try {
+                if (!participant.flush(region)) {
+                    flushing.add(participant);
+                }
+            } catch (RuntimeException e) {
+                failed = e;
+            }
+        }
+        // Also after a failure: a flush that is on its way must not meet the next.
+        while (!flushing.isEmpty()) {
+            for (int i = flushing.size() - 1; i >= 0; i--) {
+                try {
+                    if (flushing.get(i).flushed(region)) {
+                        flushing.remove(i);
+                    }
+                } catch (RuntimeException e) {
+                    flushing.remove(i);
+                    failed = e;
+                }
+            }
+            Thread.onSpinWait();
+        }
+        region.server().fenceForgotten();
+        if (failed != null) {
+            throw failed;
+        }
+    }
+
+    /** Requests that were held may go on, as far as the marks allow. */
+    void resume() {
+        AsymmetricFence.heavy();
+        for (MigrationParticipant participant : open.get()) {
+            participant.resume();
+        }
+    }
+}

@@ -1,0 +1,145 @@
+package io.farheap.server;
+
+import io.farheap.control.ControlClient;
+import io.farheap.control.ControlException;
+import io.farheap.control.ControlException.Code;
+import io.farheap.control.ControlServer;
+import io.farheap.control.LeaseKeeper;
+import io.farheap.control.PullPace;
+import io.farheap.control.PullResult;
+import io.farheap.control.RegionGrant;
+import io.farheap.testing.TestDevice;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.TimeUnit;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+/** A pull that goes at its client's pace. */
+@Timeout(60)
+class PacedPullTest {
+
+    private static final long REGION = 1 << 20;
+    private static final long HALF = REGION / 2;
+    private static final long LEASE = TestDevice.patience(3_000_000_000L);
+
+    private MemoryServer server;
+    private ControlServer control;
+    private ControlClient plane;
+    private TestClient client;
+    private LeaseKeeper keeper;
+    private RegionGrant from;
+    private RegionGrant to;
+    private PullLeader leader;
+    private byte[] token;
+
+    @BeforeEach
+    void start() {
+        server = MemoryServer.open(new ServerOptions(REGION * 2, REGION, LEASE, TestDevice.server(), "paced"));
+        control = ControlServer.start("127.0.0.1:0", server);
+        plane = ControlClient.connect(control.address());
+        client = new TestClient(plane);
+        keeper = new LeaseKeeper(plane, client.lease, (lease, cause) -> { });
+        from = client.allocate();
+        to = client.allocate();
+        client.fill(from, 1);
+        leader = new PullLeader();
+        token = plane.export(client.lease.id(), from.regionId()).token();
+    }
+
+    @AfterEach
+    void stop() {
+        leader.close();
+        keeper.close();
+        client.close();
+        plane.close();
+        control.close();
+        server.close();
+    }
+
+    private void prepare(long offset, long end, int piece) {
+        leader.prepare(plane, client.lease.id(), to, control.address(), token, offset, end, piece);
+    }
+
+    private CompletableFuture<PullResult> begin(long offset, long end) {
+        prepare(offset, end, PullLeader.PIECE);
+        CompletableFuture<PullResult> pull =
+            CompletableFuture.supplyAsync(() -> plane.pull(client.lease.id(), to.regionId(), control.address(), token));
+        leader.awaitCopied(offset);
+        return pull;
+    }
+
+    private static Code ended(CompletableFuture<PullResult> pull) {
+        CompletionException e = assertThrows(CompletionException.class, () -> pull.orTimeout(10, TimeUnit.SECONDS).join());
+        return assertThrows(ControlException.class, () -> {
+            throw e.getCause();
+        }).code();
+    }
+
+    @Test
+    void whatIsClearedIsCopiedAndNothingElse() {
+        CompletableFuture<PullResult> pull = begin(0, REGION);
+        leader.clear(HALF);
+        leader.awaitCopied(HALF);
+        client.assertFilled(to, 1, 0, HALF);
+        client.assertZero(to, HALF, REGION);
+
+        client.fill(from, 2);
+        leader.clear(REGION);
+        leader.awaitCopied(REGION);
+        assertEquals(REGION, pull.join().bytes());
+        client.assertFilled(to, 1, 0, HALF);
+        client.assertFilled(to, 2, HALF, REGION);
+    }
+
+    @Test
+    void aPartIsCopiedWithOddPieces() {
+        int page = TestClient.PAGE;
+        CompletableFuture<PullResult> pull = begin(3L * page, 9L * page);
+        leader.clear(4L * page + 8);
+        leader.awaitCopied(4L * page + 8);
+        leader.clear(9L * page);
+        assertEquals(6L * page, pull.join().bytes());
+        client.assertZero(to, 0, 3L * page);
+        client.assertFilled(to, 1, 3L * page, 9L * page);
+        client.assertZero(to, 9L * page, REGION);
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {PullPace.STOP, 0, HALF - 1, REGION + 1, Long.MAX_VALUE, Long.MIN_VALUE})
+    void aMarkThatMakesNoSenseEndsThePull(long mark) {
+        CompletableFuture<PullResult> pull = begin(0, REGION);
+        leader.clear(HALF);
+        leader.awaitCopied(HALF);
+        leader.clear(mark);
+        assertEquals(Code.PULL_FAILED, ended(pull));
+        client.assertZero(to, HALF, REGION);
+    }
+
+    @Test
+    void givingTheRegionBackEndsAPullThatWaitsForItsClient() {
+        CompletableFuture<PullResult> pull = begin(0, REGION);
+        leader.clear(HALF);
+        leader.awaitCopied(HALF);
+        plane.release(client.lease.id(), to.regionId());
+        assertEquals(Code.PULL_FAILED, ended(pull));
+        client.assertZero(client.allocate());
+    }
+
+    @ParameterizedTest
+    @CsvSource({"-1,1048576,65536", "0,1048577,65536", "1048576,1048576,65536", "8,8,65536", "0,-1,65536", "0,1048576,0", "0,1048576,-1",
+        "0,1048576,1073741825"})
+    void aPaceThatMakesNoSenseIsRefused(long offset, long end, int piece) {
+        assertEquals(Code.INVALID_ARGUMENT, assertThrows(ControlException.class, () -> prepare(offset, end, piece)).code());
+    }
+}

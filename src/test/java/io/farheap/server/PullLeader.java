@@ -1,0 +1,54 @@
+package io.farheap.server;
+
+import io.farheap.connection.MarkExchange;
+import io.farheap.control.ControlPlane;
+import io.farheap.control.Mark;
+import io.farheap.control.PullPace;
+import io.farheap.control.RegionGrant;
+import io.farheap.verbs.Context;
+import io.farheap.verbs.Devices;
+
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+/** A client's end of a paced pull. */
+final class PullLeader implements AutoCloseable {
+
+    static final int PIECE = 64 << 10;
+    private static final long NOT_BEGUN = -1;
+    private static final long TIMEOUT_NANOS = 10_000_000_000L;
+
+    private final Context context = Devices.open("");
+    private final MarkExchange exchange = new MarkExchange(context, NOT_BEGUN);
+
+    void prepare(ControlPlane server, long lease, RegionGrant into, String source, byte[] token, long offset, long end) {
+        prepare(server, lease, into, source, token, offset, end, PIECE);
+    }
+
+    void prepare(ControlPlane server, long lease, RegionGrant into, String source, byte[] token, long offset, long end, int piece) {
+        Mark own = new Mark(exchange.endpoint(), exchange.address(), exchange.remoteKey());
+        Mark peer = server.preparePull(lease, into.regionId(), source, token, new PullPace(own, offset, end, piece));
+        exchange.connect(peer.endpoint(), peer.remoteAddress(), peer.rkey());
+    }
+
+    void clear(long upTo) {
+        exchange.tell(upTo);
+    }
+
+    long copied() {
+        return exchange.theirs();
+    }
+
+    void awaitCopied(long mark) {
+        long deadline = System.nanoTime() + TIMEOUT_NANOS;
+        while (copied() != mark) {
+            assertTrue(System.nanoTime() - deadline < 0, "copied up to " + copied() + "; expected " + mark);
+            Thread.onSpinWait();
+        }
+    }
+
+    @Override
+    public void close() {
+        exchange.close();
+        context.close();
+    }
+}
