@@ -1,5 +1,7 @@
 package io.farheap.cache;
 
+import io.farheap.region.MigrationOptions;
+import io.farheap.region.Pause;
 import io.farheap.testing.TestDevice;
 
 import org.junit.jupiter.api.Timeout;
@@ -16,7 +18,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /**
- * Sessions on several threads read and write random ranges while regions move at random moments. Every aligned 8-byte word must be
+ * Sessions on several threads read and write random ranges while regions move at random moments, in all ways that there are. Every aligned 8-byte word must be
  * linearizable (DESIGN.md, invariant 2), and every session's own order must hold (invariant 1).
  * {@code -Dfarheap.seeds=N} runs N seeds, {@code -Dfarheap.seed=S} one.
  */
@@ -37,11 +39,19 @@ class MigrationHistoryTest {
         return LongStream.range(first, first + Long.getLong("farheap.seeds", TestDevice.scaled(20)));
     }
 
+    private static MigrationOptions options(SplittableRandom random) {
+        Pause pause = Pause.values()[Math.min(random.nextInt(6), Pause.CHUNK.ordinal())];
+        int chunk = 512 << random.nextInt(6);
+        return new MigrationOptions(pause, random.nextInt(4) != 0, chunk, chunk * (1L + random.nextInt(8)));
+    }
+
     @ParameterizedTest(name = "seed {0}")
     @MethodSource("seeds")
     void everyWordIsLinearizable(long seed) throws InterruptedException {
         SplittableRandom random = new SplittableRandom(seed);
-        Histories histories = new Histories(0, R - Histories.WINDOW_BYTES / 2, 2 * R + 4096, 3 * R - 64, REGIONS * R - Histories.WINDOW_BYTES);
+        // At the ends of the cache, across regions, and across and within chunks.
+        Histories histories = new Histories(0, R - Histories.WINDOW_BYTES / 2, R + 512 - 64, R + 16 * 1024 - 8, 2 * R + 4096, 3 * R - 64,
+            REGIONS * R - Histories.WINDOW_BYTES);
         List<String> problems = new ArrayList<>();
         int migrations = 0;
         try (Cluster cluster = new Cluster(REGIONS, REGIONS, REGIONS);
@@ -56,7 +66,7 @@ class MigrationHistoryTest {
             threads.forEach(Thread::start);
             AtomicBoolean done = new AtomicBoolean();
             while (!done.get()) {
-                cache.migrate(random.nextInt(REGIONS), cluster.address(random.nextInt(3)));
+                cache.migrate(List.of(random.nextInt(REGIONS)), cluster.address(random.nextInt(3)), options(random));
                 migrations++;
                 done.set(threads.stream().noneMatch(Thread::isAlive));
             }
