@@ -1,0 +1,26 @@
+package io.farheap.region;
+
+import sun.reflect.ReflectionFactory;
+
+/** Regions for stress tests, of a server that is never called: making millions of them must cost nothing. */
+final class Regions {
+
+    private static final RemoteServer SERVER = blankServer();
+
+    private Regions() {
+    }
+
+    /** @param id its number, its address and its key */
+    static RemoteRegion region(int id) {
+        return new RemoteRegion(SERVER, id, id, id, false);
+    }
+
+    private static RemoteServer blankServer() {
+        try {
+            return (RemoteServer) ReflectionFactory.getReflectionFactory()
+                .newConstructorForSerialization(RemoteServer.class, Object.class.getDeclaredConstructor()).newInstance();
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+}
