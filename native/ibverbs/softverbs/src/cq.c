@@ -20,10 +20,13 @@ void sv_cq_notify(struct sv_cq *cq, bool solicited)
 {
 	uint32_t armed = atomic_load_explicit(&cq->entry->armed, memory_order_relaxed);
 
-	if (likely(!arm_matches(armed, solicited)) || !cq->cq.channel)
+	if (!cq->cq.channel)
 		return;
-	if (!atomic_compare_exchange_strong(&cq->entry->armed, &armed, SV_ARMED_NOT))
-		return;
+	/* again when it fails: it may have been armed for more meanwhile */
+	do {
+		if (likely(!arm_matches(armed, solicited)))
+			return;
+	} while (!atomic_compare_exchange_weak(&cq->entry->armed, &armed, SV_ARMED_NOT));
 	struct sv_channel *channel = container_of(cq->cq.channel, struct sv_channel, channel);
 
 	if (write(channel->write_fd, &cq->entry->event, sizeof(cq->entry->event)) < 0) {
@@ -227,10 +230,10 @@ void sv_cq_retry_stalled(struct sv_cq *cq)
 	for (unsigned i = 0; i < count; i++) {
 		if (atomic_load_explicit(&waiting[i]->next_due, memory_order_acquire) > now)
 			continue;
-		bool biased = sv_lock(&waiting[i]->lock);
-
+		if (!sv_lock_try(&waiting[i]->lock, true))
+			continue;
 		sv_send_progress(waiting[i]);
-		sv_unlock(&waiting[i]->lock, biased);
+		sv_unlock(&waiting[i]->lock, false);
 	}
 	pthread_mutex_unlock(&sv_process.lock);
 }
@@ -334,6 +337,7 @@ static struct sv_cq *create(struct ibv_context *context, uint32_t cqe, void *cq_
 	pthread_mutex_init(&cq->cq.mutex, NULL);
 	pthread_cond_init(&cq->cq.cond, NULL);
 	sv_lock_init(&cq->lock);
+	sv_lock_init(&cq->reading);
 	pthread_mutex_lock(&sv_process.lock);
 	int error = claim_index(cq);
 
@@ -422,6 +426,7 @@ SV_API int ibv_destroy_cq(struct ibv_cq *ibcq)
 	pthread_mutex_destroy(&ibcq->mutex);
 	pthread_cond_destroy(&ibcq->cond);
 	sv_lock_destroy(&cq->lock);
+	sv_lock_destroy(&cq->reading);
 	free(cq->ring);
 	free(cq);
 	return 0;

@@ -13,15 +13,21 @@ static struct sv_cq *of(struct ibv_cq_ex *cq)
 static int next(struct ibv_cq_ex *ex)
 {
 	struct sv_cq *cq = of(ex);
+	bool biased = sv_lock(&cq->lock);
+	int got = sv_poll_locked(cq, 1, &cq->current);
 
-	if (sv_poll_locked(cq, 1, &cq->current) != 1)
+	sv_unlock(&cq->lock, biased);
+	if (got != 1)
 		return ENOENT;
 	ex->wr_id = cq->current.wr_id;
 	ex->status = cq->current.status;
 	return 0;
 }
 
-/* The lock is held from a start that found something until the end: others poll then. */
+/*
+ * From a start that found something until the end the CQ is this thread's to read. Not under the lock of the ring:
+ * programs post in between, and so may the helper.
+ */
 static int start(struct ibv_cq_ex *ex, struct ibv_poll_cq_attr *attr)
 {
 	struct sv_cq *cq = of(ex);
@@ -30,19 +36,19 @@ static int start(struct ibv_cq_ex *ex, struct ibv_poll_cq_attr *attr)
 		return EINVAL;
 	if (atomic_load_explicit(&cq->stalled, memory_order_relaxed))
 		sv_cq_retry_stalled(cq);
-	bool biased = sv_lock(&cq->lock);
+	bool biased = sv_lock(&cq->reading);
 	int error = next(ex);
 
 	if (error)
-		sv_unlock(&cq->lock, biased);
+		sv_unlock(&cq->reading, biased);
 	else
-		cq->current_lock = biased;
+		cq->reading_biased = biased;
 	return error;
 }
 
 static void end(struct ibv_cq_ex *ex)
 {
-	sv_unlock(&of(ex)->lock, of(ex)->current_lock);
+	sv_unlock(&of(ex)->reading, of(ex)->reading_biased);
 }
 
 static enum ibv_wc_opcode read_opcode(struct ibv_cq_ex *ex)

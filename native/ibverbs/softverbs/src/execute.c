@@ -10,7 +10,7 @@
 #define PIECE (1u << 30)
 
 /*
- * Gone, or going: a process that dies or execs loses its memory a moment before its socket hangs up, so give it that
+ * Gone, or going: a process that dies or execs loses its memory a moment before its pipe hangs up, so give it that
  * moment. Otherwise the owner has unmapped what it registered.
  */
 static int vm_failure(struct sv_qp *qp)

@@ -20,7 +20,7 @@
 #include <stdint.h>
 
 #define SV_MAGIC 0x73627265767466bULL
-#define SV_ABI 1u
+#define SV_ABI 2u
 #define SV_SLOTS 4096u
 #define SV_QPS 4096u
 #define SV_CQS 4096u
@@ -151,6 +151,8 @@ struct sv_header {
 	uint32_t wake_fd;
 	uint32_t reserved;
 	uint64_t wake_ino;
+	uint64_t life_ino; /* of the pipe that hangs up when the process is gone */
+	uint32_t life_fd;
 	_Alignas(SV_LINE) _Atomic uint64_t receive_free_ns; /* by peers: the modelled NIC's receiver is taken until then */
 	_Alignas(SV_LINE) _Atomic uint64_t atomic_lock; /* by peers: remote atomics on private memory */
 };

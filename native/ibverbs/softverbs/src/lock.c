@@ -52,3 +52,22 @@ void sv_lock_control(struct sv_lock *lock)
 	pthread_mutex_lock(&lock->mutex);
 	revoke(lock, (uintptr_t)__builtin_thread_pointer());
 }
+
+bool sv_lock_try(struct sv_lock *lock, bool counts)
+{
+	if (pthread_mutex_trylock(&lock->mutex))
+		return false;
+	uintptr_t owner = atomic_load_explicit(&lock->owner, memory_order_relaxed);
+
+	if (owner == 0 || owner == (uintptr_t)__builtin_thread_pointer())
+		return true;
+	atomic_store_explicit(&lock->owner, 0, memory_order_release);
+	sv_barrier_process();
+	if (atomic_load_explicit(&lock->held, memory_order_acquire)) {
+		atomic_store_explicit(&lock->owner, owner, memory_order_release);
+		pthread_mutex_unlock(&lock->mutex);
+		return false;
+	}
+	lock->steals += counts;
+	return true;
+}

@@ -27,6 +27,11 @@ void sv_lock_destroy(struct sv_lock *lock);
 void sv_lock_slow(struct sv_lock *lock, uintptr_t self);
 /* For control verbs and the helper thread; release with sv_unlock(lock, false). */
 void sv_lock_control(struct sv_lock *lock);
+/*
+ * The same, unless another thread has it: for those who hold other locks, since a program may have this one for long (it
+ * builds a list of WRs) and need theirs meanwhile. `counts`: as a taking by another thread.
+ */
+bool sv_lock_try(struct sv_lock *lock, bool counts);
 
 /* Returns whether the bias was used; hand it to sv_unlock. */
 static inline bool sv_lock(struct sv_lock *lock)

@@ -130,9 +130,15 @@ SV_API int ibv_dereg_mr(struct ibv_mr *ibmr)
 	bool mapped = entry->kind == SV_MR_SHARED;
 	int fd = entry->fd;
 
-	if (atomic_load(&mr->windows))
+	/* with the lock that a bind holds while it counts itself */
+	pthread_mutex_lock(&sv_process.keys_lock);
+	bool bound = atomic_load(&mr->windows) != 0;
+
+	if (!bound)
+		atomic_store(&entry->key, 0);
+	pthread_mutex_unlock(&sv_process.keys_lock);
+	if (bound)
 		return EBUSY;
-	atomic_store(&entry->key, 0);
 	sv_quiesce_all();
 	pthread_mutex_lock(&sv_process.keys_lock);
 	sv_process.mrs[mr->index] = NULL;

@@ -2,6 +2,7 @@
  * Memory windows: an entry of their own in the region table, filled from the region's when they are bound and emptied
  * when they are invalidated, so that for a peer a window is a region. Type 2 windows are bound to the QP that bound
  * them (2B). Invalidation waits for copiers: after its completion nothing goes through the window any more.
+ * A bind may execute long after its post, so it names its region and its window by their keys, as a device's WQE does.
  */
 #include "softverbs.h"
 
@@ -59,7 +60,11 @@ int sv_dealloc_mw(struct ibv_mw *ibmw)
 {
 	struct sv_mw *mw = container_of(ibmw, struct sv_mw, mw);
 
+	/* from here on no bind or invalidation finds it */
+	pthread_mutex_lock(&binding);
+	mw->slot.window = NULL;
 	atomic_store(&mw->slot.entry->key, 0);
+	pthread_mutex_unlock(&binding);
 	sv_quiesce_all();
 	pthread_mutex_lock(&binding);
 	release(mw);
@@ -73,12 +78,11 @@ int sv_dealloc_mw(struct ibv_mw *ibmw)
 	return 0;
 }
 
-static bool may_bind(const struct sv_mw *mw, const struct ibv_mw_bind_info *info)
+static bool may_bind(const struct sv_mw *mw, const struct sv_mr_entry *entry, const struct ibv_mw_bind_info *info)
 {
-	const struct sv_mr_entry *entry = container_of(info->mr, struct sv_mr, mr)->entry;
 	uint64_t offset = info->addr - entry->iova;
 
-	if (info->mr->pd != mw->mw.pd || !(entry->access & IBV_ACCESS_MW_BIND))
+	if (entry->pd != mw->mw.pd->handle || !(entry->access & IBV_ACCESS_MW_BIND))
 		return false;
 	if ((info->mw_access_flags & (IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC)) &&
 	    !(entry->access & IBV_ACCESS_LOCAL_WRITE))
@@ -86,21 +90,47 @@ static bool may_bind(const struct sv_mw *mw, const struct ibv_mw_bind_info *info
 	return offset <= entry->length && info->length <= entry->length - offset;
 }
 
-static int bind_window(struct sv_qp *qp, const struct ibv_send_wr *wr)
+/* The region with this lkey, if the window may be bound to it so, held against dereg; or NULL. */
+static struct sv_mr *hold_region(const struct sv_mw *mw, uint32_t lkey, const struct ibv_mw_bind_info *info)
 {
-	struct sv_mw *mw = container_of(wr->bind_mw.mw, struct sv_mw, mw);
+	pthread_mutex_lock(&sv_process.keys_lock);
+	struct sv_mr *region = sv_process.mrs[SV_KEY_INDEX(lkey)];
+
+	if (region && (region->window || atomic_load(&region->entry->key) != lkey ||
+		       !may_bind(mw, region->entry, info)))
+		region = NULL;
+	if (region)
+		atomic_fetch_add(&region->windows, 1);
+	pthread_mutex_unlock(&sv_process.keys_lock);
+	return region;
+}
+
+static struct sv_mw *window_of(uint32_t key)
+{
+	pthread_mutex_lock(&sv_process.keys_lock);
+	struct sv_mr *slot = sv_process.mrs[SV_KEY_INDEX(key)];
+	struct sv_mw *mw = slot ? slot->window : NULL;
+
+	pthread_mutex_unlock(&sv_process.keys_lock);
+	return mw;
+}
+
+static int bind_window(struct sv_qp *qp, const struct ibv_send_wr *wr, uint32_t lkey)
+{
 	const struct ibv_mw_bind_info *info = &wr->bind_mw.bind_info;
-	struct sv_mr_entry *entry = mw->slot.entry;
 	uint32_t key = wr->bind_mw.rkey;
+	struct sv_mw *mw = window_of(key);
+	struct sv_mr *region = NULL;
+
+	if (key == 0 || !mw || &mw->mw != wr->bind_mw.mw || mw->mw.pd != qp->qp.pd)
+		return IBV_WC_MW_BIND_ERR;
+	struct sv_mr_entry *entry = mw->slot.entry;
 
 	/* it must be invalidated first; a type 1 window was, by ibv_bind_mw */
-	if (atomic_load(&entry->key) != 0 || mw->mw.pd != qp->qp.pd)
-		return IBV_WC_MW_BIND_ERR;
-	if (SV_KEY_INDEX(key) != mw->slot.index || key == 0 || (info->length && (!info->mr || !may_bind(mw, info))))
+	if (atomic_load(&entry->key) != 0 || (info->length && !(region = hold_region(mw, lkey, info))))
 		return IBV_WC_MW_BIND_ERR;
 	release(mw);
-	if (info->length) {
-		struct sv_mr *region = container_of(info->mr, struct sv_mr, mr);
+	if (region) {
 		const struct sv_mr_entry *from = region->entry;
 		bool zero_based = info->mw_access_flags & IBV_ACCESS_ZERO_BASED;
 		uint64_t skip = info->addr - from->iova;
@@ -116,16 +146,15 @@ static int bind_window(struct sv_qp *qp, const struct ibv_send_wr *wr)
 		entry->offset = from->offset + skip;
 		entry->qpn = mw->mw.type == IBV_MW_TYPE_2 ? qp->qp.qp_num : 0;
 		mw->region = region;
-		atomic_fetch_add(&region->windows, 1);
 		atomic_store_explicit(&entry->key, key, memory_order_release);
 	}
 	return IBV_WC_SUCCESS;
 }
 
-int sv_mw_bind(struct sv_qp *qp, const struct ibv_send_wr *wr)
+int sv_mw_bind(struct sv_qp *qp, const struct ibv_send_wr *wr, uint32_t lkey)
 {
 	pthread_mutex_lock(&binding);
-	int status = bind_window(qp, wr);
+	int status = bind_window(qp, wr, lkey);
 
 	pthread_mutex_unlock(&binding);
 	return status;
@@ -150,22 +179,17 @@ int sv_bind_mw(struct ibv_qp *qp, struct ibv_mw *mw, struct ibv_mw_bind *bind)
 
 int sv_mw_invalidate(struct sv_qp *qp, uint32_t rkey)
 {
-	pthread_mutex_lock(&sv_process.keys_lock);
-	struct sv_mr *slot = sv_process.mrs[SV_KEY_INDEX(rkey)];
-	bool mine = slot && slot->window && atomic_load(&slot->entry->key) == rkey &&
-		    slot->entry->qpn == qp->qp.qp_num;
-
-	if (mine)
-		atomic_store(&slot->entry->key, 0);
-	pthread_mutex_unlock(&sv_process.keys_lock);
-	if (!mine)
-		return IBV_WC_LOC_QP_OP_ERR;
-	sv_quiesce_qp(qp); /* only its peer can have used it */
 	pthread_mutex_lock(&binding);
-	if (atomic_load(&slot->entry->key) == 0) /* else another QP has bound it again, and released the region then */
-		release(slot->window);
+	struct sv_mw *mw = window_of(rkey);
+	bool mine = mw && atomic_load(&mw->slot.entry->key) == rkey && mw->slot.entry->qpn == qp->qp.qp_num;
+
+	if (mine) {
+		atomic_store(&mw->slot.entry->key, 0);
+		sv_quiesce_qp(qp); /* only its peer can have used it */
+		release(mw);
+	}
 	pthread_mutex_unlock(&binding);
-	return IBV_WC_SUCCESS;
+	return mine ? IBV_WC_SUCCESS : IBV_WC_LOC_QP_OP_ERR;
 }
 
 /* For SEND_WITH_INV: the sender invalidates the receiver's window. The owner finds it empty at its next bind. */

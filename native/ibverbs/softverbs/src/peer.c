@@ -2,8 +2,8 @@
  * Other processes that have the device open: how they are found, mapped, rung and noticed to be dead.
  *
  * Everything of a peer is opened through one directory descriptor of its /proc/<pid>/fd. It stays bound to that
- * process when the pid is reused, and the socket (not hung up after the directory was opened) shows that the pid was
- * the right one then. The kernel lets only processes of the same user through (ptrace access), and we check too.
+ * process when the pid is reused, and finding the segment of that slot and the pipe that it names in there shows that
+ * the pid was the right one. The kernel lets only processes of the same user through (ptrace access), and we check too.
  */
 #include "softverbs.h"
 
@@ -18,21 +18,22 @@
 static pthread_mutex_t peers_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct sv_peer *peers;
 
-static bool hung_up(int socket)
+static bool hung_up(int life)
 {
-	struct pollfd p = {.fd = socket, .events = POLLIN | POLLRDHUP};
+	struct pollfd p = {.fd = life};
 
-	return poll(&p, 1, 0) > 0 && (p.revents & (POLLHUP | POLLERR | POLLRDHUP));
+	return poll(&p, 1, 0) > 0;
 }
 
 bool sv_peer_check_dead(struct sv_peer *peer)
 {
-	if (!peer->self && !atomic_load(&peer->dead) && hung_up(peer->socket))
+	if (!peer->self && !atomic_load(&peer->dead) && hung_up(peer->life))
 		atomic_store(&peer->dead, true);
 	return atomic_load(&peer->dead);
 }
 
-static int connect_slot(uint32_t slot, pid_t *pid)
+/* Whose slot it is: 0, or -1 with errno. */
+static int find_owner(uint32_t slot, pid_t *pid)
 {
 	struct sockaddr_un name;
 	unsigned length;
@@ -43,19 +44,16 @@ static int connect_slot(uint32_t slot, pid_t *pid)
 	if (fd < 0)
 		return -1;
 	sv_socket_name(slot, &name, &length);
-	if (connect(fd, (struct sockaddr *)&name, length) == 0 &&
-	    getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &owner, &size) == 0) {
-		if (owner.uid == geteuid() && owner.pid > 0) {
-			*pid = owner.pid;
-			return fd;
-		}
-		errno = EACCES;
-	}
-	int error = errno;
+	int error = 0;
 
+	if (connect(fd, (struct sockaddr *)&name, length) || getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &owner, &size))
+		error = errno;
+	else if (owner.uid != geteuid() || owner.pid <= 0)
+		error = EACCES;
 	close(fd);
 	errno = error;
-	return -1;
+	*pid = owner.pid;
+	return error ? -1 : 0;
 }
 
 /* The peer's control segment, by the name of its memfd. */
@@ -130,12 +128,49 @@ static void release(struct sv_peer *peer)
 			close(peer->doorbells[i].fd);
 	if (peer->segment && !peer->self)
 		munmap(peer->segment, SV_SEGMENT_SIZE);
-	if (peer->socket >= 0)
-		close(peer->socket);
+	if (peer->life >= 0)
+		close(peer->life);
 	if (peer->fd_dir >= 0)
 		close(peer->fd_dir);
 	pthread_mutex_destroy(&peer->lock);
 	free(peer);
+}
+
+/* Is descriptor `fd` of the peer the pipe with this inode? */
+static bool is_pipe(int dir, const char *name, uint64_t ino)
+{
+	struct stat st;
+	int rc = name ? fstatat(dir, name, &st, 0) : fstat(dir, &st);
+
+	return rc == 0 && S_ISFIFO(st.st_mode) && st.st_ino == ino;
+}
+
+/* The pipe with this inode that is descriptor `fd` of the peer; -1 if it is not, with errno. */
+static int open_pipe(struct sv_peer *peer, uint32_t fd, uint64_t ino, int flags)
+{
+	char name[16];
+
+	snprintf(name, sizeof(name), "%u", fd);
+	if (is_pipe(peer->fd_dir, name, ino)) {
+		int opened = openat(peer->fd_dir, name, flags | O_NONBLOCK | O_CLOEXEC);
+
+		if (opened < 0 || is_pipe(opened, NULL, ino))
+			return opened;
+		close(opened);
+	}
+	errno = ESRCH;
+	return -1;
+}
+
+static bool open_life(struct sv_peer *peer)
+{
+	const struct sv_header *header = &peer->segment->header;
+
+	peer->life = open_pipe(peer, header->life_fd, header->life_ino, O_RDONLY);
+	if (peer->life >= 0 && !hung_up(peer->life))
+		return true;
+	errno = peer->life >= 0 ? ESRCH : errno;
+	return false;
 }
 
 static struct sv_peer *attach(uint32_t slot)
@@ -147,7 +182,7 @@ static struct sv_peer *attach(uint32_t slot)
 		return NULL;
 	pthread_mutex_init(&peer->lock, NULL);
 	peer->slot = slot;
-	peer->socket = peer->fd_dir = -1;
+	peer->life = peer->fd_dir = -1;
 	peer->self = slot == sv_process.slot;
 	if (peer->self) {
 		peer->pid = getpid();
@@ -157,11 +192,10 @@ static struct sv_peer *attach(uint32_t slot)
 			peer->nonce = peer->segment->header.nonce;
 			return peer;
 		}
-	} else if ((peer->socket = connect_slot(slot, &peer->pid)) >= 0) {
+	} else if (find_owner(slot, &peer->pid) == 0) {
 		snprintf(path, sizeof(path), "/proc/%d/fd", (int)peer->pid);
 		peer->fd_dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-		if (peer->fd_dir >= 0 && !hung_up(peer->socket) &&
-		    (peer->segment = map_segment(peer->fd_dir, slot)) != NULL) {
+		if (peer->fd_dir >= 0 && (peer->segment = map_segment(peer->fd_dir, slot)) != NULL && open_life(peer)) {
 			peer->nonce = peer->segment->header.nonce;
 			return peer;
 		}
@@ -217,7 +251,8 @@ bool sv_peers_find_dead(void)
 
 	pthread_mutex_lock(&peers_lock);
 	for (struct sv_peer *peer = peers; peer; peer = peer->next) {
-		if (!atomic_load(&peer->dead) && sv_peer_check_dead(peer)) {
+		/* also one that somebody else found dead: its pipe would wake the helper for ever */
+		if (peer->watched && sv_peer_check_dead(peer)) {
 			sv_watch_remove(peer);
 			found = true;
 		}
@@ -257,8 +292,8 @@ void sv_peers_after_fork(void)
 {
 	pthread_mutex_init(&peers_lock, NULL);
 	for (struct sv_peer *peer = peers; peer; peer = peer->next) {
-		if (peer->socket >= 0)
-			close(peer->socket);
+		if (peer->life >= 0)
+			close(peer->life);
 		close(peer->fd_dir);
 		for (int i = 0; i < SV_DOORBELLS; i++)
 			if (peer->doorbells[i].ino)
@@ -267,34 +302,16 @@ void sv_peers_after_fork(void)
 	peers = NULL;
 }
 
-/* Is descriptor `fd` of the peer the pipe with this inode? */
-static bool is_pipe(int dir, const char *name, uint64_t ino)
-{
-	struct stat st;
-	int rc = name ? fstatat(dir, name, &st, 0) : fstat(dir, &st);
-
-	return rc == 0 && S_ISFIFO(st.st_mode) && st.st_ino == ino;
-}
-
 static int open_doorbell(struct sv_peer *peer, uint32_t fd, uint64_t ino)
 {
-	char name[16];
-
 	for (int i = 0; i < SV_DOORBELLS; i++)
 		if (peer->doorbells[i].ino == ino)
 			return peer->doorbells[i].fd;
-	snprintf(name, sizeof(name), "%u", fd);
-	if (!is_pipe(peer->fd_dir, name, ino))
-		return -1;
 	/* for reading too: a pipe that has a reader raises no SIGPIPE when its owner has died */
-	int opened = openat(peer->fd_dir, name, O_RDWR | O_NONBLOCK | O_CLOEXEC);
+	int opened = open_pipe(peer, fd, ino, O_RDWR);
 
 	if (opened < 0)
 		return -1;
-	if (!is_pipe(opened, NULL, ino)) {
-		close(opened);
-		return -1;
-	}
 	struct sv_doorbell *slot = &peer->doorbells[peer->next_doorbell++ % SV_DOORBELLS];
 
 	if (slot->ino)

@@ -1,8 +1,9 @@
 /*
  * The process as its peers see it: a slot on the host (the upper 12 bits of its QP numbers), claimed by binding an
  * abstract socket, and a control segment. Both vanish with the process, however it ends: nothing is ever left in a
- * file system. The socket listens and never accepts: a connection to it says who owns the slot (SO_PEERCRED) and
- * hangs up when the owner is gone.
+ * file system. A connection to the socket says who owns the slot (SO_PEERCRED), which is all it is for: the helper
+ * accepts and closes it. Of a pipe that is never written to the process has the only writing end: it hangs up when
+ * the process dies, execs or closes the device, and costs it nothing for each peer that watches.
  */
 #include "config.h"
 #include "softverbs.h"
@@ -15,6 +16,9 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
+
+/* Whether the process has the device open: the first to open it creates all this, the last to close it releases it. */
+static pthread_mutex_t opening = PTHREAD_MUTEX_INITIALIZER;
 
 struct sv_process sv_process = {.lock = PTHREAD_MUTEX_INITIALIZER, .keys_lock = PTHREAD_MUTEX_INITIALIZER, .waiting_lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -34,7 +38,7 @@ static int claim_slot(void)
 
 	if (getrandom(&start, sizeof(start), 0) != sizeof(start))
 		return errno;
-	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)
 		return errno;
 	for (uint32_t i = 0; i < SV_SLOTS; i++) {
@@ -99,26 +103,51 @@ static int publish(void)
 	header->slot = sv_process.slot;
 	header->wake_fd = (uint32_t)sv_process.wake_read;
 	header->wake_ino = st.st_ino;
+	header->life_fd = (uint32_t)sv_process.life_write;
+	header->life_ino = sv_process.life_ino;
 	atomic_store_explicit(&header->magic, SV_MAGIC, memory_order_release);
 	/* only now can peers find us, complete */
 	return listen(sv_process.listener, SOMAXCONN) ? errno : 0;
 }
 
+static void no_descriptors(void)
+{
+	sv_process.life_write = sv_process.listener = sv_process.segment_fd = -1;
+	sv_process.wake_read = sv_process.wake_write = -1;
+}
+
+/* In this order: whoever gets our slot, nobody shall then still take us for living. */
+static void close_descriptors(void)
+{
+	const int fds[] = {sv_process.life_write, sv_process.listener, sv_process.segment_fd, sv_process.wake_read,
+			   sv_process.wake_write};
+
+	for (size_t i = 0; i < sizeof(fds) / sizeof(fds[0]); i++)
+		if (fds[i] >= 0)
+			close(fds[i]);
+	no_descriptors();
+}
+
 static void release(void)
 {
 	sv_segment_destroy();
-	if (sv_process.listener >= 0)
-		close(sv_process.listener);
+	close_descriptors();
 	if (sv_process.segment)
 		munmap(sv_process.segment, SV_SEGMENT_SIZE);
-	if (sv_process.segment_fd >= 0)
-		close(sv_process.segment_fd);
-	if (sv_process.wake_read >= 0)
-		close(sv_process.wake_read);
-	if (sv_process.wake_write >= 0)
-		close(sv_process.wake_write);
 	sv_process.segment = NULL;
-	sv_process.listener = sv_process.segment_fd = sv_process.wake_read = sv_process.wake_write = -1;
+}
+
+/* Only the writing end is ours to keep: peers open the reading end for themselves. */
+static int create_life(void)
+{
+	int life[2];
+	int error = sv_pipe(life, false, &sv_process.life_ino);
+
+	if (error)
+		return error;
+	close(life[0]);
+	sv_process.life_write = life[1];
+	return 0;
 }
 
 static int create(void)
@@ -127,15 +156,18 @@ static int create(void)
 	int wake[2] = {-1, -1};
 	int error;
 
-	sv_process.listener = sv_process.segment_fd = sv_process.wake_read = sv_process.wake_write = -1;
+	no_descriptors();
 	sv_process.segment = NULL;
 	if ((error = sv_barrier_init())) {
 		fprintf(stderr, "softverbs: membarrier is not available (%s); Linux 4.16 or newer is needed\n",
 			strerror(error));
 		return error;
 	}
-	if ((error = claim_slot()))
+	/* before the socket: a process that ends closes its descriptors from the lowest on */
+	if ((error = create_life()) || (error = claim_slot())) {
+		close_descriptors();
 		return error;
+	}
 	/*
 	 * Whoever gets this slot after us should not repeat our numbers. And two processes that both start at 0 would
 	 * use the same lines of their segments, which collide in caches that are indexed by a hash of the address.
@@ -169,13 +201,11 @@ static void after_fork_in_child(void)
 {
 	if (sv_process.opens == 0)
 		return;
-	close(sv_process.listener);
-	close(sv_process.segment_fd);
-	close(sv_process.wake_read);
-	close(sv_process.wake_write);
+	close_descriptors();
 	sv_peers_after_fork();
 	sv_watch_after_fork();
 	memset(&sv_process, 0, sizeof(sv_process));
+	pthread_mutex_init(&opening, NULL);
 	pthread_mutex_init(&sv_process.lock, NULL);
 	pthread_mutex_init(&sv_process.keys_lock, NULL);
 	pthread_mutex_init(&sv_process.waiting_lock, NULL);
@@ -186,7 +216,7 @@ int sv_process_open(void)
 	static bool fork_handler;
 	int error = 0;
 
-	pthread_mutex_lock(&sv_process.lock);
+	pthread_mutex_lock(&opening);
 	if (!fork_handler) {
 		fork_handler = true;
 		pthread_atfork(NULL, NULL, after_fork_in_child);
@@ -195,26 +225,18 @@ int sv_process_open(void)
 		error = create();
 	if (!error)
 		sv_process.opens++;
-	pthread_mutex_unlock(&sv_process.lock);
+	pthread_mutex_unlock(&opening);
 	return error;
 }
 
 void sv_process_close(void)
 {
-	bool last;
-
-	pthread_mutex_lock(&sv_process.lock);
-	last = --sv_process.opens == 0;
-	if (last) {
-		/* the helper takes the process lock: stop it without */
-		sv_process.opens = 1;
-		pthread_mutex_unlock(&sv_process.lock);
+	pthread_mutex_lock(&opening);
+	if (--sv_process.opens == 0) {
+		/* not under the process lock, which the helper takes; nobody opens the device again meanwhile */
 		sv_watch_stop();
-		pthread_mutex_lock(&sv_process.lock);
-		if (--sv_process.opens == 0) {
-			release();
-			sv_model_report();
-		}
+		release();
+		sv_model_report();
 	}
-	pthread_mutex_unlock(&sv_process.lock);
+	pthread_mutex_unlock(&opening);
 }

@@ -53,7 +53,7 @@ static int build(struct sv_qp *qp, const struct ibv_qp_init_attr_ex *init)
 
 	if (error)
 		return error;
-	memset(qp->entry, 0, sizeof(*qp->entry));
+	memset(qp->entry, 0, offsetof(struct sv_qp_entry, rq));
 	uint32_t records = power_of_two(init->cap.max_recv_wr ? init->cap.max_recv_wr : 1);
 
 	if (init->srq)

@@ -159,7 +159,7 @@ bool sv_qp_connect(struct sv_qp *qp)
 {
 	uint32_t qpn = qp->attr.dest_qp_num;
 
-	if (!qp->peer && sv_watch_start() == 0)
+	if (!qp->peer)
 		qp->peer = sv_peer_get(sv_qpn_slot(qpn));
 	if (!qp->peer)
 		return false;
@@ -226,8 +226,10 @@ void sv_qp_fail(struct sv_qp *qp)
 	qp->failing = true;
 	sv_barrier_host();
 	qp->failing_hazard = atomic_load_explicit(&qp->entry->hazard, memory_order_acquire);
-	if (!sv_qp_fail_finish(qp, false))
+	if (!sv_qp_fail_finish(qp, false)) {
+		sv_watch_start();
 		sv_waiting_update(qp);
+	}
 }
 
 static void reset(struct sv_qp *qp)
@@ -278,6 +280,8 @@ SV_API int ibv_modify_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int mask
 		error = check(qp, to, mask);
 	if (!error)
 		error = check_values(attr, mask);
+	if (!error && to == IBV_QPS_RTR)
+		error = sv_watch_start();
 	if (!error) {
 		if (to == IBV_QPS_RESET) {
 			reset(qp);

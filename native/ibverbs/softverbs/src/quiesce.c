@@ -32,12 +32,29 @@ static bool moved_on(struct sv_qp *qp, struct watched *w)
 	return !((w->hazard | w->busy) & 1);
 }
 
-static void pass_through(_Atomic uint64_t *lock)
+/*
+ * Senders to UD QPs hold a lock instead. It is not waited for under the process lock, since its holder may be a process
+ * that was stopped; the words outlive the QPs.
+ */
+static void pass_datagrams(void)
 {
-	if (atomic_load(lock)) {
-		sv_robust_lock(lock);
-		sv_robust_unlock(lock);
-	}
+	_Atomic uint64_t *locks[64];
+	unsigned count;
+	uint32_t index = 0;
+
+	do {
+		count = 0;
+		pthread_mutex_lock(&sv_process.lock);
+		for (; index < SV_QPS && count < 64; index++) {
+			struct sv_qp *qp = sv_process.qps[index];
+
+			if (qp && qp->qp.qp_type == IBV_QPT_UD && atomic_load(&qp->entry->rq.lock))
+				locks[count++] = &qp->entry->rq.lock;
+		}
+		pthread_mutex_unlock(&sv_process.lock);
+		for (unsigned i = 0; i < count; i++)
+			sv_robust_wait(locks[i]);
+	} while (count);
 }
 
 void sv_quiesce_all(void)
@@ -72,11 +89,8 @@ void sv_quiesce_all(void)
 		}
 		list[count++] = w;
 	}
-	/* senders to UD QPs and SRQs hold a lock instead */
-	for (uint32_t i = 0; i < SV_QPS; i++)
-		if (sv_process.qps[i] && sv_process.qps[i]->qp.qp_type == IBV_QPT_UD)
-			pass_through(&sv_process.qps[i]->entry->rq.lock);
 	pthread_mutex_unlock(&sv_process.lock);
+	pass_datagrams();
 	for (unsigned round = 0; count; round++) {
 		pthread_mutex_lock(&sv_process.lock);
 		for (unsigned i = 0; i < count;) {
@@ -100,7 +114,7 @@ void sv_quiesce_qp(struct sv_qp *qp)
 {
 	sv_barrier_host();
 	if (qp->qp.qp_type == IBV_QPT_UD) {
-		pass_through(&qp->entry->rq.lock);
+		sv_robust_wait(&qp->entry->rq.lock);
 		return;
 	}
 	struct watched w = {qp->qp.qp_num, atomic_load_explicit(&qp->entry->hazard, memory_order_acquire), 0};

@@ -32,7 +32,9 @@ int sv_post_recv(struct ibv_qp *ibqp, struct ibv_recv_wr *wr, struct ibv_recv_wr
 
 void sv_recv_wake_sender(struct sv_qp *qp)
 {
-	sv_lock_control(&qp->lock);
+	/* taken: then the sender finds the receive by itself, a little later */
+	if (!sv_lock_try(&qp->lock, false))
+		return;
 	if (atomic_exchange(&qp->entry->sender_waits, 0) && qp->peer)
 		sv_peer_wake(qp->peer);
 	sv_unlock(&qp->lock, false);
@@ -135,12 +137,15 @@ static void publish(struct sv_qp *qp, struct sv_target *t, const struct sv_recv_
 	atomic_fetch_add(&t->cq->arrivals, 1);
 	uint32_t armed = atomic_load(&t->cq->armed);
 
-	if (unlikely(armed != SV_ARMED_NOT) &&
-	    (armed == SV_ARMED_ANY || solicited || content->status != IBV_WC_SUCCESS) &&
-	    atomic_compare_exchange_strong(&t->cq->armed, &armed, SV_ARMED_NOT)) {
+	/* again when it fails: it may have been armed for more meanwhile */
+	while (unlikely(armed != SV_ARMED_NOT) &&
+	       (armed == SV_ARMED_ANY || solicited || content->status != IBV_WC_SUCCESS)) {
+		if (!atomic_compare_exchange_weak(&t->cq->armed, &armed, SV_ARMED_NOT))
+			continue;
 		uint32_t event = t->cq->event;
 
 		sv_peer_ring(qp->peer, t->cq->channel_fd, t->cq->channel_ino, &event, sizeof(event));
+		return;
 	}
 }
 
@@ -259,13 +264,17 @@ int sv_deliver(struct sv_qp *qp, const struct ibv_send_wr *wr, uint32_t bytes)
 int sv_deliver_datagram(struct sv_qp *qp, const struct ibv_send_wr *wr, uint32_t bytes)
 {
 	struct sv_target *t = &qp->target;
+	_Atomic uint64_t *lock = &qp->remote_entry->rq.lock;
 	int status = IBV_WC_SUCCESS;
+	bool from_dead = sv_robust_lock(lock);
 
-	if (sv_robust_lock(&t->entry->rq.lock))
-		recover_datagrams(t);
-	/* destroying the QP passes through the lock: what we see now holds until we release it */
-	if (sv_accepts(atomic_load(&t->entry->state)))
+	/* destroying the QP waits for the lock: what we see now holds until we release it */
+	if (sv_accepts(atomic_load(&qp->remote_entry->state)) &&
+	    sv_target_init(t, qp->peer->segment, wr->wr.ud.remote_qpn)) {
+		if (from_dead)
+			recover_datagrams(t);
 		status = sv_deliver(qp, wr, bytes);
-	sv_robust_unlock(&t->entry->rq.lock);
+	}
+	sv_robust_unlock(lock);
 	return status;
 }

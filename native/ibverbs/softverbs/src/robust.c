@@ -44,13 +44,33 @@ bool sv_robust_lock(_Atomic uint64_t *lock)
 	}
 }
 
+void sv_robust_wait(_Atomic uint64_t *lock)
+{
+	uint64_t me = my_name();
+
+	for (unsigned round = 1; atomic_load(lock); round++) {
+		uint64_t holder = 0;
+
+		if (atomic_compare_exchange_weak(lock, &holder, me)) {
+			sv_robust_unlock(lock);
+			return;
+		}
+		/* a dead holder's work is for the next sender to mend: leave the lock to it */
+		if (holder && holder != me && round % 1024 == 0 && !alive(holder))
+			return;
+		if (round % 64 == 0)
+			sched_yield();
+		else
+			__builtin_ia32_pause();
+	}
+}
+
 bool sv_robust_pass(_Atomic uint64_t *lock)
 {
 	uint64_t holder = atomic_load(lock), me = my_name();
 
 	if (holder == 0)
 		return true;
-	/* a dead holder's work is for the next sender to mend: leave the lock to it */
 	return holder != me && !alive(holder);
 }
 

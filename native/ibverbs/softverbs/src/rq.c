@@ -16,7 +16,6 @@ int sv_rq_init(struct sv_rq *rq, struct sv_rq_entry *entry, uint32_t max_wr, uin
 	uint32_t entries = power_of_two(max_wr ? max_wr : 1);
 
 	memset(rq, 0, sizeof(*rq));
-	memset(entry, 0, sizeof(*entry));
 	rq->stride = (uint32_t)(sizeof(struct sv_recv_wqe) + max_sge * sizeof(struct sv_sge));
 	rq->bytes = (size_t)entries * rq->stride;
 	uint64_t offset = sv_segment_alloc(rq->bytes);
@@ -32,6 +31,12 @@ int sv_rq_init(struct sv_rq *rq, struct sv_rq_entry *entry, uint32_t max_wr, uin
 	entry->stride = rq->stride;
 	entry->max_sge = max_sge;
 	entry->entries = entries;
+	/* all but the lock: a sender to who was here before may hold it for a moment more */
+	atomic_store(&entry->tail, 0);
+	atomic_store(&entry->limit, 0);
+	atomic_store(&entry->head, 0);
+	atomic_store(&entry->intent_qp, 0);
+	atomic_store(&entry->limit_hit, 0);
 	return 0;
 }
 

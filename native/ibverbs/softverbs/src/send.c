@@ -152,6 +152,13 @@ static int enqueue(struct sv_qp *qp, const struct ibv_send_wr *wr, uint32_t sequ
 	p->sequence = sequence;
 	p->done = false;
 	p->due = p->due_complete = 0;
+	/* what may be gone when it executes: a device has it in the WQE */
+	if (wr->opcode == IBV_WR_BIND_MW)
+		p->region = wr->bind_mw.bind_info.mr ? wr->bind_mw.bind_info.mr->lkey : 0;
+	if (qp->qp.qp_type == IBV_QPT_UD) {
+		p->ah = *container_of(wr->wr.ud.ah, struct sv_ah, ah);
+		p->wr.wr.ud.ah = &p->ah.ah;
+	}
 	if (wr->send_flags & IBV_SEND_INLINE) {
 		uint8_t *to = p->data;
 
@@ -161,7 +168,7 @@ static int enqueue(struct sv_qp *qp, const struct ibv_send_wr *wr, uint32_t sequ
 		}
 		p->sge[0] = (struct ibv_sge){.addr = (uintptr_t)p->data, .length = (uint32_t)bytes};
 		p->wr.num_sge = 1;
-	} else {
+	} else if (wr->num_sge) {
 		memcpy(p->sge, wr->sg_list, (size_t)wr->num_sge * sizeof(*p->sge));
 	}
 	if (unlikely(atomic_load_explicit(&sv_config.delayed, memory_order_relaxed)))
@@ -279,7 +286,7 @@ static int try_reliably(struct sv_qp *qp, const struct ibv_send_wr *wr, uint32_t
 	if (wr->opcode == IBV_WR_LOCAL_INV)
 		return sv_mw_invalidate(qp, wr->invalidate_rkey);
 	if (wr->opcode == IBV_WR_BIND_MW)
-		return sv_mw_bind(qp, wr);
+		return sv_mw_bind(qp, wr, container_of(wr, struct sv_pending, wr)->region); /* binds are always queued */
 	if (qp->qp.qp_type == IBV_QPT_UD) {
 		busy(qp);
 		status = sv_execute_ud(qp, wr, bytes);

@@ -46,6 +46,8 @@ struct sv_process {
 	pthread_mutex_t keys_lock; /* mrs; a leaf */
 	unsigned opens;
 	uint32_t slot;
+	int life_write;
+	uint64_t life_ino;
 	int listener;
 	int segment_fd;
 	int wake_read, wake_write;
@@ -120,7 +122,8 @@ struct sv_peer {
 	_Atomic bool dead;
 	pid_t pid;
 	uint64_t nonce;
-	int socket;  /* to its listener: hangs up when the process dies, execs or closes the device */
+	int life;    /* the reading end of its pipe: hangs up when the process dies, execs or closes the device */
+	bool watched; /* by the helper */
 	int fd_dir;  /* its /proc/<pid>/fd: bound to that process, not to the number */
 	struct sv_segment *segment;
 	pthread_mutex_t lock;
@@ -233,8 +236,10 @@ struct sv_cq {
 	uint32_t index;
 	_Atomic unsigned users;
 	uint32_t events_reported, async_reported;
-	struct ibv_wc current; /* of the lazy polling functions */
-	bool current_lock;
+	/* of the lazy polling functions */
+	struct ibv_wc current;
+	struct sv_lock reading;
+	bool reading_biased;
 };
 
 struct sv_rq {
@@ -254,6 +259,11 @@ struct sv_srq {
 	uint32_t async_reported;
 };
 
+struct sv_ah {
+	struct ibv_ah ah;
+	struct ibv_ah_attr attr;
+};
+
 /* A send that could not run at once. The copies of its elements or of its inline data follow. */
 struct sv_pending {
 	struct ibv_send_wr wr;
@@ -262,6 +272,8 @@ struct sv_pending {
 	uint8_t status;
 	uint32_t bytes;
 	uint64_t due, due_complete;
+	struct sv_ah ah; /* of a datagram */
+	uint32_t region; /* the lkey that a window is bound to */
 	struct ibv_sge sge[SV_MAX_SGE];
 	uint8_t data[];
 };
@@ -289,11 +301,6 @@ struct sv_link {
 };
 
 #define SV_UD_LINKS 16
-
-struct sv_ah {
-	struct ibv_ah ah;
-	struct ibv_ah_attr attr;
-};
 
 struct sv_builder;
 
@@ -496,7 +503,7 @@ uint32_t sv_mr_new_key(uint32_t index);
 struct ibv_mw *sv_alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type);
 int sv_dealloc_mw(struct ibv_mw *mw);
 int sv_bind_mw(struct ibv_qp *qp, struct ibv_mw *mw, struct ibv_mw_bind *bind);
-int sv_mw_bind(struct sv_qp *qp, const struct ibv_send_wr *wr);
+int sv_mw_bind(struct sv_qp *qp, const struct ibv_send_wr *wr, uint32_t lkey);
 int sv_mw_invalidate(struct sv_qp *qp, uint32_t rkey);
 bool sv_mw_invalidate_remote(struct sv_qp *qp, uint32_t rkey);
 
@@ -511,6 +518,8 @@ void sv_nic_gone(void);
 /* Returns whether it was taken from a dead holder, whose work may be half done. */
 bool sv_robust_lock(_Atomic uint64_t *lock);
 void sv_robust_unlock(_Atomic uint64_t *lock);
+/* Wait until whoever holds it now has released it, or is dead. */
+void sv_robust_wait(_Atomic uint64_t *lock);
 /* Whether nobody who lives holds it at this moment. */
 bool sv_robust_pass(_Atomic uint64_t *lock);
 

@@ -25,7 +25,7 @@ void sv_ud_disconnect(struct sv_qp *qp)
 
 static struct sv_link *link_to(struct sv_qp *qp, uint32_t qpn)
 {
-	if (!qp->ud_links && (sv_watch_start() || !(qp->ud_links = calloc(SV_UD_LINKS, sizeof(*qp->ud_links)))))
+	if (!qp->ud_links && !(qp->ud_links = calloc(SV_UD_LINKS, sizeof(*qp->ud_links))))
 		return NULL;
 	struct sv_link *link = &qp->ud_links[(qpn ^ qpn >> 12) % SV_UD_LINKS];
 
@@ -105,7 +105,7 @@ int sv_execute_ud(struct sv_qp *qp, const struct ibv_send_wr *wr, uint32_t *byte
 	if (!link)
 		return IBV_WC_SUCCESS;
 	qp->link = *link;
-	if (wanted(qp, wr) && sv_target_init(&qp->target, qp->peer->segment, link->qpn)) {
+	if (wanted(qp, wr)) {
 		struct ibv_sge sge = {(uintptr_t)&datagram, SV_GRH_BYTES + (uint32_t)total, 0};
 		struct ibv_send_wr whole = *wr;
 

@@ -1,7 +1,8 @@
 /*
- * The helper thread: one per process, started with the first connection, asleep in epoll until something happens that
- * no program's thread can be relied on to notice: a peer died, a peer's request put one of our QPs into error, a
- * region of a peer is gone, or sends wait (then it looks again every millisecond, and sooner when it is woken).
+ * The helper thread: one per process, started when its first QP becomes ready to receive, asleep in epoll until
+ * something happens that no program's thread can be relied on to notice: a peer came or died, a peer's request put one
+ * of our QPs into error, a region of a peer is gone, or sends wait (then it looks again every millisecond, and sooner
+ * when it is woken).
  */
 #include "config.h"
 #include "delay.h"
@@ -12,6 +13,9 @@
 #include <sys/epoll.h>
 #include <time.h>
 #include <unistd.h>
+
+/* Who woke us. */
+enum { FROM_PROCESS, FROM_PEER, FROM_CALLER };
 
 #define RETRY_MS 1
 #define STACK_BYTES (256 * 1024)
@@ -38,19 +42,21 @@ uint64_t sv_now_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000ull + (uint64_t)now.tv_nsec;
 }
 
-/* Under the process lock, so that no QP goes away meanwhile. */
-static void look_at_qp(struct sv_qp *qp, bool sweep)
+/* Under the process lock, so that no QP goes away meanwhile. False: it is taken; look again. */
+static bool look_at_qp(struct sv_qp *qp, bool sweep)
 {
 	bool fault = atomic_load_explicit(&qp->entry->fault, memory_order_acquire) != SV_FAULT_NONE;
 
 	if (!fault && !sweep)
-		return;
-	sv_lock_control(&qp->lock);
+		return true;
+	if (!sv_lock_try(&qp->lock, false))
+		return false;
 	if (fault)
 		sv_qp_fail(qp);
 	if (sweep)
 		sv_remote_sweep(qp);
 	sv_unlock(&qp->lock, false);
+	return true;
 }
 
 /* QPs that wait: for a receive, a peer, a copier to get out, the time they are due. Returns when the next one is. */
@@ -69,8 +75,7 @@ static uint64_t look_at_waiting(bool only_if_free)
 		struct sv_qp *qp = waiting[i];
 		uint64_t due = atomic_load_explicit(&qp->next_due, memory_order_acquire);
 
-		if (due <= now) {
-			sv_lock_control(&qp->lock);
+		if (due <= now && sv_lock_try(&qp->lock, false)) {
 			if (qp->failing)
 				sv_qp_fail_finish(qp, false);
 			sv_send_progress(qp);
@@ -84,21 +89,23 @@ static uint64_t look_at_waiting(bool only_if_free)
 	return next;
 }
 
-static void look_around(void)
+/* Whether all was seen to. */
+static bool look_around(void)
 {
 	sv_peers_find_dead();
-	bool sweep = sv_peers_sweep();
+	bool sweep = sv_peers_sweep(), all = true;
 
 	pthread_mutex_lock(&sv_process.lock);
 	for (uint32_t i = 0; i < SV_QPS; i++)
-		if (sv_process.qps[i])
-			look_at_qp(sv_process.qps[i], sweep);
+		if (sv_process.qps[i] && !look_at_qp(sv_process.qps[i], sweep))
+			all = false;
 	for (uint32_t i = 0; i < SV_SRQS; i++)
 		if (sv_process.srqs[i])
 			sv_srq_look(sv_process.srqs[i]);
 	pthread_mutex_unlock(&sv_process.lock);
 	if (sweep)
 		sv_peers_sweep();
+	return all;
 }
 
 /*
@@ -131,11 +138,22 @@ static bool spin(void)
 	return true;
 }
 
+/* Connections to our socket, which say all they have to say by being made. If descriptors are short, the next brings
+ * us back here. */
+static void dismiss_callers(void)
+{
+	int fd;
+
+	while ((fd = accept4(sv_process.listener, NULL, NULL, SOCK_CLOEXEC)) >= 0)
+		close(fd);
+}
+
 static void *run(void *unused)
 {
 	struct epoll_event events[16];
 	char drain[256];
-	bool woken = false, more = false;
+	bool woken = false, more = false, again = false;
+	uint64_t looked = 0; /* when what waits was last looked at, or nothing waited */
 
 	(void)unused;
 	while (!atomic_load(&stopping)) {
@@ -145,24 +163,34 @@ static void *run(void *unused)
 			/* whoever begins to wait from here on wakes us; who did before is seen below */
 			atomic_store(&sv_process.spinning, false);
 		}
-		int timeout = atomic_load(&sv_process.stalled) ? RETRY_MS : -1;
+		int timeout = again || atomic_load(&sv_process.stalled) ? RETRY_MS : -1;
 
 		if (more)
 			timeout = 0;
 		int n = epoll_wait(epoll_fd, events, 16, timeout);
 
-		for (int i = 0; i < n; i++)
-			if (events[i].data.u32 == 0)
+		for (int i = 0; i < n; i++) {
+			if (events[i].data.u32 == FROM_PROCESS)
 				while (read(sv_process.wake_read, drain, sizeof(drain)) == sizeof(drain))
 					;
-		/* after the pipe was emptied: a message that is read but still marked would silence every later one */
-		atomic_store(&wake_written, false);
+			else if (events[i].data.u32 == FROM_CALLER)
+				dismiss_callers();
+		}
+		/*
+		 * After the pipe was emptied: a message that is read but still marked would silence every later one. An
+		 * exchange, so that what was done before a wake that found the mark set is seen below.
+		 */
+		atomic_exchange(&wake_written, false);
 		woken = n > 0;
-		if (woken)
-			look_around();
-		/* order=weak: late is the point, so being woken is no reason to look */
-		if (!woken || !atomic_load(&sv_config.weak))
+		if (woken || again)
+			again = !look_around();
+		/* order=weak: late is the point, so being woken is no reason to look; being woken again and again must not hinder */
+		if (timeout < 0)
+			looked = sv_now_ns();
+		if (!woken || !atomic_load(&sv_config.weak) || sv_now_ns() - looked > RETRY_MS * 1000000ull) {
 			look_at_waiting(false);
+			looked = sv_now_ns();
+		}
 	}
 	return NULL;
 }
@@ -173,14 +201,16 @@ int sv_watch_start(void)
 
 	pthread_mutex_lock(&watch_lock);
 	if (!running) {
-		struct epoll_event wake = {.events = EPOLLIN, .data.u32 = 0};
+		struct epoll_event wake = {.events = EPOLLIN, .data.u32 = FROM_PROCESS};
+		struct epoll_event caller = {.events = EPOLLIN | EPOLLET, .data.u32 = FROM_CALLER};
 		sigset_t all, before;
 		pthread_attr_t attr;
 
 		atomic_store(&stopping, false);
 		atomic_store(&wake_written, false);
 		epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-		if (epoll_fd < 0 || epoll_ctl(epoll_fd, EPOLL_CTL_ADD, sv_process.wake_read, &wake))
+		if (epoll_fd < 0 || epoll_ctl(epoll_fd, EPOLL_CTL_ADD, sv_process.wake_read, &wake) ||
+		    epoll_ctl(epoll_fd, EPOLL_CTL_ADD, sv_process.listener, &caller))
 			error = errno;
 		if (!error) {
 			/* the program's signals are for the program's threads */
@@ -231,16 +261,16 @@ void sv_watch_wake(void)
 
 void sv_watch_add(struct sv_peer *peer)
 {
-	struct epoll_event event = {.events = EPOLLRDHUP, .data.u32 = 1};
+	struct epoll_event event = {.data.u32 = FROM_PEER}; /* a hang-up is always reported */
 
-	if (peer->socket >= 0)
-		epoll_ctl(epoll_fd, EPOLL_CTL_ADD, peer->socket, &event);
+	peer->watched = peer->life >= 0 && epoll_ctl(epoll_fd, EPOLL_CTL_ADD, peer->life, &event) == 0;
 }
 
 void sv_watch_remove(struct sv_peer *peer)
 {
-	if (peer->socket >= 0)
-		epoll_ctl(epoll_fd, EPOLL_CTL_DEL, peer->socket, NULL);
+	if (peer->watched)
+		epoll_ctl(epoll_fd, EPOLL_CTL_DEL, peer->life, NULL);
+	peer->watched = false;
 }
 
 /* After a fork: the thread is the parent's. */

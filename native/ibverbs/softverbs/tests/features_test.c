@@ -1,6 +1,8 @@
 /* SRQs, datagrams, memory windows, the ibv_wr_* builders, extended CQs: what not every program uses. */
 #include "test.h"
 
+int softverbs_control(const char *settings);
+
 static struct endpoint a, b;
 
 static void open_both(const struct options *oa, const struct options *ob)
@@ -221,6 +223,67 @@ static void memory_windows(void)
 	close_both();
 }
 
+/* Gone before the operation that names it executes. */
+static void named_and_gone(void)
+{
+	step("a region, a window, an address handle that go away while an operation that names them waits");
+	CHECK_EQ(softverbs_control("order=weak"), 0);
+	open_both(NULL, NULL);
+	connect_both();
+	bool too_late = false;
+
+	for (int i = 0; i < 100 || !too_late; i++) {
+		struct ibv_mr *mr = ibv_reg_mr(b.pd, b.buffer, 4096, ALL_ACCESS | IBV_ACCESS_MW_BIND);
+		struct ibv_mw *mw = ibv_alloc_mw(b.pd, IBV_MW_TYPE_2);
+		struct ibv_send_wr bind = {.wr_id = 8, .opcode = IBV_WR_BIND_MW, .send_flags = IBV_SEND_SIGNALED};
+
+		CHECK(mr && mw);
+		bind.bind_mw.mw = mw;
+		bind.bind_mw.rkey = ibv_inc_rkey(mw->rkey);
+		bind.bind_mw.bind_info = (struct ibv_mw_bind_info){mr, (uintptr_t)b.buffer, 4096, IBV_ACCESS_REMOTE_READ};
+		post(b.qp, &bind);
+		/* the helper may have been first: then the window holds the region */
+		int error = i % 2 ? ibv_dereg_mr(mr) : ibv_dealloc_mw(mw);
+		enum ibv_wc_status status = poll_one(b.cq).status;
+
+		if (i % 2 ? error == 0 : status == IBV_WC_MW_BIND_ERR)
+			too_late = true;
+		if (i % 2)
+			CHECK_EQ(status, error ? IBV_WC_SUCCESS : IBV_WC_MW_BIND_ERR);
+		CHECK_EQ(i % 2 ? ibv_dealloc_mw(mw) : ibv_dereg_mr(mr), 0);
+		if (error)
+			CHECK_EQ(ibv_dereg_mr(mr), 0);
+		if (status != IBV_WC_SUCCESS) {
+			CHECK_EQ(ibv_destroy_qp(a.qp), 0);
+			CHECK_EQ(ibv_destroy_qp(b.qp), 0);
+			a.qp = qp_create(&a, NULL);
+			b.qp = qp_create(&b, NULL);
+			connect_both();
+		}
+	}
+	struct options ud = {.type = IBV_QPT_UD};
+	struct ibv_ah_attr attr = {.dlid = 1, .port_num = 1};
+	struct ibv_qp *from = qp_create(&a, &ud), *to = qp_create(&b, &ud);
+
+	ud_up(from, 0x11);
+	ud_up(to, 0x11);
+	for (int i = 0; i < 100; i++) {
+		struct ibv_sge sge = sge_of(&a, 0, 8);
+		struct ibv_send_wr wr = message(&sge);
+
+		wr.wr.ud.ah = ibv_create_ah(a.pd, &attr);
+		wr.wr.ud.remote_qpn = to->qp_num;
+		wr.wr.ud.remote_qkey = 0x11;
+		post(from, &wr);
+		CHECK_EQ(ibv_destroy_ah(wr.wr.ud.ah), 0);
+		CHECK_EQ(poll_one(a.cq).status, IBV_WC_SUCCESS);
+	}
+	CHECK_EQ(ibv_destroy_qp(from), 0);
+	CHECK_EQ(ibv_destroy_qp(to), 0);
+	close_both();
+	CHECK_EQ(softverbs_control("order=strict"), 0);
+}
+
 static void builders(void)
 {
 	step("ibv_wr_*: a list of several kinds, inline, aborted, refused as a whole");
@@ -421,6 +484,7 @@ int main(void)
 	shared_receive_queue();
 	datagrams();
 	memory_windows();
+	named_and_gone();
 	builders();
 	extended_cq();
 	address_spaces();

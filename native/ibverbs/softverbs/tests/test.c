@@ -191,7 +191,7 @@ enum ibv_qp_state qp_state(struct ibv_qp *qp)
 struct ibv_wc poll_one(struct ibv_cq *cq)
 {
 	struct ibv_wc wc;
-	uint64_t until = now_ns() + 10000000000ull;
+	uint64_t until = now_ns() + PATIENCE_NS;
 
 	for (;;) {
 		int n = ibv_poll_cq(cq, 1, &wc);
@@ -200,7 +200,7 @@ struct ibv_wc poll_one(struct ibv_cq *cq)
 		if (n == 1)
 			return wc;
 		if (now_ns() > until)
-			fail(__FILE__, __LINE__, "a completion comes within ten seconds");
+			fail(__FILE__, __LINE__, "a completion comes in time");
 		sched_yield();
 	}
 }
@@ -275,7 +275,7 @@ void expect_event(struct ibv_context *context, enum ibv_event_type type)
 	struct ibv_async_event event;
 	struct pollfd p = {.fd = context->async_fd, .events = POLLIN};
 
-	CHECK_EQ(poll(&p, 1, 5000), 1);
+	CHECK_EQ(poll(&p, 1, PATIENCE_S * 1000), 1);
 	CHECK_EQ(ibv_get_async_event(context, &event), 0);
 	CHECK_EQ(event.event_type, type);
 	ibv_ack_async_event(&event);
@@ -286,7 +286,7 @@ struct child child_start(const char *argument)
 	int sockets[2];
 
 	/* a test that fails must neither hang nor leave its child behind */
-	const struct timeval patience = {.tv_sec = 30};
+	const struct timeval patience = {.tv_sec = PATIENCE_S};
 
 	CHECK_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets), 0);
 	for (int i = 0; i < 2; i++)

@@ -31,6 +31,13 @@
 			fail_eq(__FILE__, __LINE__, #actual, a_, e_);                                                  \
 	} while (0)
 
+/*
+ * How long anything may take that is sure to happen: machines are slow at times, and a hang is found all the same. A
+ * watchdog ends the program a while later, and shows where it was.
+ */
+#define PATIENCE_S 60
+#define PATIENCE_NS (PATIENCE_S * 1000000000ull)
+
 void fail(const char *file, int line, const char *what) __attribute__((noreturn));
 void fail_eq(const char *file, int line, const char *what, long long actual, long long expected)
     __attribute__((noreturn));
@@ -83,7 +90,7 @@ void qp_to_rts(struct ibv_qp *qp, uint8_t timeout, uint8_t retries, uint8_t rnr_
 void qp_connect(struct ibv_qp *qp, uint32_t dest);
 enum ibv_qp_state qp_state(struct ibv_qp *qp);
 
-/* One completion, within a few seconds. */
+/* One completion, which must come. */
 struct ibv_wc poll_one(struct ibv_cq *cq);
 /* No completion for a while. */
 void poll_none(struct ibv_cq *cq, unsigned ms);
