@@ -86,7 +86,7 @@ static void outstanding(void)
 			CHECK_EQ(wc.wr_id, next_send++);
 	}
 	CHECK_EQ(next_send, 4);
-	CHECK(now_ns() - since < 1000000000ull);
+	CHECK(now_ns() - since < 5000000000ull); /* half a second on a machine that has nothing else to do */
 	CHECK_EQ(qp_state(e.qp), IBV_QPS_ERR);
 	endpoint_close(&e);
 }
@@ -108,7 +108,7 @@ static void outstanding_parked(void)
 	CHECK_EQ(ibv_req_notify_cq(e.cq, 0), 0);
 	post(e.qp, &send);
 	child_kill(&c);
-	CHECK_EQ(poll(&p, 1, 1000), 1);
+	CHECK_EQ(poll(&p, 1, PATIENCE_S * 1000), 1);
 	CHECK_EQ(ibv_get_cq_event(e.channel, &cq, &context), 0);
 	ibv_ack_cq_events(cq, 1);
 	CHECK_EQ(poll_one(e.cq).status, IBV_WC_RETRY_EXC_ERR);
@@ -149,7 +149,7 @@ static void replaced_program(void)
 
 	step("a peer that execs another program");
 	child_send(c.socket, &go, 1);
-	uint64_t until = now_ns() + 2000000000ull;
+	uint64_t until = now_ns() + PATIENCE_NS;
 	struct ibv_wc wc;
 
 	do {
@@ -184,7 +184,7 @@ static void forked_child(void)
 		post(e.qp, &write);
 		wc = poll_one(e.cq);
 		usleep(1000);
-	} while (wc.status == IBV_WC_SUCCESS && now_ns() - since < 1000000000ull);
+	} while (wc.status == IBV_WC_SUCCESS && now_ns() - since < PATIENCE_NS);
 	CHECK_EQ(wc.status, IBV_WC_RETRY_EXC_ERR);
 	child_send(c.socket, &go, 1);
 	close(c.socket);

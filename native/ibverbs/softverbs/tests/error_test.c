@@ -17,7 +17,9 @@ static void connect_fresh(const struct options *options)
 
 static void expect_state(struct ibv_qp *qp, enum ibv_qp_state state)
 {
-	for (int i = 0; i < 1000 && qp_state(qp) != state; i++)
+	uint64_t until = now_ns() + PATIENCE_NS;
+
+	while (qp_state(qp) != state && now_ns() < until)
 		usleep(1000);
 	CHECK_EQ(qp_state(qp), state);
 }

@@ -338,6 +338,30 @@ static void events(void)
 		ibv_ack_async_event(&event);
 }
 
+static void make_window(void)
+{
+	CHECK(mw = ibv_alloc_mw(pds[0], one_in(3) ? IBV_MW_TYPE_1 : IBV_MW_TYPE_2));
+}
+
+static void make_ah(void)
+{
+	struct ibv_ah_attr attr = {.dlid = 1, .port_num = 1, .is_global = (uint8_t)rnd(2)};
+
+	CHECK(ah = ibv_create_ah(pds[0], &attr));
+}
+
+/* Others of the kind, while operations that name the old ones may wait. */
+static void replace(void)
+{
+	if (one_in(2)) {
+		CHECK_EQ(ibv_dealloc_mw(mw), 0);
+		make_window();
+	} else {
+		CHECK_EQ(ibv_destroy_ah(ah), 0);
+		make_ah();
+	}
+}
+
 static void query(void)
 {
 	struct slot *s = &slots[rnd(MAX_QPS)];
@@ -361,11 +385,10 @@ static void open_all(void)
 	for (int i = 0; i < MAX_CQS; i++)
 		CHECK(cqs[i] = ibv_create_cq(context, 512, NULL, channel, 0));
 	struct ibv_srq_init_attr srq_init = {.attr = {.max_wr = 64, .max_sge = 2}};
-	struct ibv_ah_attr ah_attr = {.dlid = 1, .port_num = 1};
 
 	CHECK(srq = ibv_create_srq(pds[0], &srq_init));
-	CHECK(ah = ibv_create_ah(pds[0], &ah_attr));
-	CHECK(mw = ibv_alloc_mw(pds[0], IBV_MW_TYPE_2));
+	make_ah();
+	make_window();
 	for (int i = 0; i < 3; i++)
 		arenas[i] = memory_alloc(kinds[i], ARENA * 4, &arena_fds[i]);
 	known_count = 0;
@@ -400,7 +423,7 @@ static void act(void)
 {
 	static void (*const actions[])(void) = {
 	    create_mr,	  create_qp,	 create_qp, modify_qp, modify_qp, modify_qp, post_sends, post_sends, post_sends,
-	    post_sends,	  post_receives, post_receives, post_receives, poll_all, poll_all, poll_all, events,	 query, tell, listen_to_peer,
+	    post_sends,	  post_receives, post_receives, post_receives, poll_all, poll_all, poll_all, events,	 query, replace, tell, listen_to_peer,
 	};
 
 	actions[rnd(sizeof(actions) / sizeof(actions[0]))]();
@@ -411,7 +434,9 @@ static int child(void)
 	peer_socket = 3;
 	child_receive(3, &state, sizeof(state));
 	open_all();
-	for (;;) {
+	for (unsigned i = 0;; i++) {
+		if (i % 64 == 0)
+			watchdog(2 * PATIENCE_S); /* the parent's shows us too */
 		act();
 		struct pollfd p = {.fd = 3, .events = 0};
 
@@ -422,18 +447,6 @@ static int child(void)
 	return 0;
 }
 
-static uint64_t seed;
-
-static void hang(int signal)
-{
-	static const char text[] = "a hang: nothing happened for 20 seconds\n";
-
-	(void)signal;
-	if (write(2, text, sizeof(text) - 1) < 0) {
-	}
-	abort();
-}
-
 int main(int argc, char **argv)
 {
 	if (argc > 1 && strcmp(argv[1], "child") == 0)
@@ -442,14 +455,12 @@ int main(int argc, char **argv)
 	unsigned rounds = 0, kills = 0;
 	uint64_t calls = 0;
 
-	seed = argc > 2 ? strtoull(argv[2], NULL, 0) : now_ns() ^ (uint64_t)getpid() << 32;
-	signal(SIGALRM, hang);
+	uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 0) : now_ns() ^ (uint64_t)getpid() << 32;
 	struct footprint before = footprint_now();
 
 	do {
 		printf("  round %u seed %lu\n", rounds, seed);
 		fflush(stdout);
-		alarm(20);
 		state = seed;
 		struct child c = child_start("child");
 		uint64_t child_seed = rnd(0);
@@ -461,6 +472,8 @@ int main(int argc, char **argv)
 		bool killed = false;
 
 		for (unsigned i = 0; i < steps; i++, calls++) {
+			if (i % 64 == 0)
+				watchdog(PATIENCE_S);
 			act();
 			if (i == kill_at) {
 				kill(c.pid, SIGKILL);
@@ -468,7 +481,7 @@ int main(int argc, char **argv)
 				kills++;
 			}
 		}
-		alarm(20);
+		watchdog(PATIENCE_S);
 		close_all();
 		if (killed)
 			child_kill(&c);

@@ -19,7 +19,7 @@ static void await(const volatile uint64_t *word, uint64_t value, const char *wha
 
 	while (*word != value) {
 		if (now_ns() > until)
-			fail(__FILE__, __LINE__, what);
+			overdue(__FILE__, __LINE__, what);
 		usleep(200);
 	}
 }

@@ -138,7 +138,7 @@ static void events(struct endpoint *a, struct endpoint *b)
 	CHECK_EQ(ibv_req_notify_cq(a->cq, 0), 0);
 	post(a->qp, &wr);
 	post(a->qp, &wr);
-	CHECK_EQ(poll(&p, 1, 1000), 1);
+	CHECK_EQ(poll(&p, 1, PATIENCE_S * 1000), 1);
 	CHECK_EQ(ibv_get_cq_event(a->channel, &cq, &context), 0);
 	CHECK(cq == a->cq && context == a);
 	CHECK_EQ(ibv_get_cq_event(a->channel, &cq, &context), -1); /* one event for one request */
@@ -156,7 +156,7 @@ static void events(struct endpoint *a, struct endpoint *b)
 	CHECK_EQ(poll(&p, 1, 20), 0);
 	wr.send_flags |= IBV_SEND_SOLICITED;
 	post(a->qp, &wr);
-	CHECK_EQ(poll(&p, 1, 1000), 1);
+	CHECK_EQ(poll(&p, 1, PATIENCE_S * 1000), 1);
 	CHECK_EQ(ibv_get_cq_event(b->channel, &cq, &context), 0);
 	ibv_ack_cq_events(cq, 1);
 	for (int i = 0; i < 2; i++) {

@@ -137,7 +137,7 @@ static void run(enum memory kind, const char *name)
 	child_receive(c.socket, &go, 1);
 	if (kind == MEMORY_MEMFD) {
 		step("%s: a region that its owner deregistered is mapped here no more", name);
-		uint64_t until = now_ns() + 2000000000ull;
+		uint64_t until = now_ns() + PATIENCE_NS;
 
 		while (footprint_now().maps != before.maps - 1 && now_ns() < until)
 			usleep(1000);

@@ -29,6 +29,54 @@ void step(const char *format, ...)
 	va_end(args);
 }
 
+/* This process and its children, which are what it waits for; in a process of its own, and without malloc. */
+static void show_stacks(void)
+{
+	static const char script[] = "command -v gdb >/dev/null || { echo 'no gdb here'; exit; }\n"
+				     "for p in $1 $(cat /proc/$1/task/*/children); do\n"
+				     "  [ $p = $$ ] || timeout 60 gdb -p $p -batch -ex 'thread apply all bt' 2>/dev/null\n"
+				     "done >&2";
+	char pid[16];
+
+	snprintf(pid, sizeof(pid), "%d", (int)getpid());
+	pid_t shell = vfork();
+
+	if (shell == 0) {
+		execl("/bin/sh", "sh", "-c", script, "sh", pid, (char *)NULL);
+		_exit(127);
+	}
+	waitpid(shell, NULL, 0);
+}
+
+static void hang(int signal)
+{
+	static const char text[] = "a hang; the stacks of this process and of its children:\n";
+
+	(void)signal;
+	if (write(2, text, sizeof(text) - 1) < 0) {
+	}
+	show_stacks();
+	abort();
+}
+
+void overdue(const char *file, int line, const char *what)
+{
+	show_stacks();
+	fail(file, line, what);
+}
+
+void watchdog(unsigned seconds)
+{
+	signal(SIGALRM, hang);
+	alarm(seconds);
+}
+
+/* In every test and every child of one: less than ctest's limit, which says nothing of where. */
+__attribute__((constructor)) static void watch_this_program(void)
+{
+	watchdog(4 * PATIENCE_S);
+}
+
 uint64_t now_ns(void)
 {
 	struct timespec t;
@@ -176,7 +224,7 @@ void qp_connect(struct ibv_qp *qp, uint32_t dest)
 {
 	qp_to_init(qp, IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC);
 	qp_to_rtr(qp, dest);
-	qp_to_rts(qp, 14, 7, 7);
+	qp_to_rts(qp, 18, 7, 7); /* some seconds, if the peer is slow to get ready */
 }
 
 enum ibv_qp_state qp_state(struct ibv_qp *qp)
@@ -200,7 +248,7 @@ struct ibv_wc poll_one(struct ibv_cq *cq)
 		if (n == 1)
 			return wc;
 		if (now_ns() > until)
-			fail(__FILE__, __LINE__, "a completion comes in time");
+			overdue(__FILE__, __LINE__, "a completion comes in time");
 		sched_yield();
 	}
 }

@@ -32,8 +32,7 @@
 	} while (0)
 
 /*
- * How long anything may take that is sure to happen: machines are slow at times, and a hang is found all the same. A
- * watchdog ends the program a while later, and shows where it was.
+ * How long anything may take that is sure to happen: machines are slow at times, and a hang is found all the same.
  */
 #define PATIENCE_S 60
 #define PATIENCE_NS (PATIENCE_S * 1000000000ull)
@@ -41,6 +40,10 @@
 void fail(const char *file, int line, const char *what) __attribute__((noreturn));
 void fail_eq(const char *file, int line, const char *what, long long actual, long long expected)
     __attribute__((noreturn));
+/* Like fail, when something did not come: shows all stacks. */
+void overdue(const char *file, int line, const char *what) __attribute__((noreturn));
+/* Shows all stacks and ends the program unless it is called again before; programs start with 4 * PATIENCE_S. */
+void watchdog(unsigned seconds);
 /* Announce a step of the test. */
 void step(const char *format, ...) __attribute__((format(printf, 1, 2)));
 uint64_t now_ns(void);
