@@ -9,14 +9,23 @@
 
 #define PIECE (1u << 30)
 
+/* It is dying, and has no memory any more: its pipe is about to hang up. */
+static bool has_no_memory(const struct sv_peer *peer)
+{
+	char byte;
+	struct iovec local = {&byte, 1}, remote = {(void *)1, 1};
+
+	return !peer->self && process_vm_readv(peer->pid, &local, 1, &remote, 1, 0) < 0 && errno == ESRCH;
+}
+
 /*
- * Gone, or going: a process that dies or execs loses its memory a moment before its pipe hangs up, so give it that
- * moment. Otherwise the owner has unmapped what it registered.
+ * Gone, or going. A process that execs loses its memory a moment before its pipe hangs up, so give it that moment.
+ * Otherwise the owner has unmapped what it registered.
  */
 static int vm_failure(struct sv_qp *qp)
 {
-	for (int i = 0; i < 100; i++) {
-		if (sv_peer_check_dead(qp->peer))
+	for (int i = 0; i < 500; i++) {
+		if (has_no_memory(qp->peer) || sv_peer_check_dead(qp->peer))
 			return SV_STALL_GONE;
 		nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL);
 	}
