@@ -5,6 +5,11 @@ import sun.reflect.ReflectionFactory;
 /** Regions for stress tests, of a server that is never called: making millions of them must cost nothing. */
 final class Regions {
 
+    static final long BYTES = 8;
+    /** Ids. */
+    static final int OLD = 1;
+    static final int NEW = 2;
+
     private static final RemoteServer SERVER = blankServer();
 
     private Regions() {
@@ -12,7 +17,7 @@ final class Regions {
 
     /** @param id its number, its address and its key */
     static RemoteRegion region(int id) {
-        return new RemoteRegion(SERVER, id, id, id, false);
+        return new RemoteRegion(SERVER, id, id, id);
     }
 
     private static RemoteServer blankServer() {
