@@ -26,6 +26,20 @@ unsigned long long farheap_post_send_address(struct ibv_context *context);
 unsigned long long farheap_poll_cq_address(struct ibv_context *context);
 unsigned long long farheap_req_notify_cq_address(struct ibv_context *context);
 
+/*
+ * One READ or WRITE at a time, from its post to its completion in one call. The object keeps a prepared work request of each kind,
+ * with the given wr_id; NULL where there is no memory. farheap_one_operation_address() is the address of
+ *
+ *   int run(void *one, uint64_t local, uint64_t remote, uint64_t length | lkey << 32, uint64_t rkey | is_write << 32)
+ *
+ * which returns 0 where the operation has completed; 1 where it has not within `polls` polls; 2 where it completed with another status,
+ * which *wc has; and -errno where the post was refused or the queue is broken. Nothing else may be in flight on the completion queue.
+ */
+void *farheap_one_operation_create(struct ibv_qp *qp, struct ibv_cq *cq, unsigned long long wc_address, unsigned long long wr_id,
+                                   unsigned max_inline, int polls);
+void farheap_one_operation_free(void *one);
+unsigned long long farheap_one_operation_address(void);
+
 /* A list is opaque: JavaCPP reads a pointer to a pointer as one level less. */
 void *farheap_get_device_list(int *num_devices);
 void farheap_free_device_list(void *list);
@@ -63,11 +77,21 @@ int farheap_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask, stru
 
 const char *farheap_wc_status_str(int status);
 
-/*
- * Posts the work request and polls its completion, `operations` times, one after the other. Returns the ns that took, or a
- * negative errno. For benchmarks.
- */
-long long farheap_raw_loop(struct ibv_qp *qp, struct ibv_cq *cq, unsigned long long wr_address, int operations);
+/* What the loop for benchmarks does over and over: `depth` work requests, `stride` bytes apart, linked into lists of `list`. */
+struct farheap_raw_plan {
+    unsigned long long requests;
+    int stride, depth, list;
+    int opcode, flags; /* flags without IBV_SEND_SIGNALED: the last of a list is signaled */
+    int bytes;
+    unsigned long long local, remote;
+    unsigned lkey, rkey;
+};
+
+/* Does so many operations, `depth` in flight. Returns the ns that took, or a negative errno. */
+long long farheap_raw_loop(struct ibv_qp *qp, struct ibv_cq *cq, const struct farheap_raw_plan *plan, int operations);
+/* Times `count` single operations, one in `every`, into an array of long long at `nanos_address`. Returns 0 or a negative errno. */
+long long farheap_raw_samples(struct ibv_qp *qp, struct ibv_cq *cq, const struct farheap_raw_plan *plan, int every, int count,
+                              unsigned long long nanos_address);
 
 #ifdef __cplusplus
 }

@@ -12,11 +12,11 @@ import java.lang.invoke.VarHandle;
  */
 public final class Buffer implements AutoCloseable {
 
-    private static final VarHandle CLOSED;
+    private static final VarHandle USABLE;
 
     static {
         try {
-            CLOSED = MethodHandles.lookup().findVarHandle(Buffer.class, "closed", boolean.class);
+            USABLE = MethodHandles.lookup().findVarHandle(Buffer.class, "usable", long.class);
         } catch (ReflectiveOperationException e) {
             throw new ExceptionInInitializerError(e);
         }
@@ -24,11 +24,19 @@ public final class Buffer implements AutoCloseable {
 
     private final Cache cache;
     private final RegisteredMemory memory;
-    private boolean closed;
+    // Of the memory's, a step nearer: every request reads them.
+    private final long address;
+    private final long bytes;
+    private final int localKey;
+    private long usable;
 
     Buffer(Cache cache, RegisteredMemory memory) {
         this.cache = cache;
         this.memory = memory;
+        this.address = memory.address();
+        this.bytes = memory.bytes();
+        this.localKey = memory.localKey();
+        this.usable = bytes;
     }
 
     /** The memory itself, page-aligned, accessible to all threads. Access after {@link #close} throws. */
@@ -37,7 +45,7 @@ public final class Buffer implements AutoCloseable {
     }
 
     public long bytes() {
-        return memory.bytes();
+        return bytes;
     }
 
     /**
@@ -55,20 +63,25 @@ public final class Buffer implements AutoCloseable {
     }
 
     long address() {
-        return memory.address();
+        return address;
     }
 
     int localKey() {
-        return memory.localKey();
+        return localKey;
+    }
+
+    /** How many bytes requests may use: all, or none once it is closed. Read by sessions inside their gate, as {@link #closed}. */
+    long usableBytes() {
+        return (long) USABLE.getOpaque(this);
     }
 
     /** Read by sessions inside their gate; the cache sets it and then claims every session's gate. */
     boolean closed() {
-        return (boolean) CLOSED.getOpaque(this);
+        return usableBytes() == 0;
     }
 
     void closed(boolean value) {
-        CLOSED.setOpaque(this, value);
+        USABLE.setOpaque(this, value ? 0 : bytes);
     }
 
     void free() {

@@ -2,6 +2,7 @@ package io.farheap.cache;
 
 import io.farheap.control.ControlException;
 import io.farheap.latency.LatencyTracker;
+import io.farheap.latency.LatencyTracking;
 import io.farheap.latency.OperationLatency;
 import io.farheap.memory.RegisteredMemory;
 import io.farheap.region.MigrationOptions;
@@ -134,7 +135,7 @@ public final class Cache implements AutoCloseable {
     }
 
     private Session newSession() {
-        OperationLatency recorder = options.trackLatency() ? latency.newSource() : null;
+        OperationLatency recorder = options.latencyTracking() == LatencyTracking.NONE ? null : latency.newSource(options.latencyTracking());
         try {
             return new Session(this, options, scratch, recorder);
         } catch (Throwable e) {

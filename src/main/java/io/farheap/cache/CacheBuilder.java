@@ -1,5 +1,6 @@
 package io.farheap.cache;
 
+import io.farheap.latency.LatencyTracking;
 import io.farheap.region.MigrationOptions;
 
 import java.nio.file.Path;
@@ -23,7 +24,8 @@ public final class CacheBuilder {
     private int queueDepth = DEFAULT_QUEUE_DEPTH;
     private int requests = DEFAULT_REQUESTS;
     private int inlineBytes = DEFAULT_INLINE_BYTES;
-    private boolean trackLatency;
+    private int doorbellBatch = 1;
+    private LatencyTracking latencyTracking = LatencyTracking.NONE;
     private LostServerListener lostListener;
     private MigrationOptions migration = MigrationOptions.DEFAULT;
 
@@ -88,9 +90,18 @@ public final class CacheBuilder {
         return this;
     }
 
-    /** Times every request; two clock reads each. */
-    public CacheBuilder trackLatency(boolean track) {
-        this.trackLatency = track;
+    /**
+     * Work requests that are posted as one list, with one doorbell: a request then waits until so many have been issued to its server, or
+     * until the session is polled. 1, the default, posts each at once. Blocking requests never wait.
+     */
+    public CacheBuilder doorbellBatch(int requests) {
+        this.doorbellBatch = requests;
+        return this;
+    }
+
+    /** Which requests are timed, from issue to callback; none by default. {@link Cache#latency} has the result. */
+    public CacheBuilder trackLatency(LatencyTracking tracking) {
+        this.latencyTracking = tracking;
         return this;
     }
 
@@ -114,7 +125,7 @@ public final class CacheBuilder {
      * @throws IllegalArgumentException          where an option makes no sense
      */
     public Cache create() {
-        return new Cache(new CacheOptions(capacity, servers, device, file, loaded, name, queueDepth, requests, inlineBytes,
-            trackLatency, lostListener, migration));
+        return new Cache(new CacheOptions(capacity, servers, device, file, loaded, name, queueDepth, requests, inlineBytes, doorbellBatch,
+            latencyTracking, lostListener, migration));
     }
 }

@@ -1,5 +1,6 @@
 package io.farheap.cache;
 
+import io.farheap.latency.LatencyTracking;
 import io.farheap.region.MigrationOptions;
 import io.farheap.verbs.DeviceLimits;
 
@@ -19,12 +20,13 @@ import java.util.function.LongConsumer;
  * @param queueDepth    RDMA operations in flight on one connection (Redy's q)
  * @param requests      requests of a session between issue and callback
  * @param inlineBytes   writes of up to this size travel in the work request
- * @param trackLatency  whether sessions time every request
+ * @param doorbellBatch work requests posted as one list; 1 posts each at once
+ * @param latencyTracking which requests sessions time
  * @param lostListener  told when a server is lost, on a thread that it must not hold; or null
  * @param migration     how regions move
  */
 record CacheOptions(long capacity, List<String> servers, String device, Path file, LongConsumer loaded, String name, int queueDepth,
-                    int requests, int inlineBytes, boolean trackLatency, LostServerListener lostListener, MigrationOptions migration) {
+                    int requests, int inlineBytes, int doorbellBatch, LatencyTracking latencyTracking, LostServerListener lostListener, MigrationOptions migration) {
 
     private static final int MAX_REQUESTS = 1 << 16;
     private static final int COMPLETION_ENTRIES_PER_DEPTH = 16;
@@ -46,6 +48,9 @@ record CacheOptions(long capacity, List<String> servers, String device, Path fil
         }
         if (inlineBytes < 0) {
             throw new IllegalArgumentException("an inline threshold of " + inlineBytes + " bytes; it must be at least 0");
+        }
+        if (doorbellBatch < 1) {
+            throw new IllegalArgumentException("a doorbell batch of " + doorbellBatch + " work requests; it must be at least 1");
         }
         servers = List.copyOf(servers);
     }

@@ -1,7 +1,5 @@
 package io.farheap.cache;
 
-import io.farheap.connection.Connection;
-
 /** Completions that a migration took from a session's completion queue; the session's thread handles them before others. */
 final class ForeignCompletions {
 
@@ -27,17 +25,6 @@ final class ForeignCompletions {
             }
         }
         return false;
-    }
-
-    /** How many belong to a connection. */
-    int countOf(int connection) {
-        int found = 0;
-        for (int i = 0; i < count; i++) {
-            if (Connection.connectionOf(ids[i]) == connection) {
-                found++;
-            }
-        }
-        return found;
     }
 
     int count() {

@@ -22,6 +22,8 @@ final class Requests {
     final int[] status;
     /** Its place in the order of issue. */
     final long[] sequence;
+    /** How many requests its time stands for; 0 where it is not timed. */
+    final int[] timed;
     final long[] issuedAt;
     final long[] token;
     final Completion[] completion;
@@ -32,6 +34,7 @@ final class Requests {
 
     private final int[] free;
     private int freeCount;
+    private int pending;
 
     Requests(int capacity) {
         write = new boolean[capacity];
@@ -41,6 +44,7 @@ final class Requests {
         outstanding = new int[capacity];
         status = new int[capacity];
         sequence = new long[capacity];
+        timed = new int[capacity];
         issuedAt = new long[capacity];
         token = new long[capacity];
         completion = new Completion[capacity];
@@ -55,7 +59,11 @@ final class Requests {
 
     /** @return a free request, or {@link #NONE} */
     int take() {
-        return freeCount == 0 ? NONE : free[--freeCount];
+        if (freeCount == 0) {
+            return NONE;
+        }
+        pending++;
+        return free[--freeCount];
     }
 
     /** The callback and the buffer stay until the next request in this place has others: storing a reference is not free. */
@@ -64,6 +72,7 @@ final class Requests {
             segment[request] = null;
         }
         free[freeCount++] = request;
+        pending--;
     }
 
     void completion(int request, Completion value) {
@@ -80,7 +89,7 @@ final class Requests {
 
     /** Requests between issue and callback. */
     int pending() {
-        return free.length - freeCount;
+        return pending;
     }
 
     boolean fullyPosted(int request) {

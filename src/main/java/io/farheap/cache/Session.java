@@ -56,6 +56,7 @@ public final class Session implements AutoCloseable, MigrationParticipant {
     private static final int FLUSH_ENTRIES = 256;
 
     private final Cache cache;
+    private final long capacity;
     private final OperationLatency latency;
     private final OwnerGate gate = new OwnerGate();
     private final CompletionChannel channel;
@@ -77,6 +78,7 @@ public final class Session implements AutoCloseable, MigrationParticipant {
 
     Session(Cache cache, CacheOptions options, RegisteredMemory scratch, OperationLatency latency) {
         this.cache = cache;
+        this.capacity = cache.capacity();
         this.latency = latency;
         int entries = options.completionEntries(cache.context().limits());
         this.channel = cache.context().createCompletionChannel();
@@ -150,18 +152,30 @@ public final class Session implements AutoCloseable, MigrationParticipant {
 
     /** Reads, and returns when the data is in the buffer. @throws CacheException where the request failed */
     public void readBlocking(long address, Buffer destination, long offset, long length) {
+        int result = now(false, address, destination, offset, length);
+        if (result == SessionEngine.DONE) {
+            return;
+        }
         blocked.begin();
-        while (!read(address, destination, offset, length, blocked, blocked.ticket)) {
-            awaitProgress();
+        if (result == SessionEngine.NOT_NOW) {
+            while (!read(address, destination, offset, length, blocked, blocked.ticket)) {
+                awaitProgress();
+            }
         }
         blocked.await("read", address, length);
     }
 
     /** Writes, and returns when the write has taken effect. @throws CacheException where the request failed */
     public void writeBlocking(long address, Buffer source, long offset, long length) {
+        int result = now(true, address, source, offset, length);
+        if (result == SessionEngine.DONE) {
+            return;
+        }
         blocked.begin();
-        while (!write(address, source, offset, length, blocked, blocked.ticket)) {
-            awaitProgress();
+        if (result == SessionEngine.NOT_NOW) {
+            while (!write(address, source, offset, length, blocked, blocked.ticket)) {
+                awaitProgress();
+            }
         }
         blocked.await("write", address, length);
     }
@@ -375,6 +389,21 @@ public final class Session implements AutoCloseable, MigrationParticipant {
         }
     }
 
+    /** The way of a request that meets no obstacle; whatever is unusual is left to the ordinary way, which reports it. */
+    private int now(boolean write, long address, Buffer buffer, long offset, long length) {
+        if (owner != Thread.currentThread() || (address | offset | length - 1) < 0 || length > capacity - address
+            || engine.inCallback()) {
+            return SessionEngine.NOT_NOW;
+        }
+        gate.enter();
+        try {
+            return !closed && !closing && length <= buffer.usableBytes() - offset && buffer.cache() == cache
+                ? engine.now(write, address, buffer, offset, length, blocked, blocked.ticket + 1) : SessionEngine.NOT_NOW;
+        } finally {
+            gate.exit();
+        }
+    }
+
     private boolean issue(boolean write, long address, Buffer buffer, long offset, long length, Completion completion, long token) {
         checkRange(address, length);
         if (buffer.cache() != cache) {
@@ -412,7 +441,7 @@ public final class Session implements AutoCloseable, MigrationParticipant {
     }
 
     private void checkRange(long address, long length) {
-        if (address < 0 || length < 1 || length > cache.capacity() - address) {
+        if (address < 0 || length < 1 || length > capacity - address) {
             throw new IndexOutOfBoundsException(length + " bytes at address " + address + "; the cache has " + cache.capacity()
                 + " bytes, and a request at least 1");
         }

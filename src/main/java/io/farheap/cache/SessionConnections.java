@@ -54,7 +54,8 @@ final class SessionConnections implements AutoCloseable {
             if (closed) {
                 return;
             }
-            ServerConnection connection = server.connect(domain, completions, nextNumber++, options.queueDepth(), options.inlineBytes());
+            ServerConnection connection = server.connect(domain, completions, nextNumber++, options.queueDepth(), options.inlineBytes(),
+                options.doorbellBatch());
             gate.claim();
             connections.add(connection);
             engine.addConnection(server.index(), connection.connection());

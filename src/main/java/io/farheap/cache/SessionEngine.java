@@ -6,6 +6,7 @@ import io.farheap.region.DividedRegion;
 import io.farheap.region.RegionTable;
 import io.farheap.region.RemoteRegion;
 import io.farheap.verbs.CompletionQueue;
+import io.farheap.verbs.OneOperation;
 import io.farheap.verbs.WcStatus;
 
 import java.lang.foreign.MemorySegment;
@@ -21,7 +22,12 @@ import java.util.Arrays;
  */
 final class SessionEngine {
 
+    static final int DONE = 0;
+    static final int STARTED = 1;
+    static final int NOT_NOW = 2;
+
     private static final int NO_CHUNK = -1;
+    private static final long REFUSED_TIMEOUT_NANOS = 5_000_000_000L;
     private static final int TAG_CHUNK_SHIFT = 32;
     /** Places in the order of callbacks for each request: a request that is held leaves an empty one behind. */
     private static final int ORDER_PLACES = 4;
@@ -52,6 +58,7 @@ final class SessionEngine {
     /** The one to use for each server. */
     private Connection[] byServer = new Connection[0];
     private int inFlight;
+    private final Routes routes;
 
     /** The order of issue: {@code order[sequence & mask]}. Before {@code head}: called back. Before {@code next}: posted. */
     private final int[] order;
@@ -61,6 +68,8 @@ final class SessionEngine {
     private long tail;
 
     private boolean heldMayGoOn;
+    /** A connection may have a list that is not posted. */
+    private boolean listing;
     private boolean inCallback;
 
     /**
@@ -79,6 +88,7 @@ final class SessionEngine {
         this.requests = new Requests(capacity);
         // At most half may be held, so that requests to other regions always find room.
         this.heldLimit = capacity / 2;
+        this.routes = new Routes(this, table.size());
         this.held = new HeldRequests(requests, table, capacity);
         this.foreign = new ForeignCompletions(foreignEntries);
         this.order = new int[capacity * ORDER_PLACES];
@@ -95,6 +105,7 @@ final class SessionEngine {
             byServer = Arrays.copyOf(byServer, server + 1);
         }
         byServer[server] = connection;
+        routes.forget();
     }
 
     /**
@@ -104,19 +115,23 @@ final class SessionEngine {
     void removeConnection(int server, long timeoutNanos) {
         Connection connection = byServer[server];
         byServer[server] = null;
-        if (connection.inFlight() == 0) {
-            return;
+        routes.forget();
+        connection.postList();
+        if (connection.inFlight() > 0) {
+            failInFlight(connection, timeoutNanos);
         }
+    }
+
+    /** Fails a connection and keeps the completions of all that is in flight on it, also of what the device refused. */
+    private void failInFlight(Connection connection, long timeoutNanos) {
         connection.fail();
+        routes.forget();
+        long last = connection.lastId();
         long deadline = System.nanoTime() + timeoutNanos;
-        while (foreign.countOf(connection.number()) < connection.inFlight() && System.nanoTime() - deadline < 0) {
+        while (last >= 0 && !foreign.contains(last) && System.nanoTime() - deadline < 0) {
             keepCompletions();
         }
-        connection.forEachInFlight(id -> {
-            if (!foreign.contains(id)) {
-                foreign.add(id, WcStatus.WR_FLUSH_ERR);
-            }
-        });
+        connection.forEachUnknown(foreign::contains, id -> foreign.add(id, WcStatus.WR_FLUSH_ERR));
     }
 
     /** The connection to a server, or null where it could not be reached when the session was opened. */
@@ -145,6 +160,63 @@ final class SessionEngine {
         return requests.uses(buffer);
     }
 
+    /**
+     * Does a request at once, where nothing else of the session is pending and nothing is in its way.
+     *
+     * @return {@link #DONE}; {@link #STARTED} where it is pending now, with the given completion; {@link #NOT_NOW} where nothing has
+     *         happened
+     */
+    int now(boolean write, long address, Buffer buffer, long offset, long length, Completion completion, long token) {
+        int index = table.indexOf(address);
+        RemoteRegion region = table.get(index);
+        Route route = routes.get(index);
+        long offsetInRegion = table.offsetOf(address);
+        if (route.region != region || requests.pending() != 0 || length > maxMessageBytes || length > table.regionBytes() - offsetInRegion) {
+            return nowAfterLearning(write, address, buffer, offset, length, completion, token);
+        }
+        int timed = latency == null ? 0 : latency.due();
+        long start = timed > 0 ? System.nanoTime() : 0;
+        int result = route.operation.run(write, buffer.address() + offset, buffer.localKey(), route.address + offsetInRegion,
+            route.remoteKey, (int) length);
+        if (result != OneOperation.COMPLETED) {
+            return started(result, region, write, address, length, buffer, completion, token, timed, start);
+        }
+        if (timed > 0) {
+            record(write, System.nanoTime() - start, timed);
+        }
+        return DONE;
+    }
+
+    private int nowAfterLearning(boolean write, long address, Buffer buffer, long offset, long length, Completion completion, long token) {
+        int index = table.indexOf(address);
+        RemoteRegion region = table.get(index);
+        return routes.get(index).region != region && routes.learn(index, region)
+            ? now(write, address, buffer, offset, length, completion, token) : NOT_NOW;
+    }
+
+    private int started(int result, RemoteRegion region, boolean write, long address, long length, Buffer buffer, Completion completion,
+                        long token, int timed, long start) {
+        Connection connection = connection(region.serverIndex());
+        int request = requests.take();
+        fill(request, write, address, length, buffer, completion, token);
+        requests.timed[request] = timed;
+        requests.issuedAt[request] = start;
+        requests.posted[request] = length;
+        order[(int) tail & orderMask] = request;
+        tail++;
+        next = tail;
+        if (result == OneOperation.IN_FLIGHT) {
+            connection.adopt(request, write, region.address() + table.offsetOf(address), (int) length);
+            requests.outstanding[request] = 1;
+            inFlight++;
+        } else {
+            connection.fail();
+            routes.forget();
+            requests.status[request] = Status.LOST;
+        }
+        return STARTED;
+    }
+
     /** @return false where the queue is full, and nothing has happened */
     boolean issue(boolean write, long address, long length, Buffer buffer, long local, MemorySegment segment, Completion completion,
                   long token) {
@@ -158,21 +230,17 @@ final class SessionEngine {
         return enqueue(write, address, length, buffer, local, segment, completion, token);
     }
 
-    /** Posts a request that is one work request, where there is room for it. */
+    /** Posts a request that is one work request, where there is room for it and the way is known. */
     private boolean postAtOnce(boolean write, long address, long length, Buffer buffer, long local, Completion completion, long token) {
+        int index = table.indexOf(address);
+        RemoteRegion region = table.get(index);
+        Route route = routes.get(index);
         long offset = table.offsetOf(address);
-        if (length > maxMessageBytes || length > table.regionBytes() - offset) {
-            return false;
+        if (route.region != region) {
+            return routes.learn(index, region) && postAtOnce(write, address, length, buffer, local, completion, token);
         }
-        RemoteRegion region = table.get(table.indexOf(address));
-        if (region.divided()) {
-            region = region.division().copy(write, offset, length);
-            if (region == null) {
-                return false;
-            }
-        }
-        Connection connection = connection(region.serverIndex());
-        if (connection == null || connection.failed() || !connection.hasRoom() || inFlight == completionEntries) {
+        Connection connection = route.connection;
+        if (length > maxMessageBytes || length > table.regionBytes() - offset || connection.failed() || !connection.hasRoom() || inFlight == completionEntries) {
             return false;
         }
         int request = requests.take();
@@ -180,20 +248,35 @@ final class SessionEngine {
             return false;
         }
         fill(request, write, address, length, buffer, completion, token);
+        time(request);
         requests.posted[request] = length;
+        requests.outstanding[request] = 1;
         order[(int) tail & orderMask] = request;
         tail++;
         next = tail;
+        inFlight++;
         int error = write
-            ? connection.write(request, local, buffer.localKey(), region.address() + offset, region.remoteKey(), (int) length)
-            : connection.read(request, local, buffer.localKey(), region.address() + offset, region.remoteKey(), (int) length);
-        if (error == 0) {
-            requests.outstanding[request] = 1;
-            inFlight++;
-        } else {
-            requests.status[request] = Status.LOST;
-        }
+            ? connection.write(request, local, buffer.localKey(), route.address + offset, route.remoteKey, (int) length)
+            : connection.read(request, local, buffer.localKey(), route.address + offset, route.remoteKey, (int) length);
+        noteList(connection, error);
         return true;
+    }
+
+    private void noteList(Connection connection, int error) {
+        if (error != 0) {
+            failInFlight(connection, REFUSED_TIMEOUT_NANOS);
+        } else if (connection.listing()) {
+            listing = true;
+        }
+    }
+
+    private void postLists() {
+        listing = false;
+        for (Connection connection : byServer) {
+            if (connection != null && connection.listing() && connection.postList() != 0) {
+                failInFlight(connection, REFUSED_TIMEOUT_NANOS);
+            }
+        }
     }
 
     private boolean enqueue(boolean write, long address, long length, Buffer buffer, long local, MemorySegment segment,
@@ -210,6 +293,7 @@ final class SessionEngine {
             return false;
         }
         fill(request, write, address, length, buffer, completion, token);
+        time(request);
         requests.posted[request] = 0;
         requests.local[request] = local;
         requests.segment[request] = segment;
@@ -235,7 +319,12 @@ final class SessionEngine {
         requests.token[request] = token;
         requests.completion(request, completion);
         requests.buffer(request, buffer);
-        if (latency != null) {
+    }
+
+    private void time(int request) {
+        int timed = latency == null ? 0 : latency.due();
+        requests.timed[request] = timed;
+        if (timed > 0) {
             requests.issuedAt[request] = System.nanoTime();
         }
     }
@@ -249,6 +338,10 @@ final class SessionEngine {
         }
         if (heldMayGoOn) {
             postHeld();
+        }
+        if (listing) {
+            postLists();
+            handleCompletions();
         }
         return callBack();
     }
@@ -283,6 +376,10 @@ final class SessionEngine {
      */
     boolean flush(Connection connection, RemoteRegion region, long scratch, int scratchKey) {
         if (connection.failed() || connection.flush(scratch, scratchKey, region.address(), region.remoteKey()) != 0) {
+            routes.forget();
+            if (connection.inFlight() > 0) {
+                failInFlight(connection, REFUSED_TIMEOUT_NANOS);
+            }
             return false;
         }
         keepCompletions();
@@ -404,8 +501,8 @@ final class SessionEngine {
         int error = write
             ? connection.write(request, local, buffer.localKey(), remote, remoteKey, bytes)
             : connection.read(request, local, buffer.localKey(), remote, remoteKey, bytes);
-        posted(request, bytes, error);
-        return error;
+        posted(request, bytes, connection, error);
+        return 0;
     }
 
     private int postBounced(int request, boolean write, Connection connection, long remote, int remoteKey, int available) {
@@ -424,21 +521,15 @@ final class SessionEngine {
         int error = write
             ? connection.write(tag, bounce.address(chunk), bounce.localKey(), remote, remoteKey, bytes)
             : connection.read(tag, bounce.address(chunk), bounce.localKey(), remote, remoteKey, bytes);
-        if (error != 0) {
-            bounce.give(chunk);
-        }
-        posted(request, bytes, error);
-        return error;
+        posted(request, bytes, connection, error);
+        return 0;
     }
 
-    private void posted(int request, int bytes, int error) {
+    private void posted(int request, int bytes, Connection connection, int error) {
         requests.posted[request] += bytes;
-        if (error == 0) {
-            requests.outstanding[request]++;
-            inFlight++;
-        } else {
-            requests.status[request] = Status.LOST;
-        }
+        requests.outstanding[request]++;
+        inFlight++;
+        noteList(connection, error);
     }
 
     private boolean copied(int request, int chunk, boolean in) {
@@ -474,16 +565,29 @@ final class SessionEngine {
 
     private void complete(long id, int status) {
         Connection connection = connections[Connection.connectionOf(id)];
-        long tag = connection.complete(id, status);
-        if (id == connection.flushId()) {
-            return;
+        int ended = connection.complete(id, status);
+        for (int i = 1; i < ended; i++) {
+            end(connection.take(id), WcStatus.SUCCESS);
         }
+        if (ended > 0) {
+            end(connection.take(id), status);
+        }
+    }
+
+    /** A work request has ended. */
+    private void end(long tag, int status) {
         int request = (int) tag;
-        int chunk = (int) (tag >>> TAG_CHUNK_SHIFT) - 1;
         inFlight--;
         requests.outstanding[request]--;
+        if (tag >>> TAG_CHUNK_SHIFT != 0 || status != WcStatus.SUCCESS) {
+            endUnusual(request, (int) (tag >>> TAG_CHUNK_SHIFT) - 1, status);
+        }
+    }
+
+    private void endUnusual(int request, int chunk, int status) {
         if (status != WcStatus.SUCCESS) {
             requests.status[request] = Status.LOST;
+            routes.forget();
         }
         if (chunk != NO_CHUNK) {
             if (status == WcStatus.SUCCESS && !requests.write[request] && !copied(request, chunk, false)) {
@@ -497,7 +601,6 @@ final class SessionEngine {
         if (held.count() == 0 && (head == tail || !mayCallBack(order[(int) head & orderMask]))) {
             return 0;
         }
-        long now = latency == null ? 0 : System.nanoTime();
         int called = 0;
         // What a callback issues may be done at once, where a server is lost: it waits for the next poll.
         long end = tail;
@@ -509,13 +612,13 @@ final class SessionEngine {
                 }
                 head++;
                 called++;
-                finish(request, now);
+                finish(request);
             } else {
                 head++;
             }
         }
         if (held.count() > 0) {
-            called += callBackHeld(now, end);
+            called += callBackHeld(end);
         }
         return called;
     }
@@ -524,7 +627,7 @@ final class SessionEngine {
         return request == EMPTY || requests.done(request);
     }
 
-    private int callBackHeld(long now, long end) {
+    private int callBackHeld(long end) {
         int called = 0;
         for (int i = 0; i < held.count(); i++) {
             int request = held.get(i);
@@ -536,19 +639,23 @@ final class SessionEngine {
             held.remove(i);
             i--;
             called++;
-            finish(request, now);
+            finish(request);
         }
         return called;
     }
 
-    private void finish(int request, long now) {
-        if (latency != null) {
-            long nanos = now - requests.issuedAt[request];
-            if (requests.write[request]) {
-                latency.write(nanos);
-            } else {
-                latency.read(nanos);
-            }
+    private void record(boolean write, long nanos, int timed) {
+        if (write) {
+            latency.write(nanos, timed);
+        } else {
+            latency.read(nanos, timed);
+        }
+    }
+
+    private void finish(int request) {
+        int timed = requests.timed[request];
+        if (timed > 0) {
+            record(requests.write[request], System.nanoTime() - requests.issuedAt[request], timed);
         }
         Completion completion = requests.completion[request];
         long token = requests.token[request];

@@ -2,6 +2,7 @@ package io.farheap.cli;
 
 import io.farheap.cache.Cache;
 import io.farheap.latency.LatencyInterval;
+import io.farheap.latency.LatencyTracking;
 import io.farheap.region.MigrationResult;
 import io.farheap.verbs.DeviceInfo;
 import io.farheap.verbs.Devices;
@@ -137,7 +138,7 @@ final class DemoCommand implements Callable<Integer> {
 
     private Cache create(long bytes, List<String> addresses) {
         try (ProgressBar bar = bar("filling", bytes)) {
-            return Cache.builder().capacity(bytes).servers(addresses).device(device).file(file, bar::stepTo).trackLatency(true).name("farheap-demo").create();
+            return Cache.builder().capacity(bytes).servers(addresses).device(device).file(file, bar::stepTo).trackLatency(LatencyTracking.EVERY).name("farheap-demo").create();
         }
     }
 

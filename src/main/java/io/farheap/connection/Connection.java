@@ -2,16 +2,19 @@ package io.farheap.connection;
 
 import io.farheap.verbs.CompletionQueue;
 import io.farheap.verbs.Endpoint;
+import io.farheap.verbs.OneOperation;
 import io.farheap.verbs.ProtectionDomain;
 import io.farheap.verbs.QueuePair;
 import io.farheap.verbs.SendRequests;
 
 import java.util.Arrays;
 import java.util.function.LongConsumer;
+import java.util.function.LongPredicate;
 
 /**
- * One-sided operations on one server over one queue pair, from prebuilt work requests. Every request is signaled and carries a tag
- * that comes back with its completion. Nothing on the path of an operation allocates.
+ * One-sided operations on one server over one queue pair, from prebuilt work requests. Each carries a tag that comes back when it has
+ * completed. Operations complete in the order in which they were posted, so their work requests are a ring, and only the last of a list
+ * is signaled. Nothing on the path of an operation allocates.
  *
  * <p>One thread at a time, except {@link #endpoint} and {@link #connect}, which the owner calls before the connection is shared. The
  * completion queue is the caller's and may serve many connections: an id that it reports belongs to the connection whose
@@ -20,7 +23,11 @@ import java.util.function.LongConsumer;
 public final class Connection implements AutoCloseable {
 
     private static final int SLOT_BITS = 32;
-    private static final long NO_REQUEST = -1;
+    private static final long NO_READ = -1;
+    /** {@link #now} leaves an operation in flight after so many polls: a few us, within which most NICs answer. */
+    private static final int POLLS = 100;
+    /** Work requests beside those of ordinary operations: a flush and an operation of {@link #now}. */
+    private static final int RESERVED = 2;
 
     private final QueuePair queuePair;
     private final SendRequests requests;
@@ -29,35 +36,58 @@ public final class Connection implements AutoCloseable {
     private final int depth;
     private final int inlineBytes;
 
-    private final int[] freeSlots;
-    private int free;
+    /** Slots of the ring, a power of two; the slot of operation n is {@code n & mask}. */
+    private final int mask;
+    private long posted;
+    private long completed;
     private final long[] tags;
-    /** Where the READ of a slot starts; {@link #NO_REQUEST} for a slot that holds none. */
+    /** Where the READ of a slot starts; {@link #NO_READ} for a slot that holds none. */
     private final long[] readAddresses;
     private final int[] readBytes;
+
+    /** The list that is being put together; its operations count as posted. */
+    private final int listLimit;
+    private int listed;
+    private int listFirst;
+    private int listLast;
+    private int listLastFlags;
+    private int listPayload;
 
     /** The slot that no ordinary operation takes, so that a flush never waits for room. */
     private final int flushSlot;
     private boolean flushing;
-    private boolean failed;
 
-    private Connection(QueuePair queuePair, int number, int depth, int inlineBytes) {
+    private final OneOperation now;
+    private final int nowSlot;
+    private boolean nowInFlight;
+
+    private boolean failed;
+    /** The first operation that the device refused. */
+    private long refused = Long.MAX_VALUE;
+
+    private Connection(QueuePair queuePair, int number, int depth, int inlineBytes, int listLimit) {
         this.queuePair = queuePair;
         this.number = number;
         this.depth = depth;
+        this.listLimit = Math.min(listLimit, depth);
         this.inlineBytes = Math.min(inlineBytes, queuePair.inlineBytes());
-        this.flushSlot = depth;
-        this.requests = new SendRequests(depth + 1);
-        this.freeSlots = new int[depth];
-        this.tags = new long[depth + 1];
-        this.readAddresses = new long[depth + 1];
-        this.readBytes = new int[depth + 1];
-        Arrays.fill(readAddresses, NO_REQUEST);
-        for (int slot = 0; slot <= depth; slot++) {
-            requests.id(slot, (long) number << SLOT_BITS | slot);
+        int slots = Integer.highestOneBit(depth) == depth ? depth : Integer.highestOneBit(depth) * 2;
+        this.mask = slots - 1;
+        this.flushSlot = slots;
+        this.nowSlot = slots + 1;
+        this.tags = new long[slots + RESERVED];
+        this.readAddresses = new long[slots + RESERVED];
+        this.readBytes = new int[slots + RESERVED];
+        Arrays.fill(readAddresses, NO_READ);
+        this.now = queuePair.oneOperation(id(nowSlot), this.inlineBytes, POLLS);
+        try {
+            this.requests = new SendRequests(slots + 1);
+        } catch (Throwable e) {
+            now.close();
+            throw e;
         }
-        for (int slot = depth - 1; slot >= 0; slot--) {
-            freeSlots[free++] = slot;
+        for (int slot = 0; slot <= slots; slot++) {
+            requests.id(slot, id(slot));
         }
     }
 
@@ -65,11 +95,13 @@ public final class Connection implements AutoCloseable {
      * @param number      identifies the connection among those of the completion queue
      * @param depth       operations in flight at most (the field's q)
      * @param inlineBytes payloads of WRITEs up to this size should travel in the work request; the device grants more or none
+     * @param listLimit   operations that are posted as one list: 1 posts each at once, more wait for {@link #postList} or a full list
      */
-    public static Connection create(ProtectionDomain domain, CompletionQueue completions, int number, int depth, int inlineBytes) {
-        QueuePair queuePair = domain.createQueuePair(completions, depth + 1, inlineBytes);
+    public static Connection create(ProtectionDomain domain, CompletionQueue completions, int number, int depth, int inlineBytes,
+                                    int listLimit) {
+        QueuePair queuePair = domain.createQueuePair(completions, depth + RESERVED, inlineBytes);
         try {
-            return new Connection(queuePair, number, depth, inlineBytes);
+            return new Connection(queuePair, number, depth, inlineBytes, listLimit);
         } catch (Throwable e) {
             queuePair.close();
             throw e;
@@ -100,11 +132,17 @@ public final class Connection implements AutoCloseable {
 
     /** Whether another operation may be posted. */
     public boolean hasRoom() {
-        return free > 0;
+        return posted - completed < depth;
     }
 
+    /** Operations that were posted, or wait in a list, and have not completed. */
     public int inFlight() {
-        return depth - free;
+        return (int) (posted - completed) + (nowInFlight ? 1 : 0);
+    }
+
+    /** Whether operations wait for {@link #postList}. */
+    public boolean listing() {
+        return listed > 0;
     }
 
     /** Whether an operation ended in error: the queue pair posts nothing any more. */
@@ -113,38 +151,64 @@ public final class Connection implements AutoCloseable {
     }
 
     /**
-     * Posts a READ. There must be {@linkplain #hasRoom room}.
+     * Posts a READ, or puts it into the list. There must be {@linkplain #hasRoom room}.
      *
-     * @return 0, or errno where the device refused it, after which the connection has {@linkplain #failed failed}
+     * @return 0, or errno where the device refused it or one before it in the list: the connection has {@linkplain #failed failed}, no
+     *         completion will come for it, and the caller must end what is in flight
      */
     public int read(long tag, long localAddress, int localKey, long remoteAddress, int remoteKey, int bytes) {
-        int slot = freeSlots[--free];
+        int slot = (int) posted & mask;
         tags[slot] = tag;
         readAddresses[slot] = remoteAddress;
         readBytes[slot] = bytes;
         outstandingReads.add(remoteAddress, bytes);
-        requests.prepare(slot, SendRequests.READ, SendRequests.SIGNALED, localAddress, bytes, localKey, remoteAddress, remoteKey);
-        return post(slot, bytes);
+        return post(slot, SendRequests.READ, 0, localAddress, localKey, remoteAddress, remoteKey, bytes);
     }
 
     /**
-     * Posts a WRITE, fenced behind outstanding READs that it may overlap: RDMA lets a WRITE overtake them. There must be
-     * {@linkplain #hasRoom room}. An inline payload may be changed as soon as this returns.
+     * Posts a WRITE, or puts it into the list; fenced behind outstanding READs that it may overlap: RDMA lets a WRITE overtake them.
+     * There must be {@linkplain #hasRoom room}. An inline payload may be changed as soon as it is posted.
      *
-     * @return 0, or errno where the device refused it, after which the connection has {@linkplain #failed failed}
+     * @return as {@link #read}
      */
     public int write(long tag, long localAddress, int localKey, long remoteAddress, int remoteKey, int bytes) {
-        int slot = freeSlots[--free];
+        int slot = (int) posted & mask;
         tags[slot] = tag;
-        int flags = SendRequests.SIGNALED;
-        if (bytes <= inlineBytes) {
-            flags |= SendRequests.INLINE;
-        }
+        int flags = bytes <= inlineBytes ? SendRequests.INLINE : 0;
         if (outstandingReads.mayOverlap(remoteAddress, bytes)) {
             flags |= SendRequests.FENCE;
         }
-        requests.prepare(slot, SendRequests.WRITE, flags, localAddress, bytes, localKey, remoteAddress, remoteKey);
-        return post(slot, bytes);
+        return post(slot, SendRequests.WRITE, flags, localAddress, localKey, remoteAddress, remoteKey, bytes);
+    }
+
+    /** Posts what waits in the list. @return as {@link #read} */
+    public int postList() {
+        if (listed == 0) {
+            return 0;
+        }
+        requests.flags(listLast, listLastFlags | SendRequests.SIGNALED);
+        listed = 0;
+        int error = queuePair.post(requests, listFirst, listPayload);
+        return error == 0 ? 0 : refuse(error);
+    }
+
+    /**
+     * READs and WRITEs from post to completion, while nothing is in flight on any connection of the completion queue. After
+     * {@link OneOperation#IN_FLIGHT} the caller must {@link #adopt}, after {@link OneOperation#FAILED} it must {@link #fail}.
+     */
+    public OneOperation now() {
+        return now;
+    }
+
+    /** Makes the operation that {@link #now} left in flight an ordinary one. */
+    public void adopt(long tag, boolean write, long remoteAddress, int bytes) {
+        nowInFlight = true;
+        tags[nowSlot] = tag;
+        if (!write) {
+            readAddresses[nowSlot] = remoteAddress;
+            readBytes[nowSlot] = bytes;
+            outstandingReads.add(remoteAddress, bytes);
+        }
     }
 
     /**
@@ -155,8 +219,11 @@ public final class Connection implements AutoCloseable {
      * @return 0 or errno
      */
     public int flush(long localAddress, int localKey, long remoteAddress, int remoteKey) {
-        requests.prepare(flushSlot, SendRequests.READ, SendRequests.SIGNALED, localAddress, Long.BYTES, localKey, remoteAddress, remoteKey);
-        int error = queuePair.postUnbounded(requests, flushSlot);
+        int error = postList();
+        if (error == 0) {
+            requests.aim(flushSlot, SendRequests.READ, SendRequests.SIGNALED, localAddress, Long.BYTES, localKey, remoteAddress, remoteKey);
+            error = queuePair.postUnbounded(requests, flushSlot);
+        }
         failed |= error != 0;
         flushing = error == 0;
         return error;
@@ -169,44 +236,72 @@ public final class Connection implements AutoCloseable {
 
     /** The id with which the completion of {@link #flush} comes. */
     public long flushId() {
-        return (long) number << SLOT_BITS | flushSlot;
+        return id(flushSlot);
     }
 
     /**
-     * Takes note of a completion and frees its place.
+     * Takes note of a completion.
      *
      * @param id     that the completion queue reported
      * @param status that it reported; anything but success fails the connection
-     * @return the operation's tag
+     * @return how many operations it ends, each to be taken by {@link #take}: the last with this status, those before it with success
      */
-    public long complete(long id, int status) {
+    public int complete(long id, int status) {
         int slot = (int) id;
         if (status != 0) {
             failed = true;
         }
-        if (readAddresses[slot] != NO_REQUEST) {
-            outstandingReads.remove(readAddresses[slot], readBytes[slot]);
-            readAddresses[slot] = NO_REQUEST;
+        if (slot < flushSlot) {
+            return (slot - (int) completed & mask) + 1;
         }
         if (slot == flushSlot) {
             flushing = false;
+            return 0;
+        }
+        return 1;
+    }
+
+    /**
+     * Frees the place of the operation that ended first.
+     *
+     * @param id of the completion that ended it
+     * @return its tag
+     */
+    public long take(long id) {
+        int slot;
+        if ((int) id == nowSlot) {
+            slot = nowSlot;
+            nowInFlight = false;
         } else {
-            freeSlots[free++] = slot;
+            slot = (int) completed++ & mask;
+        }
+        if (readAddresses[slot] != NO_READ) {
+            outstandingReads.remove(readAddresses[slot], readBytes[slot]);
+            readAddresses[slot] = NO_READ;
         }
         return tags[slot];
     }
 
-    /** Tells the ids of the operations in flight. */
-    public void forEachInFlight(LongConsumer consumer) {
-        boolean[] idle = new boolean[depth];
-        for (int i = 0; i < free; i++) {
-            idle[freeSlots[i]] = true;
-        }
-        for (int slot = 0; slot < depth; slot++) {
-            if (!idle[slot]) {
-                consumer.accept((long) number << SLOT_BITS | slot);
+    /** Tells the ids of the operations in flight that come after the last whose id {@code known} accepts, in the order of posting. */
+    public void forEachUnknown(LongPredicate known, LongConsumer consumer) {
+        long first = completed;
+        for (long n = completed; n < posted; n++) {
+            if (known.test(id((int) n & mask))) {
+                first = n + 1;
             }
         }
+        if (nowInFlight && first == completed && !known.test(id(nowSlot))) {
+            consumer.accept(id(nowSlot));
+        }
+        for (long n = first; n < posted; n++) {
+            consumer.accept(id((int) n & mask));
+        }
+    }
+
+    /** The id of the completion that will come last of those in flight; -1 where none will come. */
+    public long lastId() {
+        long end = Math.min(posted, refused);
+        return end != completed ? id((int) (end - 1) & mask) : nowInFlight ? id(nowSlot) : -1;
     }
 
     /** Posts nothing any more; what is in flight completes with an error. */
@@ -217,19 +312,42 @@ public final class Connection implements AutoCloseable {
 
     @Override
     public void close() {
+        now.close();
         queuePair.close();
         requests.close();
     }
 
-    private int post(int slot, int bytes) {
-        int error = queuePair.post(requests, slot, bytes);
-        if (error != 0) {
-            refuse(slot);
+    private int post(int slot, int opcode, int flags, long localAddress, int localKey, long remoteAddress, int remoteKey, int bytes) {
+        posted++;
+        if (listLimit == 1) {
+            requests.aim(slot, opcode, flags | SendRequests.SIGNALED, localAddress, bytes, localKey, remoteAddress, remoteKey);
+            int error = queuePair.post(requests, slot, bytes);
+            return error == 0 ? 0 : refuse(error);
         }
+        return list(slot, opcode, flags, localAddress, localKey, remoteAddress, remoteKey, bytes);
+    }
+
+    private int list(int slot, int opcode, int flags, long localAddress, int localKey, long remoteAddress, int remoteKey, int bytes) {
+        requests.prepare(slot, opcode, flags, localAddress, bytes, localKey, remoteAddress, remoteKey);
+        if (listed++ == 0) {
+            listFirst = slot;
+            listPayload = bytes;
+        } else {
+            requests.link(listLast, slot);
+            listPayload = Math.max(listPayload, bytes);
+        }
+        listLast = slot;
+        listLastFlags = flags;
+        return listed == listLimit ? postList() : 0;
+    }
+
+    private int refuse(int error) {
+        failed = true;
+        refused = completed + (queuePair.refused(requests) - (int) completed & mask);
         return error;
     }
 
-    private void refuse(int slot) {
-        complete((long) number << SLOT_BITS | slot, -1);
+    private long id(int slot) {
+        return (long) number << SLOT_BITS | slot;
     }
 }

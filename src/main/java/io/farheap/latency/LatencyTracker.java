@@ -6,6 +6,7 @@ import org.HdrHistogram.HistogramLogWriter;
 import java.io.PrintStream;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.ThreadLocalRandom;
 
 /**
  * The latencies of all sessions of a cache: per interval and in total, optionally written to a {@code .hlog} file (HdrHistogram's
@@ -24,9 +25,9 @@ public final class LatencyTracker {
     private long intervalStartMillis = System.currentTimeMillis();
     private HistogramLogWriter log;
 
-    /** A recorder for one more session. */
-    public OperationLatency newSource() {
-        OperationLatency source = new OperationLatency();
+    /** A recorder for one more session, which times what {@code tracking} says. */
+    public OperationLatency newSource(LatencyTracking tracking) {
+        OperationLatency source = new OperationLatency(tracking, ThreadLocalRandom.current().nextLong());
         sources.add(source);
         return source;
     }

@@ -4,16 +4,13 @@ import org.HdrHistogram.Histogram;
 import org.HdrHistogram.SingleWriterRecorder;
 
 /**
- * Latencies of one session's reads and writes, in ns. The session's thread records, without allocating or waiting; any other
- * thread takes intervals.
+ * Latencies of one session's reads and writes, in ns. The session's thread asks which requests to time and records, without
+ * allocating or waiting; any other thread takes intervals.
  */
 public final class OperationLatency {
 
     /** Three significant digits: an error below 0.1%. */
     public static final int SIGNIFICANT_DIGITS = 3;
-
-    private final SingleWriterRecorder reads = new SingleWriterRecorder(SIGNIFICANT_DIGITS);
-    private final SingleWriterRecorder writes = new SingleWriterRecorder(SIGNIFICANT_DIGITS);
 
     /**
      * A recorder grows, and allocates, when it meets a value larger than any before. Meeting this one first spares the data path
@@ -21,7 +18,22 @@ public final class OperationLatency {
      */
     private static final long LARGEST_EXPECTED_NANOS = 3_600_000_000_000L;
 
-    public OperationLatency() {
+    /** Requests that take longer than this are all timed: the clock costs them little. */
+    private static final long SAMPLED_BELOW_NANOS = 1_000;
+    private static final int SAMPLE = 64;
+
+    private final SingleWriterRecorder reads = new SingleWriterRecorder(SIGNIFICANT_DIGITS);
+    private final SingleWriterRecorder writes = new SingleWriterRecorder(SIGNIFICANT_DIGITS);
+    private final boolean sampled;
+
+    private int skipped;
+    private int weight = 1;
+    private long random;
+
+    /** @param tracking {@link LatencyTracking#SAMPLED} or {@link LatencyTracking#EVERY} */
+    OperationLatency(LatencyTracking tracking, long seed) {
+        this.sampled = tracking == LatencyTracking.SAMPLED;
+        this.random = seed | 1;
         for (int i = 0; i < 2; i++) {
             reads.recordValue(LARGEST_EXPECTED_NANOS);
             writes.recordValue(LARGEST_EXPECTED_NANOS);
@@ -31,12 +43,41 @@ public final class OperationLatency {
         }
     }
 
-    public void read(long nanos) {
-        reads.recordValue(Math.clamp(nanos, 0, LARGEST_EXPECTED_NANOS));
+    /**
+     * Asked once for each request, as it is issued.
+     *
+     * @return 0 where the request is not timed; else how many requests it stands for, to be handed to {@link #read} or {@link #write}
+     */
+    public int due() {
+        return --skipped < 0 ? choose() : 0;
     }
 
-    public void write(long nanos) {
-        writes.recordValue(Math.clamp(nanos, 0, LARGEST_EXPECTED_NANOS));
+    public void read(long nanos, int requests) {
+        record(reads, nanos, requests);
+    }
+
+    public void write(long nanos, int requests) {
+        record(writes, nanos, requests);
+    }
+
+    private void record(SingleWriterRecorder recorder, long nanos, int requests) {
+        long value = Math.clamp(nanos, 0, LARGEST_EXPECTED_NANOS);
+        recorder.recordValueWithCount(value, requests);
+        weight = sampled && value < SAMPLED_BELOW_NANOS ? SAMPLE : 1;
+    }
+
+    /** This request is timed, on behalf of as many as lie between two of them on average; the gap is random, so that no rhythm of requests biases the sample. */
+    private int choose() {
+        if (weight == 1) {
+            skipped = 0;
+            return 1;
+        }
+        random ^= random << 13;
+        random ^= random >>> 7;
+        random ^= random << 17;
+        // 0 to 2 * (SAMPLE - 1), so SAMPLE - 1 on average.
+        skipped = (int) ((random >>> 32) * (2 * SAMPLE - 1) >>> 32);
+        return SAMPLE;
     }
 
     /** Adds what was recorded since the last call, and forgets it. One thread at a time. */

@@ -36,7 +36,7 @@ final class RegionWarmer implements AutoCloseable {
     }
 
     private void connect() {
-        connection = server.connect(Connection.create(domain, completions, 0, 1, 0));
+        connection = server.connect(Connection.create(domain, completions, 0, 1, 0, 1));
     }
 
     synchronized void warm(RemoteRegion region) {

@@ -140,8 +140,8 @@ public final class RemoteServer implements AutoCloseable {
     }
 
     /** Connects a session to the server. @param number identifies the connection among those of the completion queue */
-    public ServerConnection connect(ProtectionDomain domain, CompletionQueue completions, int number, int depth, int inlineBytes) {
-        return connect(Connection.create(domain, completions, number, depth, inlineBytes));
+    public ServerConnection connect(ProtectionDomain domain, CompletionQueue completions, int number, int depth, int inlineBytes, int listLimit) {
+        return connect(Connection.create(domain, completions, number, depth, inlineBytes, listLimit));
     }
 
     ServerConnection connect(Connection connection) {

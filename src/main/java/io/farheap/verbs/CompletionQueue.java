@@ -7,15 +7,19 @@ import org.bytedeco.javacpp.Loader;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.Objects;
 
-import static java.lang.foreign.ValueLayout.JAVA_INT;
-import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static java.lang.foreign.ValueLayout.JAVA_INT_UNALIGNED;
+import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 
 /**
  * A completion queue with an array of completions beside it: {@link #poll} fills the array, the accessors read it. One thread
  * at a time. Nothing here allocates.
  */
 public final class CompletionQueue implements AutoCloseable {
+
+    /** All memory: see {@link SendRequests}. */
+    private static final MemorySegment MEMORY = MemorySegment.NULL.reinterpret(Long.MAX_VALUE);
 
     private static final long WC_BYTES = Loader.sizeof(ibv_wc.class);
     private static final long WR_ID = Loader.offsetof(ibv_wc.class, "wr_id");
@@ -28,12 +32,13 @@ public final class CompletionQueue implements AutoCloseable {
     private final CompletionChannel channel;
     private final Children children;
     private final Arena arena;
-    private final MemorySegment completions;
     private final DataPathCalls calls;
     /** 0 once closed: checked before native code sees it. */
     private long address;
     private final long completionsAddress;
     private final int batch;
+    /** How many completions the accessors may read: the batch, and 0 once closed. */
+    private int open;
 
     CompletionQueue(Context context, ibv_cq handle, int batch, CompletionChannel channel) {
         this.context = context;
@@ -41,11 +46,11 @@ public final class CompletionQueue implements AutoCloseable {
         this.channel = channel;
         this.children = new Children("the completion queue");
         this.arena = Arena.ofShared();
-        this.completions = arena.allocate(WC_BYTES * batch, 64);
         this.calls = context.calls();
         this.address = handle.address();
-        this.completionsAddress = completions.address();
+        this.completionsAddress = arena.allocate(WC_BYTES * batch, 64).address();
         this.batch = batch;
+        this.open = batch;
     }
 
     /**
@@ -62,23 +67,28 @@ public final class CompletionQueue implements AutoCloseable {
         return polled;
     }
 
+    /** Where a poll of one completion goes. */
+    long completionsAddress() {
+        return completionsAddress;
+    }
+
     /** The {@code wr_id} that the work request was posted with. @param i below what {@link #poll} returned */
     public long id(int i) {
-        return completions.get(JAVA_LONG, i * WC_BYTES + WR_ID);
+        return MEMORY.get(JAVA_LONG_UNALIGNED, at(i) + WR_ID);
     }
 
     /** One of {@link WcStatus}. */
     public int status(int i) {
-        return completions.get(JAVA_INT, i * WC_BYTES + STATUS);
+        return MEMORY.get(JAVA_INT_UNALIGNED, at(i) + STATUS);
     }
 
     /** Bytes received; undefined for sends and after errors. */
     public int bytes(int i) {
-        return completions.get(JAVA_INT, i * WC_BYTES + BYTE_LEN);
+        return MEMORY.get(JAVA_INT_UNALIGNED, at(i) + BYTE_LEN);
     }
 
     public int queuePairNumber(int i) {
-        return completions.get(JAVA_INT, i * WC_BYTES + QP_NUM);
+        return MEMORY.get(JAVA_INT_UNALIGNED, at(i) + QP_NUM);
     }
 
     /**
@@ -96,6 +106,7 @@ public final class CompletionQueue implements AutoCloseable {
     public void close() {
         if (children.close()) {
             address = 0;
+            open = 0;
             ibverbs.farheap_destroy_cq(handle);
             arena.close();
             if (channel != null) {
@@ -103,6 +114,10 @@ public final class CompletionQueue implements AutoCloseable {
             }
             context.children().remove();
         }
+    }
+
+    private long at(int i) {
+        return completionsAddress + Objects.checkIndex(i, open) * WC_BYTES;
     }
 
     private long open() {

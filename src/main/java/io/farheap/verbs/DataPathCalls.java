@@ -54,6 +54,11 @@ final class DataPathCalls {
         }
     }
 
+    /** Payloads up to this size, in bytes, may be posted by a critical call; -1 where none may. */
+    long criticalBytes() {
+        return boundedPost ? CRITICAL_BYTES : -1;
+    }
+
     /** @return 0 or errno */
     int postSend(long queuePair, long request, long badRequest, long payloadBytes) {
         try {

@@ -10,6 +10,7 @@ import org.bytedeco.javacpp.Loader;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -43,7 +44,8 @@ public final class QueuePair implements AutoCloseable {
     private final Gid gid;
     private final int packetSequenceNumber = ThreadLocalRandom.current().nextInt(1 << 24);
     private final Arena arena = Arena.ofShared();
-    private final long badRequest = arena.allocate(8, 8).address();
+    private final MemorySegment badRequest = arena.allocate(8, 8);
+    private final long badRequestAddress = badRequest.address();
     private final AtomicBoolean closed = new AtomicBoolean();
 
     private QueuePair(ProtectionDomain domain, CompletionQueue completions, ibv_qp handle, int depth, int inlineBytes, PortInfo port) {
@@ -172,12 +174,22 @@ public final class QueuePair implements AutoCloseable {
      * @return 0, or errno where the device refused: the requests before the refused one are posted
      */
     public int post(SendRequests requests, int first, long payloadBytes) {
-        return calls.postSend(open(), requests.address(first), badRequest, payloadBytes);
+        return calls.postSend(open(), requests.address(first), badRequestAddress, payloadBytes);
+    }
+
+    /** Operations one at a time; parameters are {@link OneOperation}'s. Close it before the queue pair. */
+    public OneOperation oneOperation(long id, int inlineBytes, int polls) {
+        return new OneOperation(this, completions, calls.criticalBytes(), id, Math.min(inlineBytes, this.inlineBytes), polls);
+    }
+
+    /** The first request that the device did not take, after a {@link #post} that returned an error. */
+    public int refused(SendRequests requests) {
+        return requests.indexOf(badRequest.get(ValueLayout.JAVA_LONG, 0));
     }
 
     /** As {@link #post}, for a request that may make the device call the system or wait, such as the first to a remote region. */
     public int postUnbounded(SendRequests requests, int first) {
-        return calls.postSendUnbounded(open(), requests.address(first), badRequest);
+        return calls.postSendUnbounded(open(), requests.address(first), badRequestAddress);
     }
 
     @Override

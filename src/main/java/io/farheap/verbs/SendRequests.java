@@ -7,10 +7,11 @@ import org.bytedeco.javacpp.Loader;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.nio.ByteOrder;
 import java.util.Objects;
 
-import static java.lang.foreign.ValueLayout.JAVA_INT;
-import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static java.lang.foreign.ValueLayout.JAVA_INT_UNALIGNED;
+import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 
 /**
  * Work requests built once, off-heap, and posted many times: a post changes a few words. Each has one scatter/gather entry and,
@@ -42,15 +43,23 @@ public final class SendRequests implements AutoCloseable {
 
     private static final long SGE_ADDRESS = Loader.offsetof(ibv_sge.class, "addr");
     private static final long SGE_LENGTH = Loader.offsetof(ibv_sge.class, "length");
-    private static final long SGE_KEY = Loader.offsetof(ibv_sge.class, "lkey");
+
+    static {
+        // One store of 8 bytes sets both.
+        if (Loader.offsetof(ibv_sge.class, "lkey") != SGE_LENGTH + Integer.BYTES || ByteOrder.nativeOrder() != ByteOrder.LITTLE_ENDIAN) {
+            throw new UnsupportedOperationException("ibv_sge is laid out in another way than Farheap was written for");
+        }
+    }
 
     // A request and its scatter/gather entry share cache lines of their own.
     private static final long CACHE_LINE = 64;
     private static final long SGE = Loader.sizeof(ibv_send_wr.class);
     private static final long STRIDE = (SGE + Loader.sizeof(ibv_sge.class) + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
 
+    /** All memory: a segment of our own would be checked to be open at every store. The index is checked instead, against {@link #count}. */
+    private static final MemorySegment MEMORY = MemorySegment.NULL.reinterpret(Long.MAX_VALUE);
+
     private final Arena arena = Arena.ofShared();
-    private final MemorySegment memory;
     private final long address;
     /** 0 once closed, so that no index is good any more. */
     private int count;
@@ -58,13 +67,12 @@ public final class SendRequests implements AutoCloseable {
     /** @param count how many requests */
     public SendRequests(int count) {
         this.count = count;
-        this.memory = arena.allocate(STRIDE * count, CACHE_LINE);
-        this.address = memory.address();
+        this.address = arena.allocate(STRIDE * count, CACHE_LINE).address();
         for (int i = 0; i < count; i++) {
-            long at = i * STRIDE;
-            memory.set(JAVA_LONG, at + WR_ID, i);
-            memory.set(JAVA_LONG, at + SG_LIST, address(i) + SGE);
-            memory.set(JAVA_INT, at + NUM_SGE, 1);
+            long at = address(i);
+            MEMORY.set(JAVA_LONG_UNALIGNED, at + WR_ID, i);
+            MEMORY.set(JAVA_LONG_UNALIGNED, at + SG_LIST, address(i) + SGE);
+            MEMORY.set(JAVA_INT_UNALIGNED, at + NUM_SGE, 1);
         }
     }
 
@@ -83,13 +91,8 @@ public final class SendRequests implements AutoCloseable {
      * @param flags  {@link #SIGNALED}, {@link #FENCE}, {@link #INLINE}, or-ed
      */
     public void prepare(int index, int opcode, int flags, long localAddress, int bytes, int localKey, long remoteAddress, int remoteKey) {
-        long at = index * STRIDE;
-        memory.set(JAVA_LONG, at + NEXT, 0L);
-        memory.set(JAVA_INT, at + OPCODE, opcode);
-        memory.set(JAVA_INT, at + SEND_FLAGS, flags);
-        memory.set(JAVA_LONG, at + REMOTE_ADDRESS, remoteAddress);
-        memory.set(JAVA_INT, at + REMOTE_KEY, remoteKey);
-        local(at, localAddress, bytes, localKey);
+        MEMORY.set(JAVA_LONG_UNALIGNED, address(index) + NEXT, 0L);
+        aim(index, opcode, flags, localAddress, bytes, localKey, remoteAddress, remoteKey);
     }
 
     /**
@@ -101,25 +104,45 @@ public final class SendRequests implements AutoCloseable {
      */
     public void prepareAtomic(int index, int opcode, int flags, long localAddress, int localKey, long remoteAddress, int remoteKey,
                               long compareOrAdd, long swap) {
-        long at = index * STRIDE;
-        memory.set(JAVA_LONG, at + NEXT, 0L);
-        memory.set(JAVA_INT, at + OPCODE, opcode);
-        memory.set(JAVA_INT, at + SEND_FLAGS, flags);
-        memory.set(JAVA_LONG, at + ATOMIC_REMOTE_ADDRESS, remoteAddress);
-        memory.set(JAVA_LONG, at + ATOMIC_COMPARE_ADD, compareOrAdd);
-        memory.set(JAVA_LONG, at + ATOMIC_SWAP, swap);
-        memory.set(JAVA_INT, at + ATOMIC_REMOTE_KEY, remoteKey);
+        long at = address(index);
+        MEMORY.set(JAVA_LONG_UNALIGNED, at + NEXT, 0L);
+        MEMORY.set(JAVA_INT_UNALIGNED, at + OPCODE, opcode);
+        MEMORY.set(JAVA_INT_UNALIGNED, at + SEND_FLAGS, flags);
+        MEMORY.set(JAVA_LONG_UNALIGNED, at + ATOMIC_REMOTE_ADDRESS, remoteAddress);
+        MEMORY.set(JAVA_LONG_UNALIGNED, at + ATOMIC_COMPARE_ADD, compareOrAdd);
+        MEMORY.set(JAVA_LONG_UNALIGNED, at + ATOMIC_SWAP, swap);
+        MEMORY.set(JAVA_INT_UNALIGNED, at + ATOMIC_REMOTE_KEY, remoteKey);
         local(at, localAddress, Long.BYTES, localKey);
+    }
+
+    /** As {@link #prepare}, for a request that is linked to none and stays so. */
+    public void aim(int index, int opcode, int flags, long localAddress, int bytes, int localKey, long remoteAddress, int remoteKey) {
+        long at = address(index);
+        MEMORY.set(JAVA_INT_UNALIGNED, at + OPCODE, opcode);
+        MEMORY.set(JAVA_INT_UNALIGNED, at + SEND_FLAGS, flags);
+        MEMORY.set(JAVA_LONG_UNALIGNED, at + REMOTE_ADDRESS, remoteAddress);
+        MEMORY.set(JAVA_INT_UNALIGNED, at + REMOTE_KEY, remoteKey);
+        local(at, localAddress, bytes, localKey);
+    }
+
+    /** Sets a request's flags anew. */
+    public void flags(int index, int flags) {
+        MEMORY.set(JAVA_INT_UNALIGNED, address(index) + SEND_FLAGS, flags);
     }
 
     /** Makes {@code next} follow {@code index} in one list, posted by one call. */
     public void link(int index, int next) {
-        memory.set(JAVA_LONG, index * STRIDE + NEXT, address(next));
+        MEMORY.set(JAVA_LONG_UNALIGNED, address(index) + NEXT, address(next));
+    }
+
+    /** The request at an address within, which a post reported as the one that the device refused. */
+    int indexOf(long requestAddress) {
+        return (int) ((requestAddress - address) / STRIDE);
     }
 
     /** Sets what the completion of a request carries. */
     public void id(int index, long id) {
-        memory.set(JAVA_LONG, index * STRIDE + WR_ID, id);
+        MEMORY.set(JAVA_LONG_UNALIGNED, address(index) + WR_ID, id);
     }
 
     @Override
@@ -130,13 +153,17 @@ public final class SendRequests implements AutoCloseable {
         }
     }
 
+    /** How far requests are apart, in bytes. */
+    int stride() {
+        return (int) STRIDE;
+    }
+
     long address(int index) {
         return address + Objects.checkIndex(index, count) * STRIDE;
     }
 
     private void local(long at, long localAddress, int bytes, int localKey) {
-        memory.set(JAVA_LONG, at + SGE + SGE_ADDRESS, localAddress);
-        memory.set(JAVA_INT, at + SGE + SGE_LENGTH, bytes);
-        memory.set(JAVA_INT, at + SGE + SGE_KEY, localKey);
+        MEMORY.set(JAVA_LONG_UNALIGNED, at + SGE + SGE_ADDRESS, localAddress);
+        MEMORY.set(JAVA_LONG_UNALIGNED, at + SGE + SGE_LENGTH, Integer.toUnsignedLong(bytes) | (long) localKey << 32);
     }
 }

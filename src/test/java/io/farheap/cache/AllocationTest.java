@@ -1,5 +1,6 @@
 package io.farheap.cache;
 
+import io.farheap.latency.LatencyTracking;
 import io.farheap.testing.Need;
 import io.farheap.testing.Needs;
 
@@ -7,7 +8,7 @@ import com.sun.management.ThreadMXBean;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.EnumSource;
 
 import java.lang.management.ManagementFactory;
 
@@ -28,10 +29,10 @@ class AllocationTest {
     private final Completion count = (token, status) -> called++;
 
     @ParameterizedTest(name = "latency tracking: {0}")
-    @ValueSource(booleans = {false, true})
-    void aReadOrWriteAllocatesNothing(boolean trackLatency) {
+    @EnumSource(LatencyTracking.class)
+    void aReadOrWriteAllocatesNothing(LatencyTracking tracking) {
         try (Cluster cluster = new Cluster(4);
-             Cache cache = Cache.builder().capacity(4 * Cluster.REGION_BYTES).servers(cluster.addresses()).trackLatency(trackLatency).create();
+             Cache cache = Cache.builder().capacity(4 * Cluster.REGION_BYTES).servers(cluster.addresses()).trackLatency(tracking).create();
              Session session = cache.openSession();
              Buffer buffer = cache.allocate(64 * 1024)) {
             run(session, buffer, WARM_UP);

@@ -1,5 +1,6 @@
 package io.farheap.cache;
 
+import io.farheap.latency.LatencyTracking;
 import io.farheap.connection.Connection;
 import io.farheap.testing.Need;
 import io.farheap.testing.Needs;
@@ -40,7 +41,7 @@ class FailureTest {
     @BeforeEach
     void create() {
         cluster = new Cluster(4, 4);
-        cache = Cache.builder().capacity(2 * Cluster.REGION_BYTES).servers(cluster.address(0)).trackLatency(true).create();
+        cache = Cache.builder().capacity(2 * Cluster.REGION_BYTES).servers(cluster.address(0)).trackLatency(LatencyTracking.EVERY).create();
         cache.addServer(cluster.address(1));
         session = cache.openSession();
         buffer = cache.allocate(4096);

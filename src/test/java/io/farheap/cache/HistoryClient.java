@@ -151,8 +151,13 @@ final class HistoryClient implements Runnable {
         }
         request.outstanding = true;
         request.invoked = System.nanoTime();
-        while (!post(request, histories.address(request.window, request.first), bytes)) {
-            session.awaitProgress();
+        long address = histories.address(request.window, request.first);
+        if (random.nextInt(4) == 0) {
+            postBlocking(request, address, bytes);
+        } else {
+            while (!post(request, address, bytes)) {
+                session.awaitProgress();
+            }
         }
         if (request.write) {
             for (int i = 0; i < request.words; i++) {
@@ -167,6 +172,29 @@ final class HistoryClient implements Runnable {
         }
         return request.write ? session.write(address, buffer, offset(request.slot), bytes, request, 0)
             : session.read(address, buffer, offset(request.slot), bytes, request, 0);
+    }
+
+    private void postBlocking(Request request, long address, long bytes) {
+        if (random.nextBoolean()) {
+            // With nothing else pending a blocking request takes a way of its own.
+            session.drain();
+        }
+        request.outstanding = true;
+        int status = Status.OK;
+        try {
+            if (request.heap != null && request.write) {
+                session.writeBlocking(address, request.heap);
+            } else if (request.heap != null) {
+                session.readBlocking(address, request.heap);
+            } else if (request.write) {
+                session.writeBlocking(address, buffer, offset(request.slot), bytes);
+            } else {
+                session.readBlocking(address, buffer, offset(request.slot), bytes);
+            }
+        } catch (CacheException e) {
+            status = e.status();
+        }
+        request.completed(0, status);
     }
 
     private static long offset(int slot) {

@@ -55,7 +55,8 @@ class MigrationHistoryTest {
         List<String> problems = new ArrayList<>();
         int migrations = 0;
         try (Cluster cluster = new Cluster(REGIONS, REGIONS, REGIONS);
-             Cache cache = Cache.builder().capacity(REGIONS * R).servers(cluster.addresses()).requests(64).queueDepth(8).create()) {
+             Cache cache = Cache.builder().capacity(REGIONS * R).servers(cluster.addresses()).requests(64).queueDepth(8)
+                 .doorbellBatch(random.nextInt(2) == 0 ? 1 : 5).create()) {
             List<HistoryClient> clients = new ArrayList<>();
             List<Thread> threads = new ArrayList<>();
             for (int i = 1; i <= SESSIONS; i++) {

@@ -19,17 +19,17 @@ class LatencyTrackerTest {
 
     @Test
     void intervalsAddUpToTheTotalOverAllSessions() {
-        OperationLatency first = tracker.newSource();
-        OperationLatency second = tracker.newSource();
-        first.read(100);
-        second.read(200);
-        second.write(300);
+        OperationLatency first = tracker.newSource(LatencyTracking.EVERY);
+        OperationLatency second = tracker.newSource(LatencyTracking.EVERY);
+        first.read(100, 1);
+        second.read(200, 1);
+        second.write(300, 1);
         LatencyInterval one = tracker.endInterval();
         assertEquals(2, one.reads().getTotalCount());
         assertEquals(1, one.writes().getTotalCount());
         assertEquals(200, one.reads().getMaxValue());
 
-        first.read(5_000);
+        first.read(5_000, 1);
         LatencyInterval two = tracker.endInterval();
         assertEquals(1, two.reads().getTotalCount());
         assertEquals(0, two.writes().getTotalCount());
@@ -40,9 +40,9 @@ class LatencyTrackerTest {
 
     @Test
     void implausibleValuesAreClampedAndDoNotThrow() {
-        OperationLatency source = tracker.newSource();
-        source.read(-1);
-        source.write(Long.MAX_VALUE);
+        OperationLatency source = tracker.newSource(LatencyTracking.EVERY);
+        source.read(-1, 1);
+        source.write(Long.MAX_VALUE, 1);
         LatencyInterval interval = tracker.endInterval();
         assertEquals(0, interval.reads().getMaxValue());
         assertEquals(1, interval.writes().getTotalCount());
@@ -52,12 +52,12 @@ class LatencyTrackerTest {
     void theLogHoldsEveryIntervalAsHdrHistogramReadsIt() {
         ByteArrayOutputStream log = new ByteArrayOutputStream();
         tracker.logTo(new PrintStream(log, true));
-        OperationLatency source = tracker.newSource();
+        OperationLatency source = tracker.newSource(LatencyTracking.EVERY);
         for (int interval = 1; interval <= 3; interval++) {
             for (int i = 0; i < interval; i++) {
-                source.read(1000L * interval);
+                source.read(1000L * interval, 1);
             }
-            source.write(7);
+            source.write(7, 1);
             tracker.endInterval();
         }
         Map<String, Histogram> read = new HashMap<>();

@@ -1,0 +1,161 @@
+package io.farheap.cli;
+
+import io.farheap.control.Connected;
+import io.farheap.control.ControlClient;
+import io.farheap.control.ControlPlane;
+import io.farheap.control.Lease;
+import io.farheap.control.RegionGrant;
+import io.farheap.memory.RegisteredMemory;
+import io.farheap.verbs.Access;
+import io.farheap.verbs.CompletionQueue;
+import io.farheap.verbs.Context;
+import io.farheap.verbs.Devices;
+import io.farheap.verbs.ProtectionDomain;
+import io.farheap.verbs.QueuePair;
+import io.farheap.verbs.RawLoop;
+import io.farheap.verbs.SendRequests;
+import io.farheap.verbs.VerbsException;
+
+/** A queue pair to a region of a memory server, for the sides of {@code bench raw} that use verbs themselves. */
+final class RawTarget implements AutoCloseable {
+
+    static final int INLINE_BYTES = 172;
+    static final int MAX_DEPTH = 128;
+    private static final int POLL_BATCH = 16;
+
+    private final ControlClient control;
+    private final Lease lease;
+    private final RegionGrant region;
+    private final Context context;
+    private final ProtectionDomain domain;
+    private final CompletionQueue completions;
+    private final QueuePair queuePair;
+    private final RegisteredMemory local;
+
+    RawTarget(String server, int maxBytes) {
+        control = ControlClient.connect(server);
+        control.hello(ControlPlane.PROTOCOL_VERSION);
+        lease = control.openLease("bench-raw");
+        region = control.allocate(lease.id(), 1).getFirst();
+        context = Devices.open();
+        domain = context.allocateProtectionDomain();
+        completions = context.createCompletionQueue(2 * MAX_DEPTH, POLL_BATCH, null);
+        queuePair = domain.createQueuePair(completions, MAX_DEPTH, INLINE_BYTES);
+        Connected connected = control.connect(lease.id(), queuePair.endpoint());
+        queuePair.connect(connected.server());
+        local = RegisteredMemory.allocate(domain, "bench-raw", maxBytes, Access.LOCAL_WRITE);
+    }
+
+    Context context() {
+        return context;
+    }
+
+    void renew() {
+        control.renewLease(lease.id());
+    }
+
+    /** The C loop. */
+    RawLoop loop(RawOperation operation, int bytes, int depth, int list) {
+        RawLoop loop = new RawLoop(queuePair, completions, depth, list);
+        loop.aim(operation.opcode, operation.flags(bytes, queuePair.inlineBytes()), local.address(), bytes, local.localKey(), region.remoteAddress(),
+            region.rkey());
+        return loop;
+    }
+
+    /** The same in Java, on {@code io.farheap.verbs}: each work request filled in anew, lists posted by one call. */
+    Verbs verbs(RawOperation operation, int bytes, int depth, int list) {
+        return new Verbs(operation, bytes, depth, list);
+    }
+
+    @Override
+    public void close() {
+        queuePair.close();
+        completions.close();
+        local.close();
+        domain.close();
+        context.close();
+        control.closeLease(lease.id());
+        control.close();
+    }
+
+    final class Verbs implements RawSide, AutoCloseable {
+
+        private final RawOperation operation;
+        private final int bytes;
+        private final int flags;
+        private final int depth;
+        private final int list;
+        private final SendRequests requests;
+
+        private Verbs(RawOperation operation, int bytes, int depth, int list) {
+            this.operation = operation;
+            this.bytes = bytes;
+            this.flags = operation.flags(bytes, queuePair.inlineBytes());
+            this.depth = depth;
+            this.list = list;
+            this.requests = new SendRequests(depth);
+        }
+
+        @Override
+        public long run(int operations) {
+            int inFlight = 0;
+            int next = 0;
+            long start = System.nanoTime();
+            for (int posted = 0; posted < operations || inFlight > 0;) {
+                if (posted < operations && inFlight < depth) {
+                    post(next);
+                    posted += list;
+                    inFlight += list;
+                    next = next + list == depth ? 0 : next + list;
+                    if (inFlight < depth && posted < operations) {
+                        continue;
+                    }
+                }
+                int polled = completions.poll();
+                for (int i = 0; i < polled; i++) {
+                    if (completions.status(i) != 0) {
+                        throw new VerbsException("an operation failed");
+                    }
+                }
+                inFlight -= polled * list;
+            }
+            return System.nanoTime() - start;
+        }
+
+        private void post(int first) {
+            int last = first + list - 1;
+            for (int i = first; i <= last; i++) {
+                prepare(i, i == last ? flags | SendRequests.SIGNALED : flags);
+                if (i < last) {
+                    requests.link(i, i + 1);
+                }
+            }
+            if (queuePair.post(requests, first, bytes) != 0) {
+                throw new VerbsException("the device refused a request");
+            }
+        }
+
+        private void prepare(int index, int requestFlags) {
+            if (operation.atomic()) {
+                requests.prepareAtomic(index, operation.opcode, requestFlags, local.address(), local.localKey(), region.remoteAddress(),
+                    region.rkey(), 0, 0);
+            } else {
+                requests.prepare(index, operation.opcode, requestFlags, local.address(), bytes, local.localKey(), region.remoteAddress(),
+                    region.rkey());
+            }
+        }
+
+        @Override
+        public void sample(int every, long[] nanos) {
+            for (int i = 0; i < nanos.length; i++) {
+                run(every - 1);
+                nanos[i] = run(1);
+            }
+        }
+
+        @Override
+        public void close() {
+            requests.close();
+        }
+    }
+}
