@@ -1,6 +1,7 @@
 package io.farheap.cache;
 
 import io.farheap.cli.ServerProcess;
+import io.farheap.latency.LatencyTracking;
 import io.farheap.verbs.Devices;
 import io.farheap.verbs.VerbsLibrary;
 
@@ -22,7 +23,7 @@ final class FarCache implements AutoCloseable {
         completed++;
     };
 
-    FarCache(boolean trackLatency) {
+    FarCache(LatencyTracking trackLatency) {
         VerbsLibrary.choose(VerbsLibrary.AUTO);
         server = ServerProcess.start(Devices.library(), BYTES, BYTES);
         try {

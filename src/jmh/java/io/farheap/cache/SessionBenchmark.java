@@ -1,5 +1,6 @@
 package io.farheap.cache;
 
+import io.farheap.latency.LatencyTracking;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
 import org.openjdk.jmh.annotations.Fork;
@@ -30,8 +31,8 @@ public class SessionBenchmark {
     @Param({"8", "64", "4096"})
     private int bytes;
 
-    @Param({"false", "true"})
-    private boolean trackLatency;
+    @Param({"NONE", "SAMPLED", "EVERY"})
+    private LatencyTracking trackLatency;
 
     private FarCache far;
 
