@@ -1,5 +1,6 @@
 package io.farheap.cache;
 
+import io.farheap.latency.LatencyTracking;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
 import org.openjdk.jmh.annotations.Fork;
@@ -36,7 +37,7 @@ public class CopyBenchmark {
 
     @Setup
     public void open() {
-        far = new FarCache(false);
+        far = new FarCache(LatencyTracking.NONE);
         array = new byte[bytes];
         heap = MemorySegment.ofArray(array);
     }
