@@ -94,6 +94,11 @@ final class RawTarget implements AutoCloseable {
             this.depth = depth;
             this.list = list;
             this.requests = new SendRequests(depth);
+            for (int i = 0; i < depth; i++) {
+                if ((i + 1) % list != 0) {
+                    requests.link(i, i + 1);
+                }
+            }
         }
 
         @Override
@@ -124,24 +129,17 @@ final class RawTarget implements AutoCloseable {
 
         private void post(int first) {
             int last = first + list - 1;
+            // The links stay, as the C loop's do; what an operation is made of is written anew.
             for (int i = first; i <= last; i++) {
-                prepare(i, i == last ? flags | SendRequests.SIGNALED : flags);
-                if (i < last) {
-                    requests.link(i, i + 1);
+                int requestFlags = i == last ? flags | SendRequests.SIGNALED : flags;
+                if (operation.atomic()) {
+                    requests.aimAtomic(i, operation.opcode, requestFlags, local.address(), local.localKey(), region.remoteAddress(), region.rkey(), 0, 0);
+                } else {
+                    requests.aim(i, operation.opcode, requestFlags, local.address(), bytes, local.localKey(), region.remoteAddress(), region.rkey());
                 }
             }
             if (queuePair.post(requests, first, bytes) != 0) {
                 throw new VerbsException("the device refused a request");
-            }
-        }
-
-        private void prepare(int index, int requestFlags) {
-            if (operation.atomic()) {
-                requests.prepareAtomic(index, operation.opcode, requestFlags, local.address(), local.localKey(), region.remoteAddress(),
-                    region.rkey(), 0, 0);
-            } else {
-                requests.prepare(index, operation.opcode, requestFlags, local.address(), bytes, local.localKey(), region.remoteAddress(),
-                    region.rkey());
             }
         }
 

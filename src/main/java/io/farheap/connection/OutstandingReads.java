@@ -46,6 +46,14 @@ final class OutstandingReads {
         all += change;
         long first = address >>> BLOCK_SHIFT;
         long last = address + bytes - 1 >>> BLOCK_SHIFT;
+        if (first == last) {
+            blocks[index(first)] += (short) change;
+            return;
+        }
+        countMany(first, last, change);
+    }
+
+    private void countMany(long first, long last, int change) {
         if (last - first >= WIDE_BLOCKS) {
             wide += change;
             return;

@@ -104,8 +104,14 @@ public final class SendRequests implements AutoCloseable {
      */
     public void prepareAtomic(int index, int opcode, int flags, long localAddress, int localKey, long remoteAddress, int remoteKey,
                               long compareOrAdd, long swap) {
+        MEMORY.set(JAVA_LONG_UNALIGNED, address(index) + NEXT, 0L);
+        aimAtomic(index, opcode, flags, localAddress, localKey, remoteAddress, remoteKey, compareOrAdd, swap);
+    }
+
+    /** As {@link #prepareAtomic}; the request's place in a list stays as it is. */
+    public void aimAtomic(int index, int opcode, int flags, long localAddress, int localKey, long remoteAddress, int remoteKey,
+                          long compareOrAdd, long swap) {
         long at = address(index);
-        MEMORY.set(JAVA_LONG_UNALIGNED, at + NEXT, 0L);
         MEMORY.set(JAVA_INT_UNALIGNED, at + OPCODE, opcode);
         MEMORY.set(JAVA_INT_UNALIGNED, at + SEND_FLAGS, flags);
         MEMORY.set(JAVA_LONG_UNALIGNED, at + ATOMIC_REMOTE_ADDRESS, remoteAddress);
@@ -115,7 +121,7 @@ public final class SendRequests implements AutoCloseable {
         local(at, localAddress, Long.BYTES, localKey);
     }
 
-    /** As {@link #prepare}, for a request that is linked to none and stays so. */
+    /** As {@link #prepare}; the request's place in a list stays as it is. */
     public void aim(int index, int opcode, int flags, long localAddress, int bytes, int localKey, long remoteAddress, int remoteKey) {
         long at = address(index);
         MEMORY.set(JAVA_INT_UNALIGNED, at + OPCODE, opcode);
