@@ -1,0 +1,161 @@
+package io.farheap.cli;
+
+import io.farheap.cli.bench.BenchOutput;
+import io.farheap.cli.bench.BenchReport;
+import io.farheap.cli.bench.Plot;
+import io.farheap.verbs.Context;
+import io.farheap.verbs.Devices;
+import org.HdrHistogram.Histogram;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+import java.io.PrintStream;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.Callable;
+
+/** {@code farheap bench cache}: latency and throughput of a cache over record sizes (Redy, figures 11 and 12). */
+@Command(name = "cache", mixinStandardHelpOptions = true,
+    description = "Latency (one at a time, at half load) and throughput (many in flight) of one session, over record sizes.")
+final class BenchCacheCommand implements Callable<Integer> {
+
+    private static final long REGION_BYTES = 64 << 20;
+    private static final int MAX_RECORD = 1 << 20;
+    private static final int MAX_DEPTH = 1024;
+
+    @Option(names = "--op", split = ",", paramLabel = "OP", defaultValue = "read,write", description = "read, write (default: ${DEFAULT-VALUE})")
+    private List<String> names;
+
+    @Option(names = "--size", split = ",", paramLabel = "BYTES", converter = Sizes.class, defaultValue = "4,8,16,64,256,1k,4k,16k",
+        description = "record sizes, up to 1m (default: ${DEFAULT-VALUE})")
+    private List<Long> sizes;
+
+    @Option(names = "--span", split = ",", paramLabel = "BYTES", converter = Sizes.class, defaultValue = "64k",
+        description = "how far records are scattered: 64k is hot, 1g is not (default: ${DEFAULT-VALUE})")
+    private List<Long> spans;
+
+    @Option(names = {"-t", "--queue-depth"}, paramLabel = "Q", defaultValue = "16", description = "records in flight for throughput (default: ${DEFAULT-VALUE})")
+    private int depth;
+
+    @Option(names = "--seconds", paramLabel = "S", defaultValue = "1", description = "for each figure (default: ${DEFAULT-VALUE})")
+    private double seconds;
+
+    @Option(names = "--seed", paramLabel = "N", defaultValue = "1", description = "of the records' order (default: ${DEFAULT-VALUE})")
+    private long seed;
+
+    @Mixin
+    private BenchOutput output;
+
+    @Spec
+    private CommandSpec spec;
+
+    /** @param list throughput with lists of {@code --queue-depth} work requests */
+    private record Row(String operation, int size, long span, CacheBench.Latency latency, double separate, double list) {
+    }
+
+    @Override
+    public Integer call() {
+        checkOptions();
+        output.check();
+        DeviceNotice.print(spec.commandLine().getErr());
+        PrintStream out = System.out;
+        BenchReport report;
+        try (Context context = Devices.open()) {
+            report = output.report(spec, context);
+        }
+        report.origin().forEach(out::println);
+        out.printf("one session; latency: blocking, begun when due, at half of what the session carries, less the clock's cost; idle: the same loop without "
+            + "an operation; throughput: %d in flight, posted one by one and by one list%n%n", depth);
+        out.printf("%-6s%9s%8s%10s%11s%11s%12s%10s%12s%12s%13s%13s%n", "#op", "#bytes", "span", "p50[ns]", "p99", "p99.9", "max", "tail", "idle p99.9",
+            "idle max", "single[M/s]", "list[M/s]");
+        List<Row> rows = new ArrayList<>();
+        for (long span : spans) {
+            long memory = 2 * Math.ceilDiv(span, REGION_BYTES) * REGION_BYTES;
+            try (ServerProcess server = ServerProcess.start(Devices.library(), memory, REGION_BYTES);
+                 CacheBench separate = new CacheBench(server.address(), span, MAX_RECORD, depth, 1);
+                 CacheBench lists = new CacheBench(server.address(), span, MAX_RECORD, depth, depth)) {
+                for (String name : names) {
+                    for (long size : sizes) {
+                        rows.add(measure(name, (int) size, span, separate, lists));
+                        print(out, rows.getLast());
+                    }
+                }
+            }
+        }
+        rows.forEach(row -> put(report.row(), row));
+        output.write(report, output.plots() ? plots(rows) : new Plot[0]);
+        return 0;
+    }
+
+    private Row measure(String name, int size, long span, CacheBench separate, CacheBench lists) {
+        boolean write = name.equals("write");
+        separate.scatter(span, size, seed);
+        lists.scatter(span, size, seed);
+        return new Row(name, size, span, separate.latency(write, size, seconds), separate.throughput(write, size, seconds),
+            lists.throughput(write, size, seconds));
+    }
+
+    private void checkOptions() {
+        for (String name : names) {
+            if (!name.equals("read") && !name.equals("write")) {
+                throw new IllegalArgumentException("--op " + name + ": it must be read or write");
+            }
+        }
+        for (long size : sizes) {
+            if (size < 1 || size > MAX_RECORD) {
+                throw new IllegalArgumentException("--size " + size + ": it must be from 1 to " + MAX_RECORD + " bytes");
+            }
+            for (long span : spans) {
+                if (span < size) {
+                    throw new IllegalArgumentException("--span " + span + ": it must hold a record of " + size + " bytes");
+                }
+            }
+        }
+        if (depth < 1 || depth > MAX_DEPTH) {
+            throw new IllegalArgumentException("--queue-depth " + depth + ": it must be from 1 to " + MAX_DEPTH);
+        }
+        if (!(seconds > 0)) {
+            throw new IllegalArgumentException("--seconds " + seconds + ": it must be more than 0");
+        }
+    }
+
+    private static void print(PrintStream out, Row row) {
+        Histogram operation = row.latency().operation();
+        Histogram idle = row.latency().idle();
+        out.printf(Locale.ROOT, "%-6s%9d%8s%10d%11d%11d%12d%10.1f%12d%12d%13.2f%13.2f%n", row.operation(), row.size(), Sizes.format(row.span()).replace(" ", ""),
+            operation.getValueAtPercentile(50), operation.getValueAtPercentile(99), operation.getValueAtPercentile(99.9), operation.getMaxValue(),
+            tail(operation), idle.getValueAtPercentile(99.9), idle.getMaxValue(), row.separate() / 1e6, row.list() / 1e6);
+    }
+
+    private static double tail(Histogram histogram) {
+        return (double) histogram.getValueAtPercentile(99.9) / Math.max(1, histogram.getValueAtPercentile(50));
+    }
+
+    private static void put(BenchReport.Row json, Row row) {
+        Histogram operation = row.latency().operation();
+        Histogram idle = row.latency().idle();
+        json.put("op", row.operation()).put("size", row.size()).put("span", row.span()).put("p50_ns", operation.getValueAtPercentile(50))
+            .put("p99_ns", operation.getValueAtPercentile(99)).put("p999_ns", operation.getValueAtPercentile(99.9)).put("max_ns", operation.getMaxValue())
+            .put("p999_over_p50", tail(operation)).put("idle_p999_ns", idle.getValueAtPercentile(99.9)).put("idle_max_ns", idle.getMaxValue())
+            .put("ops_per_s", row.separate()).put("list_ops_per_s", row.list());
+    }
+
+    private Plot[] plots(List<Row> rows) {
+        Plot latency = Plot.lines("cache-latency", "Latency of one record at half load", "record bytes", "ns").logarithmicX().logarithmicY();
+        Plot throughput = Plot.lines("cache-throughput", "Throughput of one session, " + depth + " in flight", "record bytes", "million records/s")
+            .logarithmicX().logarithmicY();
+        for (String name : names) {
+            List<Row> some = rows.stream().filter(row -> row.operation().equals(name) && row.span() == spans.getFirst()).toList();
+            double[] x = some.stream().mapToDouble(Row::size).toArray();
+            latency.series(name + " p50", x, some.stream().mapToDouble(row -> row.latency().operation().getValueAtPercentile(50)).toArray());
+            latency.series(name + " p99.9", x, some.stream().mapToDouble(row -> row.latency().operation().getValueAtPercentile(99.9)).toArray());
+            throughput.series(name, x, some.stream().mapToDouble(row -> row.separate() / 1e6).toArray());
+            throughput.series(name + ", lists", x, some.stream().mapToDouble(row -> row.list() / 1e6).toArray());
+        }
+        return new Plot[] {latency, throughput};
+    }
+}

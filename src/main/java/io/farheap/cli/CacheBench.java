@@ -1,0 +1,188 @@
+package io.farheap.cli;
+
+import io.farheap.cache.Buffer;
+import io.farheap.cache.Cache;
+import io.farheap.cache.Completion;
+import io.farheap.cache.Session;
+import io.farheap.cache.Status;
+import org.HdrHistogram.Histogram;
+
+import java.util.Arrays;
+import java.util.SplittableRandom;
+
+/**
+ * One session on a cache: how long a record takes by itself at half of the load that the session can carry, and how many records a second
+ * it moves with many in flight. Records lie at random, aligned to their size, in the first {@code span} bytes of the cache.
+ */
+final class CacheBench implements AutoCloseable {
+
+    /** ns per operation, less what reading the clock costs; {@code idle} is the same loop without an operation: the machine's own noise. */
+    record Latency(Histogram operation, Histogram idle) {
+    }
+
+    private static final int ADDRESSES = 1 << 16;
+    private static final long WARM_UP_NANOS = 300_000_000L;
+    private static final long HIGHEST_NANOS = 1_000_000_000L;
+    private static final int SLICE = 2_000;
+
+    private final Cache cache;
+    private final Session session;
+    private final Buffer buffer;
+    private final long[] addresses = new long[ADDRESSES];
+    private final int depth;
+    private int next;
+    private long done;
+    private final Completion onDone = (token, status) -> {
+        if (status != Status.OK) {
+            throw new IllegalStateException("an operation ended with " + Status.describe(status));
+        }
+        done++;
+    };
+
+    /**
+     * @param depth         records in flight when throughput is measured
+     * @param doorbellBatch of these, how many are posted by one list
+     */
+    CacheBench(String server, long span, int maxRecord, int depth, int doorbellBatch) {
+        this.depth = depth;
+        cache = Cache.builder().capacity(span).servers(server).name("bench-cache").queueDepth(depth).doorbellBatch(doorbellBatch).create();
+        try {
+            session = cache.openSession();
+            buffer = cache.allocate((long) maxRecord * depth);
+        } catch (Throwable e) {
+            cache.close();
+            throw e;
+        }
+    }
+
+    /** Chooses the records. @param seed of their order */
+    void scatter(long span, int record, long seed) {
+        SplittableRandom random = new SplittableRandom(seed);
+        long records = span / record;
+        Arrays.setAll(addresses, i -> random.nextLong(records) * record);
+    }
+
+    /** Blocking operations, each begun when it is due, whether or not the one before was late (no coordinated omission). */
+    Latency latency(boolean write, int record, double seconds) {
+        long clock = clockNanos();
+        long each = closedLoop(write, record, WARM_UP_NANOS);
+        long interval = 2 * each + clock;
+        Histogram operation = new Histogram(HIGHEST_NANOS, 3);
+        Histogram idle = new Histogram(HIGHEST_NANOS, 3);
+        // The warm-up of this very loop is thrown away.
+        paced(write, record, interval, WARM_UP_NANOS, clock, operation, idle);
+        operation.reset();
+        idle.reset();
+        paced(write, record, interval, (long) (seconds * 1e9), clock, operation, idle);
+        return new Latency(operation, idle);
+    }
+
+    /** Slices of operations and of nothing take turns. */
+    private void paced(boolean write, int record, long interval, long nanos, long clock, Histogram operation, Histogram idle) {
+        long end = System.nanoTime() + 2 * nanos;
+        while (System.nanoTime() - end < 0) {
+            pacedSlice(write, record, interval, clock, operation);
+            idleSlice(interval, clock, idle);
+        }
+    }
+
+    private void pacedSlice(boolean write, int record, long interval, long clock, Histogram histogram) {
+        long due = System.nanoTime() + interval;
+        for (int i = 0; i < SLICE; i++, due += interval) {
+            long start = awaitDue(due);
+            one(write, record);
+            // A late start is the lateness of what came before; without lateness the clock's granularity must not count.
+            histogram.recordValue(clamp(System.nanoTime() - Math.min(start, due + clock) - clock));
+        }
+    }
+
+    private static void idleSlice(long interval, long clock, Histogram histogram) {
+        long due = System.nanoTime() + interval;
+        for (int i = 0; i < SLICE; i++, due += interval) {
+            long start = awaitDue(due);
+            histogram.recordValue(clamp(System.nanoTime() - Math.min(start, due + clock) - clock));
+        }
+    }
+
+    private static long awaitDue(long due) {
+        long now = System.nanoTime();
+        while (now - due < 0) {
+            now = System.nanoTime();
+        }
+        return now;
+    }
+
+    private static long clamp(long nanos) {
+        return Math.clamp(nanos, 0, HIGHEST_NANOS);
+    }
+
+    /** @return ns for one operation after the other */
+    private long closedLoop(boolean write, int record, long nanos) {
+        long start = System.nanoTime();
+        long now = start;
+        long operations = 0;
+        while (now - start < nanos) {
+            for (int i = 0; i < SLICE; i++) {
+                one(write, record);
+            }
+            operations += SLICE;
+            now = System.nanoTime();
+        }
+        return (now - start) / operations;
+    }
+
+    private void one(boolean write, int record) {
+        long address = addresses[next++ & ADDRESSES - 1];
+        if (write) {
+            session.writeBlocking(address, buffer, 0, record);
+        } else {
+            session.readBlocking(address, buffer, 0, record);
+        }
+    }
+
+    /** @return operations a second with {@code depth} in flight */
+    double throughput(boolean write, int record, double seconds) {
+        pipelined(write, record, WARM_UP_NANOS);
+        return pipelined(write, record, (long) (seconds * 1e9));
+    }
+
+    private double pipelined(boolean write, int record, long nanos) {
+        done = 0;
+        long issued = 0;
+        long start = System.nanoTime();
+        long now = start;
+        while (now - start < nanos) {
+            for (int i = 0; i < SLICE; i++) {
+                while (issued - done < depth && issue(write, record, issued)) {
+                    issued++;
+                }
+                session.poll();
+            }
+            now = System.nanoTime();
+        }
+        long counted = done;
+        session.drain();
+        return counted * 1e9 / (now - start);
+    }
+
+    private boolean issue(boolean write, int record, long number) {
+        long address = addresses[(int) number & ADDRESSES - 1];
+        long offset = number % depth * record;
+        return write ? session.write(address, buffer, offset, record, onDone, 0) : session.read(address, buffer, offset, record, onDone, 0);
+    }
+
+    private static long clockNanos() {
+        long[] between = new long[10_001];
+        for (int i = 0; i < between.length; i++) {
+            long start = System.nanoTime();
+            between[i] = System.nanoTime() - start;
+        }
+        Arrays.sort(between);
+        return between[between.length / 2];
+    }
+
+    @Override
+    public void close() {
+        cache.close();
+    }
+}
