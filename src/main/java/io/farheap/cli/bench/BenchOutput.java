@@ -45,10 +45,18 @@ public final class BenchOutput {
     /** A report that says on what, and by which command, its figures are taken. */
     public BenchReport report(CommandSpec command, Context device) {
         String settings = device.library() == VerbsLibrary.SOFT ? System.getenv(SoftverbsModel.VARIABLE) : null;
+        return report(command, device.device().name() + " (" + device.library().name().toLowerCase(Locale.ROOT) + ")", settings);
+    }
+
+    /** A report of figures that no device has a part in. */
+    public BenchReport report(CommandSpec command) {
+        return report(command, "none", null);
+    }
+
+    private static BenchReport report(CommandSpec command, String device, String settings) {
         String typed = TypedCommand.of(settings, ManagementFactory.getRuntimeMXBean().getInputArguments(),
             command.root().commandLine().getParseResult().originalArgs());
-        return new BenchReport(device.device().name() + " (" + device.library().name().toLowerCase(Locale.ROOT) + ")",
-            SoftverbsModel.of(settings), Runtime.getRuntime().availableProcessors(), typed);
+        return new BenchReport(device, SoftverbsModel.of(settings), Runtime.getRuntime().availableProcessors(), typed);
     }
 
     /** Whether plots are wanted. */

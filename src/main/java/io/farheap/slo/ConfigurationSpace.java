@@ -1,0 +1,77 @@
+package io.farheap.slo;
+
+/**
+ * All configurations that a machine, a record size and a device allow, as Redy's tree (section 5.2): its levels are the {@link Parameter}s,
+ * a node's children the values that those above it leave, in increasing order; below a queue depth lies the leaf, its performance.
+ *
+ * @param clientCores C: client threads are from 1 to this, server threads from 0 to the client threads
+ * @param maxBatch    B: batches are from 1 to this, and 1 where there is no server thread
+ * @param minDepth    the device's smallest useful queue depth, as measured ({@link MeasurementPlan})
+ * @param maxDepth    Q, the device's largest
+ */
+public record ConfigurationSpace(int clientCores, int maxBatch, int minDepth, int maxDepth) {
+
+    /** Larger messages use the network no better (Redy, section 5.1). */
+    public static final int MAX_MESSAGE_BYTES = 4096;
+    public static final int MAX_CORES = 128;
+    public static final int MAX_DEPTH = 4096;
+
+    public ConfigurationSpace {
+        if (clientCores < 1 || clientCores > MAX_CORES) {
+            throw new IllegalArgumentException("a space of " + clientCores + " client cores; there are from 1 to " + MAX_CORES);
+        }
+        if (maxBatch < 1 || maxBatch > MAX_MESSAGE_BYTES) {
+            throw new IllegalArgumentException("a space of batches up to " + maxBatch + "; a batch has from 1 to " + MAX_MESSAGE_BYTES + " requests");
+        }
+        if (minDepth < 1 || minDepth > maxDepth || maxDepth > MAX_DEPTH) {
+            throw new IllegalArgumentException("a space of queue depths " + minDepth + " to " + maxDepth + "; they are from 1 to " + MAX_DEPTH
+                + ", in increasing order");
+        }
+    }
+
+    /** B, for records of this size: as many as make a message of 4 KB, rounded up (Redy, table 2). */
+    public static int maxBatch(int recordBytes) {
+        if (recordBytes < 1) {
+            throw new IllegalArgumentException("records of " + recordBytes + " bytes; they have at least 1");
+        }
+        return recordBytes >= MAX_MESSAGE_BYTES ? 1 : (MAX_MESSAGE_BYTES + recordBytes - 1) / recordBytes;
+    }
+
+    /**
+     * The first child of a node.
+     *
+     * @param server the server threads above it; ignored where {@code level} is above them
+     */
+    public int first(Parameter level, int server) {
+        return switch (level) {
+            case SERVER_THREADS -> 0;
+            case CLIENT_THREADS -> Math.max(1, server);
+            case BATCH_SIZE -> 1;
+            case QUEUE_DEPTH -> minDepth;
+        };
+    }
+
+    /** The last child of a node; as {@link #first}. */
+    public int last(Parameter level, int server) {
+        return switch (level) {
+            case SERVER_THREADS, CLIENT_THREADS -> clientCores;
+            case BATCH_SIZE -> server == 0 ? 1 : maxBatch;
+            case QUEUE_DEPTH -> maxDepth;
+        };
+    }
+
+    /**
+     * How many configurations there are. Redy's formula counts {@code Q - opt.} queue depths, this one all from the smallest to the largest:
+     * for 30 cores, batches up to 512 and depths from 4 to 16 it is 3,095,430, where the paper says about three million.
+     */
+    public long size() {
+        long depths = maxDepth - minDepth + 1L;
+        long withServer = clientCores * (clientCores + 1L) / 2 * maxBatch;
+        return (withServer + clientCores) * depths;
+    }
+
+    public boolean contains(Configuration configuration) {
+        return configuration.clientThreads() <= clientCores && configuration.batchSize() <= maxBatch && configuration.queueDepth() >= minDepth
+            && configuration.queueDepth() <= maxDepth;
+    }
+}

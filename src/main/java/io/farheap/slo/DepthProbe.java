@@ -1,0 +1,37 @@
+package io.farheap.slo;
+
+/**
+ * Finds the lower bound of q: the largest queue depth, from 1 upwards in powers of two, that still improved both latency and throughput of
+ * one client thread's one-sided operations (Redy, section 4.3). One thread at a time.
+ */
+final class DepthProbe {
+
+    private final Levels depths;
+    private int next;
+    private Performance before;
+    private int found;
+
+    DepthProbe(int deviceDepth) {
+        depths = new Levels(1, deviceDepth);
+    }
+
+    /** What to measure; only until it is {@link #found}. */
+    Configuration next() {
+        return new Configuration(1, 0, 1, depths.get(next));
+    }
+
+    void record(Performance performance) {
+        if (before != null && !Growth.improvesBoth(before, performance)) {
+            found = depths.get(next - 1);
+        } else if (next == depths.count() - 1) {
+            found = depths.get(next);
+        }
+        before = performance;
+        next++;
+    }
+
+    /** The lower bound, 0 while it is not known. */
+    int found() {
+        return found;
+    }
+}

@@ -1,0 +1,163 @@
+package io.farheap.slo;
+
+import java.util.Arrays;
+
+/**
+ * Finds what {@link ExhaustiveSearch} finds, on every model, without looking at every configuration. It uses only how the model is made, and
+ * no monotony of what was measured: at a given queue depth, each figure is linear in the batch size between two measured batch sizes, so the
+ * batch sizes there that meet one bound are a run from one end, found by bisection, and the smallest that meets all is the start of their
+ * intersection. Numbers of threads at which no measured point meets some bound are skipped whole.
+ */
+public final class ExactSearch implements Search {
+
+    /** Interpolated figures may pass their ends' by rounding errors, which are far below this; skipping must not depend on them. */
+    private static final double ROUNDING = 1e-9;
+
+    @Override
+    public SearchResult find(PerformanceModel model, Slo slo) {
+        Search.check(model, slo);
+        PlaneSearch search = new PlaneSearch(model, slo);
+        for (int server = 0; server <= model.space().clientCores(); server++) {
+            Configuration found = search.cheapest(server);
+            if (found != null) {
+                return SearchResult.of(model, found, search.examined);
+            }
+        }
+        return SearchResult.none(search.examined);
+    }
+
+    /** The cheapest feasible configuration with this number of server threads, null where there is none. */
+    static Configuration cheapest(PerformanceModel model, Slo slo, int server) {
+        return new PlaneSearch(model, slo).cheapest(server);
+    }
+
+    private static final class PlaneSearch {
+
+        private final PerformanceModel model;
+        private final ConfigurationSpace space;
+        private final Levels batches;
+        private final Levels depths;
+        private final double[] limits = new double[Metric.COUNT];
+        private final int[] bounded;
+        private final double[][] rows;
+        private long examined;
+
+        PlaneSearch(PerformanceModel model, Slo slo) {
+            this.model = model;
+            space = model.space();
+            batches = model.batches();
+            depths = model.depths();
+            rows = new double[Metric.COUNT][batches.count()];
+            int[] metrics = new int[Metric.COUNT];
+            int count = 0;
+            for (int metric = 0; metric < Metric.COUNT; metric++) {
+                limits[metric] = slo.limit(metric);
+                if (Metric.isLatency(metric) ? limits[metric] < Double.POSITIVE_INFINITY : limits[metric] > 0) {
+                    metrics[count++] = metric;
+                }
+            }
+            bounded = Arrays.copyOf(metrics, count);
+        }
+
+        Configuration cheapest(int server) {
+            for (int client = Math.max(1, server); client <= space.clientCores(); client++) {
+                Plane plane = model.plane(server, client);
+                if (possible(plane)) {
+                    Configuration found = first(plane);
+                    if (found != null) {
+                        return found;
+                    }
+                }
+            }
+            return null;
+        }
+
+        private boolean possible(Plane plane) {
+            for (int metric : bounded) {
+                double best = plane.best(metric) * (Metric.isLatency(metric) ? 1 - ROUNDING : 1 + ROUNDING);
+                if (!Metric.meets(metric, best, limits[metric])) {
+                    return false;
+                }
+            }
+            return true;
+        }
+
+        private Configuration first(Plane plane) {
+            int bestBatch = Integer.MAX_VALUE;
+            int bestDepth = 0;
+            for (int depth = space.minDepth(); depth <= space.maxDepth() && bestBatch > 1; depth++) {
+                int column = depths.below(depth);
+                double fraction = depths.fraction(depth, column);
+                for (int row = 0; row < plane.rows(); row++) {
+                    // Present even where nothing is bounded: what was left out is not a number.
+                    rows[0][row] = plane.atRow(0, row, column, fraction);
+                    for (int metric : bounded) {
+                        rows[metric][row] = plane.atRow(metric, row, column, fraction);
+                    }
+                }
+                int batch = smallestBatch(plane.rows(), bestBatch);
+                if (batch < bestBatch) {
+                    bestBatch = batch;
+                    bestDepth = depth;
+                }
+            }
+            return bestBatch == Integer.MAX_VALUE ? null : new Configuration(plane.client(), plane.server(), bestBatch, bestDepth);
+        }
+
+        /** The smallest that meets all bounds at the depth of {@link #rows}; {@code below} where it is not smaller than that. */
+        private int smallestBatch(int count, int below) {
+            for (int row = 0; row < count && batches.get(row) < below; row++) {
+                if (Double.isNaN(rows[0][row])) {
+                    continue;
+                }
+                int low = batches.get(row);
+                boolean alone = row == count - 1 || Double.isNaN(rows[0][row + 1]);
+                int batch = smallestBatch(row, low, alone ? low : batches.get(row + 1) - 1);
+                if (batch > 0) {
+                    return Math.min(batch, below);
+                }
+            }
+            return below;
+        }
+
+        private int smallestBatch(int row, int low, int high) {
+            int from = low;
+            int to = high;
+            for (int metric : bounded) {
+                boolean fromMeets = meets(metric, row, from);
+                boolean toMeets = to == from ? fromMeets : meets(metric, row, to);
+                if (!fromMeets && !toMeets) {
+                    return 0;
+                }
+                if (fromMeets && !toMeets) {
+                    to = edge(metric, row, from, to);
+                } else if (!fromMeets) {
+                    from = edge(metric, row, to, from);
+                }
+            }
+            return from;
+        }
+
+        /** The last batch size that meets the bound on the way from one that does to one that does not. */
+        private int edge(int metric, int row, int meets, int fails) {
+            int in = meets;
+            int out = fails;
+            while (Math.abs(in - out) > 1) {
+                int middle = (in + out) >>> 1;
+                if (meets(metric, row, middle)) {
+                    in = middle;
+                } else {
+                    out = middle;
+                }
+            }
+            return in;
+        }
+
+        private boolean meets(int metric, int row, int batch) {
+            examined++;
+            double fraction = batches.fraction(batch, row);
+            double value = fraction == 0 ? rows[metric][row] : Plane.between(rows[metric][row], rows[metric][row + 1], fraction);
+            return Metric.meets(metric, value, limits[metric]);
+        }
+    }
+}

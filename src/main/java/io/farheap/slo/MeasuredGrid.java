@@ -1,0 +1,89 @@
+package io.farheap.slo;
+
+import java.util.Arrays;
+
+/**
+ * The points of a space that may be measured, those of {@link Levels} in each parameter, and what was measured there. A point that was left
+ * out is not a number. One thread at a time.
+ */
+final class MeasuredGrid {
+
+    private final ConfigurationSpace space;
+    private final Levels threads;
+    private final Levels batches;
+    private final Levels depths;
+    private final double[][] values = new double[Metric.COUNT][];
+
+    MeasuredGrid(ConfigurationSpace space) {
+        this.space = space;
+        threads = new Levels(1, space.clientCores());
+        batches = new Levels(1, space.maxBatch());
+        depths = new Levels(space.minDepth(), space.maxDepth());
+        for (int metric = 0; metric < Metric.COUNT; metric++) {
+            values[metric] = new double[(threads.count() + 1) * threads.count() * batches.count() * depths.count()];
+            Arrays.fill(values[metric], Double.NaN);
+        }
+    }
+
+    ConfigurationSpace space() {
+        return space;
+    }
+
+    /** Of client threads, and of server threads where there are any. */
+    Levels threads() {
+        return threads;
+    }
+
+    Levels batches() {
+        return batches;
+    }
+
+    Levels depths() {
+        return depths;
+    }
+
+    int points() {
+        return values[0].length;
+    }
+
+    /**
+     * The place of a point.
+     *
+     * @param server 0 for no server thread, otherwise one more than an index into {@link #threads}
+     * @param client an index into {@link #threads}
+     */
+    int index(int server, int client, int batch, int depth) {
+        return ((server * threads.count() + client) * batches.count() + batch) * depths.count() + depth;
+    }
+
+    /** The place of a configuration, -1 where it is not a point of this grid. */
+    int index(Configuration configuration) {
+        if (!space.contains(configuration)) {
+            return -1;
+        }
+        int server = configuration.serverThreads() == 0 ? 0 : threads.indexOf(configuration.serverThreads()) + 1;
+        int client = threads.indexOf(configuration.clientThreads());
+        int batch = batches.indexOf(configuration.batchSize());
+        int depth = depths.indexOf(configuration.queueDepth());
+        boolean serverOff = configuration.serverThreads() > 0 && server == 0;
+        return serverOff || client < 0 || batch < 0 || depth < 0 ? -1 : index(server, client, batch, depth);
+    }
+
+    void set(int index, Performance performance) {
+        for (int metric = 0; metric < Metric.COUNT; metric++) {
+            values[metric][index] = performance.get(metric);
+        }
+    }
+
+    double get(int metric, int index) {
+        return values[metric][index];
+    }
+
+    boolean measured(int index) {
+        return !Double.isNaN(values[0][index]);
+    }
+
+    Performance get(int index) {
+        return new Performance(values[0][index], values[1][index], values[2][index], values[3][index]);
+    }
+}

@@ -1,0 +1,136 @@
+package io.farheap.slo;
+
+import java.util.HashMap;
+import java.util.Map;
+
+/**
+ * Which configurations a model needs measured, and in which order (Redy, section 5.2, "Offline Modeling"): first the queue depths that give
+ * the lower bound of q, then the points of {@link Levels} in the tree's order. Where more of one parameter brought no more throughput and no
+ * less latency, still larger values of that parameter alone are left out. The order follows from the figures alone, so whoever records the
+ * same figures again goes on where he stopped. One thread at a time.
+ */
+public final class MeasurementPlan {
+
+    private final ModelSubject subject;
+    private final DepthProbe probe;
+    private final Map<Configuration, Performance> probed = new HashMap<>();
+    private MeasuredGrid grid;
+    private PointOrder order;
+    private boolean[][] ended;
+    private int position;
+    private int measured;
+    private int leftOut;
+
+    public MeasurementPlan(ModelSubject subject) {
+        this.subject = subject;
+        probe = new DepthProbe(subject.deviceDepth());
+    }
+
+    public ModelSubject subject() {
+        return subject;
+    }
+
+    /** Whether nothing is left to measure. */
+    public boolean complete() {
+        return grid != null && position == order.count();
+    }
+
+    /** The configuration to measure next. @throws IllegalStateException where the plan is complete */
+    public Configuration next() {
+        if (complete()) {
+            throw new IllegalStateException("the plan is complete after " + measured + " measurements; there is nothing to measure next");
+        }
+        return grid == null ? probe.next() : order.configuration(position);
+    }
+
+    /**
+     * What {@link #next} did.
+     *
+     * @throws IllegalArgumentException where it has reads or writes and the subject's mix does not, or the other way round
+     */
+    public void record(Performance performance) {
+        Configuration configuration = next();
+        if (performance.readsPerSecond() > 0 != subject.hasReads() || performance.writesPerSecond() > 0 != subject.hasWrites()) {
+            throw new IllegalArgumentException("configuration " + configuration + " did " + performance + " in a mix of " + subject.readPercent()
+                + "% reads; measure operations of that mix, and until some of each have completed");
+        }
+        measured++;
+        if (grid == null) {
+            probed.put(configuration, performance);
+            probe.record(performance);
+            if (probe.found() > 0) {
+                grid = new MeasuredGrid(subject.space(probe.found()));
+                order = new PointOrder(grid);
+                ended = new boolean[Parameter.values().length][grid.points()];
+                advance();
+            }
+        } else {
+            put(performance);
+            advance();
+        }
+    }
+
+    private void advance() {
+        while (position < order.count()) {
+            if (leavesOut()) {
+                leftOut++;
+                position++;
+                continue;
+            }
+            Performance known = probed.get(order.configuration(position));
+            if (known == null) {
+                return;
+            }
+            put(known);
+        }
+    }
+
+    /** Whether one of the lines that lead here has ended; it stays so for what lies further on that line. */
+    private boolean leavesOut() {
+        boolean out = false;
+        for (Parameter parameter : Parameter.values()) {
+            int before = order.predecessor(position, parameter);
+            if (before != PointOrder.NONE && ended[parameter.ordinal()][before]) {
+                ended[parameter.ordinal()][order.index(position)] = true;
+                out = true;
+            }
+        }
+        return out;
+    }
+
+    private void put(Performance performance) {
+        int index = order.index(position);
+        grid.set(index, performance);
+        for (Parameter parameter : Parameter.values()) {
+            int before = order.predecessor(position, parameter);
+            if (before != PointOrder.NONE && grid.measured(before)) {
+                ended[parameter.ordinal()][index] = Growth.ends(grid.get(before), performance);
+            }
+        }
+        position++;
+    }
+
+    /** How many measurements were recorded. */
+    public int measured() {
+        return measured;
+    }
+
+    /** How many points early termination has left out so far. */
+    public int leftOut() {
+        return leftOut;
+    }
+
+    /** How many measurements are still to come, at most; before the lower bound of q is known, how many if it is 1. */
+    public int atMost() {
+        return grid != null ? order.count() - position : new PointOrder(new MeasuredGrid(subject.space(1))).count() - measured;
+    }
+
+    /** @throws IllegalStateException where something is left to measure */
+    public PerformanceModel model() {
+        if (!complete()) {
+            throw new IllegalStateException("the plan has " + measured + " measurements and up to " + atMost()
+                + " to come; measure them all before the model is used");
+        }
+        return new PerformanceModel(subject, grid);
+    }
+}

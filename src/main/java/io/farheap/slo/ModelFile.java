@@ -1,0 +1,130 @@
+package io.farheap.slo;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
+import java.nio.channels.OverlappingFileLockException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.Arrays;
+
+/**
+ * A performance model's file ({@link ModelFormat}). Open, it takes the measurements of one process, each on disk before the next is begun, and
+ * whoever opens it again goes on after the last. One thread at a time.
+ */
+public final class ModelFile implements AutoCloseable {
+
+    private final Path file;
+    private final FileChannel channel;
+    private final MeasurementPlan plan;
+    private final ModelFormat.Checksum checksum;
+
+    /** Owns {@code channel} once it returns. */
+    private ModelFile(Path file, FileChannel channel, ModelSubject subject) throws IOException {
+        this.file = file;
+        this.channel = channel;
+        lock();
+        ModelReader reader = new ModelReader(file, read(file, channel), subject);
+        plan = reader.plan();
+        channel.truncate(reader.validBytes());
+        channel.position(reader.validBytes());
+        checksum = reader.checksum();
+        if (reader.validBytes() == 0) {
+            append(ModelFormat.header(subject, checksum));
+        }
+        if (!reader.sealed()) {
+            sealIfComplete();
+        }
+    }
+
+    /**
+     * Opens a file to measure into, a new one or one that was begun for the same subject.
+     *
+     * @throws ModelFileException where it cannot be gone on with, or another process measures into it
+     */
+    public static ModelFile open(Path file, ModelSubject subject) throws IOException {
+        FileChannel channel = FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE);
+        try {
+            return new ModelFile(file, channel, subject);
+        } catch (Throwable e) {
+            channel.close();
+            throw e;
+        }
+    }
+
+    /**
+     * Loads a complete model.
+     *
+     * @param subject what it is wanted for
+     * @throws ModelFileException where it is of another subject or version, damaged, or not complete
+     */
+    public static PerformanceModel load(Path file, ModelSubject subject) throws IOException {
+        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
+            ModelReader reader = new ModelReader(file, read(file, channel), subject);
+            if (!reader.sealed()) {
+                throw new ModelFileException(file + " is not complete: it has " + reader.plan().measured() + " measurements and lacks up to "
+                    + reader.plan().atMost() + "; go on measuring into it");
+            }
+            return reader.plan().model();
+        }
+    }
+
+    private void lock() throws IOException {
+        FileLock lock;
+        try {
+            lock = channel.tryLock();
+        } catch (OverlappingFileLockException e) {
+            lock = null;
+        }
+        if (lock == null) {
+            throw new ModelFileException(file + " is being measured into already; wait until that has ended, or name another file");
+        }
+    }
+
+    private static byte[] read(Path file, FileChannel channel) throws IOException {
+        long size = channel.size();
+        if (size > ModelReader.MAX_BYTES) {
+            throw new ModelFileException(file + " is not a performance model: it has " + size + " bytes, and models have at most "
+                + ModelReader.MAX_BYTES + "; name a file that holds one");
+        }
+        ByteBuffer bytes = ByteBuffer.allocate((int) size);
+        while (bytes.hasRemaining() && channel.read(bytes, bytes.position()) >= 0) {
+            // One read may return a part.
+        }
+        return Arrays.copyOf(bytes.array(), bytes.position());
+    }
+
+    /** What was measured, and what is next; use {@link #record} and not the plan's. */
+    public MeasurementPlan plan() {
+        return plan;
+    }
+
+    /** Records what the plan's next configuration did, and returns when it is on disk. */
+    public void record(Performance performance) throws IOException {
+        Configuration configuration = plan.next();
+        plan.record(performance);
+        append(checksum.seal(ModelFormat.measurement(configuration, performance)));
+        sealIfComplete();
+    }
+
+    private void sealIfComplete() throws IOException {
+        if (plan.complete()) {
+            append(checksum.seal(ModelFormat.COMPLETE + plan.measured()));
+        }
+    }
+
+    private void append(String text) throws IOException {
+        ByteBuffer bytes = ByteBuffer.wrap(text.getBytes(StandardCharsets.UTF_8));
+        while (bytes.hasRemaining()) {
+            channel.write(bytes);
+        }
+        channel.force(false);
+    }
+
+    @Override
+    public void close() throws IOException {
+        channel.close();
+    }
+}

@@ -1,0 +1,11 @@
+package io.farheap.slo;
+
+import java.io.IOException;
+
+/** A performance model's file cannot be used; the message says why and what helps. */
+public final class ModelFileException extends IOException {
+
+    ModelFileException(String message) {
+        super(message);
+    }
+}

@@ -1,0 +1,160 @@
+package io.farheap.slo;
+
+import java.nio.ByteBuffer;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.List;
+
+/**
+ * Reads the text of a model file and trusts nothing in it. A last line without an end is one whose writing was interrupted: it does not count.
+ */
+final class ModelReader {
+
+    /** Of any file that we write. */
+    static final int MAX_BYTES = 4 << 20;
+
+    private final Path file;
+    private final ModelSubject expected;
+    private final MeasurementPlan plan;
+    private ModelFormat.Checksum checksum = new ModelFormat.Checksum();
+    private int validBytes;
+    private boolean sealed;
+
+    /**
+     * @param file     whose bytes these are, for messages
+     * @param expected what the model is wanted for
+     * @throws ModelFileException where it is no model file, of another version or another subject, or damaged
+     */
+    ModelReader(Path file, byte[] bytes, ModelSubject expected) throws ModelFileException {
+        this.file = file;
+        this.expected = expected;
+        plan = new MeasurementPlan(expected);
+        int end = bytes.length;
+        while (end > 0 && bytes[end - 1] != '\n') {
+            end--;
+        }
+        read(decode(bytes, end), bytes);
+    }
+
+    /** With all measurements of the file. */
+    MeasurementPlan plan() {
+        return plan;
+    }
+
+    /** Up to here the file is good; what follows was interrupted. */
+    int validBytes() {
+        return validBytes;
+    }
+
+    /** Of all up to {@link #validBytes}. */
+    ModelFormat.Checksum checksum() {
+        return checksum;
+    }
+
+    /** Whether the file says that it is complete. */
+    boolean sealed() {
+        return sealed;
+    }
+
+    private String decode(byte[] bytes, int length) throws ModelFileException {
+        try {
+            return StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(bytes, 0, length)).toString();
+        } catch (CharacterCodingException e) {
+            throw new ModelFileException(file + " is not a performance model, or is damaged: it is not text; delete it and measure the model again");
+        }
+    }
+
+    private void read(String text, byte[] bytes) throws ModelFileException {
+        List<String> lines = text.isEmpty() ? List.of() : List.of(text.substring(0, text.length() - 1).split("\n", -1));
+        int headerLines = 1 + ModelFormat.FIELDS.size();
+        if (lines.size() < headerLines) {
+            checkInterruptedHeader(bytes);
+            return;
+        }
+        readMagic(lines.getFirst());
+        for (int i = 1; i < lines.size(); i++) {
+            String line = unsealed(lines.get(i), i + 1);
+            if (i < headerLines) {
+                checkField(line, i - 1);
+            } else {
+                readMeasurement(line, i + 1);
+            }
+        }
+        validBytes = text.getBytes(StandardCharsets.UTF_8).length;
+    }
+
+    /** A file that ends within the header was interrupted when it was begun, or is no model. */
+    private void checkInterruptedHeader(byte[] bytes) throws ModelFileException {
+        byte[] whole = ModelFormat.header(expected, new ModelFormat.Checksum()).getBytes(StandardCharsets.UTF_8);
+        for (int i = 0; i < bytes.length; i++) {
+            if (i >= whole.length || bytes[i] != whole[i]) {
+                throw new ModelFileException(file + " is not a performance model for this device, or is damaged: it ends after " + bytes.length
+                    + " bytes, within what says what it was measured on; delete it and measure the model again");
+            }
+        }
+    }
+
+    private void readMagic(String line) throws ModelFileException {
+        if (!line.startsWith(ModelFormat.MAGIC)) {
+            throw new ModelFileException(file + " is not a performance model: its first line is not \"" + ModelFormat.MAGIC + ModelFormat.VERSION
+                + "\"; name a file that holds one, or a new file to measure into");
+        }
+        if (!line.equals(ModelFormat.MAGIC + ModelFormat.VERSION)) {
+            throw new ModelFileException(file + " is a performance model of format version " + shortened(line.substring(ModelFormat.MAGIC.length()))
+                + ", and this Farheap reads version " + ModelFormat.VERSION + "; measure the model again into another file");
+        }
+        checksum.open(line);
+    }
+
+    private String unsealed(String line, int number) throws ModelFileException {
+        int end = line.lastIndexOf(ModelFormat.CHECKSUM);
+        String content = end < 0 ? line : line.substring(0, end);
+        if (!checksum.seal(content).equals(line + "\n")) {
+            throw damaged(number, "its checksum does not match");
+        }
+        return content;
+    }
+
+    private void checkField(String line, int field) throws ModelFileException {
+        String name = ModelFormat.FIELDS.get(field);
+        if (!line.startsWith(name + " ")) {
+            throw damaged(field + 2, "it does not say " + name);
+        }
+        String measured = line.substring(name.length() + 1);
+        String wanted = ModelFormat.values(expected).get(field);
+        if (!measured.equals(wanted)) {
+            throw new ModelFileException(file + " was measured with " + name + " \"" + shortened(measured) + "\", and the model is wanted for \""
+                + wanted + "\"; measure one for this into another file");
+        }
+    }
+
+    private void readMeasurement(String line, int number) throws ModelFileException {
+        if (sealed) {
+            throw damaged(number, "it follows the end of the model");
+        }
+        if (line.startsWith(ModelFormat.COMPLETE)) {
+            if (!plan.complete() || !line.equals(ModelFormat.COMPLETE + plan.measured())) {
+                throw damaged(number, "it ends the model after " + plan.measured() + " measurements, where it does not end");
+            }
+            sealed = true;
+            return;
+        }
+        if (plan.complete()) {
+            throw damaged(number, "it follows the last measurement");
+        }
+        try {
+            plan.record(ModelFormat.performance(plan.next(), line));
+        } catch (IllegalArgumentException e) {
+            throw damaged(number, e.getMessage());
+        }
+    }
+
+    private ModelFileException damaged(int number, String how) {
+        return new ModelFileException(file + " is damaged in line " + number + ": " + how + "; delete it and measure the model again");
+    }
+
+    private static String shortened(String text) {
+        return text.length() <= ModelSubject.MAX_NAME ? text : text.substring(0, ModelSubject.MAX_NAME) + "...";
+    }
+}

@@ -1,0 +1,63 @@
+package io.farheap.slo;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+
+/**
+ * A configuration that comes nearest to an objective that none meets. The distance is the one factor by which the bounds that give way are
+ * relaxed, latencies multiplied and throughputs divided by it; the other bounds hold.
+ *
+ * @param relaxed       which bounds give way
+ * @param factor        above 1, and at most 0.1% above the smallest for which there is a configuration
+ * @param configuration the cheapest at about that factor
+ * @param predicted     what it does
+ */
+public record NearestFeasible(Relaxation relaxed, double factor, Configuration configuration, Performance predicted) {
+
+    private static final double PRECISION = 1.001;
+    private static final double ANY = 1e30;
+
+    /** For each way of relaxing an infeasible objective; without those for which no factor helps. */
+    static List<NearestFeasible> of(PerformanceModel model, Slo slo) {
+        List<NearestFeasible> nearest = new ArrayList<>();
+        for (Relaxation relaxation : Relaxation.values()) {
+            NearestFeasible found = of(model, slo, relaxation);
+            if (found != null) {
+                nearest.add(found);
+            }
+        }
+        return nearest;
+    }
+
+    private static NearestFeasible of(PerformanceModel model, Slo slo, Relaxation relaxation) {
+        Search search = new ExactSearch();
+        SearchResult best = search.find(model, relaxation.apply(slo, ANY));
+        if (!best.feasible()) {
+            return null;
+        }
+        double low = 1;
+        double high = relaxation.miss(slo, best.predicted());
+        while (high > low * PRECISION) {
+            double middle = Math.sqrt(low * high);
+            SearchResult found = search.find(model, relaxation.apply(slo, middle));
+            if (found.feasible()) {
+                best = found;
+                high = Math.min(middle, relaxation.miss(slo, found.predicted()));
+            } else {
+                low = middle;
+            }
+        }
+        return new NearestFeasible(relaxation, high, best.found(), best.predicted());
+    }
+
+    @Override
+    public String toString() {
+        String what = switch (relaxed) {
+            case LATENCY -> "with latencies";
+            case THROUGHPUT -> "with throughputs";
+            case BOTH -> "with both";
+        };
+        return what + String.format(Locale.ROOT, " relaxed by a factor of %.4g, %s does %s", factor, configuration, predicted);
+    }
+}

@@ -1,0 +1,52 @@
+package io.farheap.slo;
+
+/**
+ * What a configuration does, measured or predicted, under one mix of reads and writes. An operation that the mix does not have is 0 and 0.
+ *
+ * @param readLatencyNanos  average, from issue to completion
+ * @param readsPerSecond    of all client threads together
+ * @param writeLatencyNanos as of reads
+ * @param writesPerSecond   as of reads
+ */
+public record Performance(double readLatencyNanos, double readsPerSecond, double writeLatencyNanos, double writesPerSecond) {
+
+    public Performance {
+        check("read", readLatencyNanos, readsPerSecond);
+        check("write", writeLatencyNanos, writesPerSecond);
+        if (readsPerSecond == 0 && writesPerSecond == 0) {
+            throw new IllegalArgumentException("a performance of no operations per second; measure until some have completed");
+        }
+    }
+
+    private static void check(String operation, double nanos, double perSecond) {
+        boolean none = nanos == 0 && perSecond == 0;
+        if (!none && !(nanos > 0 && perSecond > 0 && nanos <= Double.MAX_VALUE && perSecond <= Double.MAX_VALUE)) {
+            throw new IllegalArgumentException("a " + operation + " latency of " + nanos + " ns at " + perSecond
+                + " per second; both are positive and finite, or both 0 where there are no " + operation + "s");
+        }
+    }
+
+    /** Operations per second, of reads and writes together. */
+    public double throughput() {
+        return readsPerSecond + writesPerSecond;
+    }
+
+    /** Average over reads and writes, in ns. */
+    public double latencyNanos() {
+        return (readLatencyNanos * readsPerSecond + writeLatencyNanos * writesPerSecond) / throughput();
+    }
+
+    double get(int metric) {
+        return switch (metric) {
+            case Metric.READ_LATENCY -> readLatencyNanos;
+            case Metric.READS -> readsPerSecond;
+            case Metric.WRITE_LATENCY -> writeLatencyNanos;
+            default -> writesPerSecond;
+        };
+    }
+
+    @Override
+    public String toString() {
+        return "reads " + Objective.text(readLatencyNanos, readsPerSecond) + ", writes " + Objective.text(writeLatencyNanos, writesPerSecond);
+    }
+}

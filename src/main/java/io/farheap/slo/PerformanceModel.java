@@ -1,0 +1,99 @@
+package io.farheap.slo;
+
+import java.util.Optional;
+
+/**
+ * Predicts what each configuration of a space does (Redy's function f, section 5.2): what was measured at the measured points, and linear
+ * between neighbouring points in each parameter; {@link ThreadWeights} says how among numbers of threads, then it is linear between queue
+ * depths, then between batch sizes. Configurations that need a point which early termination left out are not predicted, and no search
+ * returns them: cheaper ones do no worse. Immutable; any thread.
+ */
+public final class PerformanceModel {
+
+    private final ModelSubject subject;
+    private final MeasuredGrid grid;
+    private final Plane[] planes;
+    private final int[] firstPlane;
+
+    PerformanceModel(ModelSubject subject, MeasuredGrid grid) {
+        this.subject = subject;
+        this.grid = grid;
+        int cores = grid.space().clientCores();
+        planes = new Plane[cores + cores * (cores + 1) / 2];
+        firstPlane = new int[cores + 2];
+        int next = 0;
+        for (int server = 0; server <= cores; server++) {
+            firstPlane[server] = next;
+            for (int client = Math.max(1, server); client <= cores; client++) {
+                planes[next++] = new Plane(grid, server, client);
+            }
+        }
+        firstPlane[cores + 1] = next;
+    }
+
+    public ModelSubject subject() {
+        return subject;
+    }
+
+    public ConfigurationSpace space() {
+        return grid.space();
+    }
+
+    /** Empty where the configuration is not in the space, or needs a point that was left out. */
+    public Optional<Performance> predict(Configuration configuration) {
+        if (!space().contains(configuration)) {
+            return Optional.empty();
+        }
+        Plane plane = plane(configuration.serverThreads(), configuration.clientThreads());
+        double[] figures = new double[Metric.COUNT];
+        for (int metric = 0; metric < Metric.COUNT; metric++) {
+            figures[metric] = plane.at(metric, configuration.batchSize(), configuration.queueDepth());
+        }
+        return Double.isNaN(figures[0]) ? Optional.empty() : Optional.of(new Performance(figures[0], figures[1], figures[2], figures[3]));
+    }
+
+    Levels batches() {
+        return grid.batches();
+    }
+
+    Levels depths() {
+        return grid.depths();
+    }
+
+    Plane plane(int server, int client) {
+        return planes[firstPlane[server] + client - Math.max(1, server)];
+    }
+
+    /** The lowest and the highest among the measured points; Redy draws objectives between them (section 7.3). */
+    public Range readLatencyNanos() {
+        return range(Metric.READ_LATENCY);
+    }
+
+    public Range readsPerSecond() {
+        return range(Metric.READS);
+    }
+
+    public Range writeLatencyNanos() {
+        return range(Metric.WRITE_LATENCY);
+    }
+
+    public Range writesPerSecond() {
+        return range(Metric.WRITES);
+    }
+
+    private Range range(int metric) {
+        double low = Double.POSITIVE_INFINITY;
+        double high = 0;
+        for (int i = 0; i < grid.points(); i++) {
+            if (grid.measured(i)) {
+                low = Math.min(low, grid.get(metric, i));
+                high = Math.max(high, grid.get(metric, i));
+            }
+        }
+        return new Range(low, high);
+    }
+
+    /** Of figures of one kind, in its unit. */
+    public record Range(double low, double high) {
+    }
+}

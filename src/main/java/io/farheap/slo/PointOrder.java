@@ -1,0 +1,68 @@
+package io.farheap.slo;
+
+import java.util.Arrays;
+
+/**
+ * The points of a grid in the tree's order (pre-order: server threads, client threads, batch size, queue depth), so that a point comes after
+ * its predecessors: those with the next smaller level of one parameter and the same of the others.
+ */
+final class PointOrder {
+
+    static final int NONE = -1;
+
+    private final MeasuredGrid grid;
+    private final int[][] points;
+
+    PointOrder(MeasuredGrid grid) {
+        this.grid = grid;
+        int threads = grid.threads().count();
+        int[][] all = new int[grid.points()][];
+        int count = 0;
+        for (int server = 0; server <= threads; server++) {
+            for (int client = Math.max(0, server - 1); client < threads; client++) {
+                for (int batch = 0; batch < (server == 0 ? 1 : grid.batches().count()); batch++) {
+                    for (int depth = 0; depth < grid.depths().count(); depth++) {
+                        all[count++] = new int[] {server, client, batch, depth};
+                    }
+                }
+            }
+        }
+        points = Arrays.copyOf(all, count);
+    }
+
+    int count() {
+        return points.length;
+    }
+
+    /** The place in the grid of the {@code i}th point. */
+    int index(int i) {
+        int[] point = points[i];
+        return grid.index(point[0], point[1], point[2], point[3]);
+    }
+
+    Configuration configuration(int i) {
+        int[] point = points[i];
+        int server = point[0] == 0 ? 0 : grid.threads().get(point[0] - 1);
+        return new Configuration(grid.threads().get(point[1]), server, grid.batches().get(point[2]), grid.depths().get(point[3]));
+    }
+
+    /**
+     * The place in the grid of a point's predecessor, {@link #NONE} where there is none. One server thread is not more of no server thread
+     * but another mechanism, so it has no predecessor in that parameter.
+     */
+    int predecessor(int i, Parameter parameter) {
+        int[] point = points[i];
+        int level = parameter.ordinal();
+        int lowest = switch (parameter) {
+            case SERVER_THREADS -> 1;
+            case CLIENT_THREADS -> Math.max(0, point[0] - 1);
+            case BATCH_SIZE, QUEUE_DEPTH -> 0;
+        };
+        if (point[level] <= lowest) {
+            return NONE;
+        }
+        int[] before = point.clone();
+        before[level]--;
+        return grid.index(before[0], before[1], before[2], before[3]);
+    }
+}

@@ -1,0 +1,19 @@
+package io.farheap.slo;
+
+/** Which bounds of an objective give way where all together cannot be met. */
+public enum Relaxation {
+    LATENCY, THROUGHPUT, BOTH;
+
+    Slo apply(Slo slo, double factor) {
+        return slo.relaxed(this == THROUGHPUT ? 1 : factor, this == LATENCY ? 1 : factor);
+    }
+
+    /** The factor that {@link #apply} needs for this performance to meet the bounds that give way. */
+    double miss(Slo slo, Performance performance) {
+        return switch (this) {
+            case LATENCY -> slo.latencyMiss(performance);
+            case THROUGHPUT -> slo.throughputMiss(performance);
+            case BOTH -> Math.max(slo.latencyMiss(performance), slo.throughputMiss(performance));
+        };
+    }
+}

@@ -1,0 +1,52 @@
+package io.farheap.slo;
+
+/** A service-level objective: what reads and what writes must do at the same time, under the mix of a model's workload. */
+public record Slo(Objective reads, Objective writes) {
+
+    /** The bound of a {@link Metric}. */
+    double limit(int metric) {
+        return switch (metric) {
+            case Metric.READ_LATENCY -> reads.latencyNanos();
+            case Metric.READS -> reads.perSecond();
+            case Metric.WRITE_LATENCY -> writes.latencyNanos();
+            default -> writes.perSecond();
+        };
+    }
+
+    boolean metBy(double readLatency, double reads, double writeLatency, double writes) {
+        return readLatency <= this.reads.latencyNanos() && reads >= this.reads.perSecond() && writeLatency <= this.writes.latencyNanos()
+            && writes >= this.writes.perSecond();
+    }
+
+    public boolean metBy(Performance performance) {
+        return metBy(performance.readLatencyNanos(), performance.readsPerSecond(), performance.writeLatencyNanos(), performance.writesPerSecond());
+    }
+
+    /** With latencies multiplied and throughputs divided by these factors, of at least 1 each. */
+    Slo relaxed(double latency, double throughput) {
+        return new Slo(relaxed(reads, latency, throughput), relaxed(writes, latency, throughput));
+    }
+
+    private static Objective relaxed(Objective objective, double latency, double throughput) {
+        return new Objective(objective.latencyNanos() * latency, objective.perSecond() / throughput);
+    }
+
+    /** The largest factor by which a performance misses one of the latencies; at most 1 where it misses none. */
+    double latencyMiss(Performance performance) {
+        return Math.max(performance.readLatencyNanos() / reads.latencyNanos(), performance.writeLatencyNanos() / writes.latencyNanos());
+    }
+
+    /** The largest factor by which a performance misses one of the throughputs; at most 1 where it misses none. */
+    double throughputMiss(Performance performance) {
+        return Math.max(miss(reads, performance.readsPerSecond()), miss(writes, performance.writesPerSecond()));
+    }
+
+    private static double miss(Objective objective, double perSecond) {
+        return objective.perSecond() == 0 ? 0 : objective.perSecond() / perSecond;
+    }
+
+    @Override
+    public String toString() {
+        return "reads " + reads + ", writes " + writes;
+    }
+}

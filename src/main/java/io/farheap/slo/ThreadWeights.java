@@ -1,0 +1,64 @@
+package io.farheap.slo;
+
+/**
+ * Which measured numbers of threads a configuration's figures come from, and with which weights. Without server threads: linear between two
+ * numbers of client threads. With them: bilinear between two of each; where both lie between the same two numbers n and m, the corner of n
+ * client and m server threads does not exist, as there are never more server than client threads, and the figures are linear on the triangle
+ * of the other three. One-sided and batched operations are different mechanisms: nothing is interpolated between none and one server thread.
+ */
+final class ThreadWeights {
+
+    private final int[] servers = new int[4];
+    private final int[] clients = new int[4];
+    private final double[] weights = new double[4];
+    private int count;
+
+    ThreadWeights(Levels threads, int server, int client) {
+        int low = threads.below(client);
+        double x = threads.fraction(client, low);
+        if (server == 0) {
+            add(0, low, 1 - x);
+            add(0, low + 1, x);
+            return;
+        }
+        int lowServer = threads.below(server);
+        double y = threads.fraction(server, lowServer);
+        int first = lowServer + 1;
+        if (low == lowServer) {
+            add(first, low, 1 - x);
+            add(first, low + 1, x - y);
+            add(first + 1, low + 1, y);
+        } else {
+            add(first, low, (1 - x) * (1 - y));
+            add(first, low + 1, x * (1 - y));
+            add(first + 1, low, (1 - x) * y);
+            add(first + 1, low + 1, x * y);
+        }
+    }
+
+    /** A point without weight is not needed, and may not have been measured. */
+    private void add(int server, int client, double weight) {
+        if (weight > 0) {
+            servers[count] = server;
+            clients[count] = client;
+            weights[count++] = weight;
+        }
+    }
+
+    int count() {
+        return count;
+    }
+
+    /** As {@link MeasuredGrid#index} counts. */
+    int server(int i) {
+        return servers[i];
+    }
+
+    int client(int i) {
+        return clients[i];
+    }
+
+    double weight(int i) {
+        return weights[i];
+    }
+}

@@ -1,0 +1,107 @@
+package io.farheap.slo;
+
+import org.junit.jupiter.api.Test;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+class MeasurementPlanTest {
+
+    private static List<Configuration> measured(ModelSubject subject, Measurement measurement) throws InterruptedException {
+        List<Configuration> measured = new ArrayList<>();
+        Models.measured(subject, configuration -> {
+            measured.add(configuration);
+            return measurement.measure(configuration);
+        });
+        return measured;
+    }
+
+    /** Redy: "These two optimizations reduce the number of measurements for the above example to 1000" (section 5.2). */
+    @Test
+    void theSpaceOfThreeMillionNeedsNoMoreThanRedysThousand() throws InterruptedException {
+        ModelSubject subject = Models.paper();
+        MeasurementPlan plan = Models.measured(subject, new SimulatedSystem(subject, 0.02, 1));
+        assertEquals(3_095_430, plan.model().space().size());
+        assertTrue(plan.measured() > 100 && plan.measured() <= 1000, () -> plan.measured() + " measurements");
+        assertTrue(plan.leftOut() > 0);
+        // The grid has 648 points; the depths 1 and 2, below the lower bound, are measured beside it.
+        assertEquals(648 + 2, plan.measured() + plan.leftOut());
+    }
+
+    @Test
+    void theLowerBoundIsTheLargestDepthThatStillImprovesBoth() throws InterruptedException {
+        for (int knee : new int[] {1, 4, 16}) {
+            PerformanceModel model = Models.measured(Models.subject(2, 1024, 16), configuration -> {
+                double latency = 1000 + Math.abs(configuration.queueDepth() - knee) * 100;
+                return new Performance(latency, configuration.queueDepth() * 100, latency, 1);
+            }).model();
+            assertEquals(knee, model.space().minDepth());
+        }
+    }
+
+    @Test
+    void growthOfBothIsTestedBeyondNoise() {
+        Performance before = new Performance(1000, 100, 1000, 100);
+        assertTrue(Growth.ends(before, new Performance(1010, 101, 1010, 101)));
+        assertFalse(Growth.ends(before, new Performance(1010, 103, 1010, 103)));
+        assertFalse(Growth.ends(before, new Performance(970, 100, 970, 100)));
+        assertFalse(Growth.improvesBoth(before, new Performance(990, 200, 990, 200)));
+        assertTrue(Growth.improvesBoth(before, new Performance(970, 103, 970, 103)));
+    }
+
+    /** Redy's example: no growth from f(4, 2, 2, 2) to f(8, 2, 2, 2), so f(16, 2, 2, 2) is not measured, and neither is 30. */
+    @Test
+    void aLineEndsWhereThroughputNoLongerGrows() throws InterruptedException {
+        Measurement growing = configuration -> {
+            int c = configuration.serverThreads() == 2 && configuration.batchSize() == 2 && configuration.queueDepth() == 2
+                ? Math.min(4, configuration.clientThreads()) : configuration.clientThreads();
+            double throughput = 1e6 * c * (1 + configuration.serverThreads()) * configuration.batchSize() * configuration.queueDepth();
+            return new Performance(configuration.queueDepth() > 2 ? 2000 : 3000.0 / configuration.queueDepth(), throughput, 1500, throughput);
+        };
+        List<Configuration> measured = measured(Models.subject(30, 1024, 4), growing);
+        assertTrue(measured.contains(new Configuration(8, 2, 2, 2)));
+        assertFalse(measured.contains(new Configuration(16, 2, 2, 2)));
+        assertFalse(measured.contains(new Configuration(30, 2, 2, 2)));
+        assertTrue(measured.contains(new Configuration(16, 2, 4, 2)));
+        assertTrue(measured.contains(new Configuration(16, 4, 2, 2)));
+    }
+
+    @Test
+    void thePlanFollowsTheTreeAndMeasuresNothingTwice() throws InterruptedException {
+        ModelSubject subject = Models.paper();
+        List<Configuration> measured = measured(subject, new SimulatedSystem(subject, 0, 1));
+        assertEquals(measured.size(), Set.copyOf(measured).size());
+        // 1, 2, 4 and 8 give the lower bound, 4.
+        List<Configuration> grid = measured.subList(4, measured.size());
+        assertEquals(grid.stream().sorted(Configuration.CHEAPEST_FIRST).toList(), grid);
+    }
+
+    @Test
+    void whatIsLeftIsNeverUnderestimated() throws InterruptedException {
+        ModelSubject subject = Models.paper();
+        SimulatedSystem system = new SimulatedSystem(subject, 0, 1);
+        int total = Models.measured(subject, system).measured();
+        MeasurementPlan plan = new MeasurementPlan(subject);
+        while (!plan.complete()) {
+            assertTrue(plan.atMost() >= total - plan.measured());
+            assertThrows(IllegalStateException.class, plan::model);
+            plan.record(system.measure(plan.next()));
+        }
+        assertEquals(0, plan.atMost());
+        assertThrows(IllegalStateException.class, plan::next);
+    }
+
+    @Test
+    void operationsOfAnotherMixAreRefused() {
+        MeasurementPlan plan = new MeasurementPlan(new ModelSubject("simulated", "none", 0, 8, 100, 2, 16));
+        assertThrows(IllegalArgumentException.class, () -> plan.record(new Performance(1, 1, 1, 1)));
+        plan.record(new Performance(1, 1, 0, 0));
+        assertThrows(IllegalArgumentException.class, () -> new MeasurementPlan(Models.paper()).record(new Performance(1, 1, 0, 0)));
+    }
+}

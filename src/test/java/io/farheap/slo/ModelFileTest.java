@@ -1,0 +1,176 @@
+package io.farheap.slo;
+
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+class ModelFileTest {
+
+    private static final ModelSubject SUBJECT = new ModelSubject("sim0 (simulated)", "a processor, a card", 1, 1024, 50, 2, 8);
+    private static final Measurement SYSTEM = new SimulatedSystem(SUBJECT, 0.05, 7);
+
+    @TempDir
+    private Path directory;
+    private Path file;
+    private byte[] whole;
+
+    @BeforeEach
+    void measure() throws IOException, InterruptedException {
+        file = directory.resolve("a.model");
+        ModelMeasurer.measure(file, SUBJECT, SYSTEM, (measured, leftOut, atMost) -> { });
+        whole = Files.readAllBytes(file);
+    }
+
+    private String refusal(ModelSubject subject) {
+        byte[] before = bytes();
+        String message = assertThrows(ModelFileException.class, () -> ModelFile.load(file, subject)).getMessage();
+        assertEquals(message, assertThrows(ModelFileException.class, () -> ModelFile.open(file, subject)).getMessage());
+        assertArrayEquals(before, bytes(), "a file that was refused has changed");
+        return message;
+    }
+
+    private byte[] bytes() {
+        try {
+            return Files.readAllBytes(file);
+        } catch (IOException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    @Test
+    void whatIsLoadedIsWhatWasMeasured() throws IOException, InterruptedException {
+        PerformanceModel measured = Models.measured(SUBJECT, SYSTEM).model();
+        PerformanceModel loaded = ModelFile.load(file, SUBJECT);
+        assertEquals(measured.space(), loaded.space());
+        for (int c = 1; c <= 2; c++) {
+            for (int s = 0; s <= c; s++) {
+                for (int q = measured.space().minDepth(); q <= 8; q++) {
+                    Configuration configuration = new Configuration(c, s, s == 0 ? 1 : 3, q);
+                    assertEquals(measured.predict(configuration), loaded.predict(configuration));
+                }
+            }
+        }
+        assertTrue(new String(whole).startsWith("farheap performance model, version 1\ndevice sim0 (simulated) #"));
+    }
+
+    @Test
+    void anotherSubjectIsRefused() {
+        String device = refusal(new ModelSubject("mlx5_0", SUBJECT.hardware(), 1, 1024, 50, 2, 8));
+        assertEquals(file + " was measured with device \"sim0 (simulated)\", and the model is wanted for \"mlx5_0\"; measure one for this into another file",
+            device);
+        assertTrue(refusal(new ModelSubject(SUBJECT.device(), "another", 1, 1024, 50, 2, 8)).contains("hardware"));
+        assertTrue(refusal(new ModelSubject(SUBJECT.device(), SUBJECT.hardware(), 3, 1024, 50, 2, 8)).contains("switches"));
+        assertTrue(refusal(new ModelSubject(SUBJECT.device(), SUBJECT.hardware(), 1, 512, 50, 2, 8)).contains("record-bytes"));
+        assertTrue(refusal(new ModelSubject(SUBJECT.device(), SUBJECT.hardware(), 1, 1024, 90, 2, 8)).contains("read-percent"));
+        assertTrue(refusal(new ModelSubject(SUBJECT.device(), SUBJECT.hardware(), 1, 1024, 50, 4, 8)).contains("client-cores"));
+        assertTrue(refusal(new ModelSubject(SUBJECT.device(), SUBJECT.hardware(), 1, 1024, 50, 2, 16)).contains("device-depth"));
+    }
+
+    @Test
+    void anotherVersionIsRefused() throws IOException {
+        Files.writeString(file, new String(whole).replace("version 1", "version 2"));
+        assertTrue(refusal(SUBJECT).contains("format version 2, and this Farheap reads version 1"));
+        Files.writeString(file, "{\"a\": 1}\n".repeat(20));
+        assertTrue(refusal(SUBJECT).contains("is not a performance model"));
+    }
+
+    @Test
+    void everyChangedByteIsNoticed() throws IOException {
+        for (int i = 0; i < whole.length - 1; i++) {
+            byte[] changed = whole.clone();
+            changed[i] ^= (byte) (1 << i % 8);
+            Files.write(file, changed);
+            refusal(SUBJECT);
+        }
+    }
+
+    @Test
+    void lostMovedAndAddedLinesAreNoticed() throws IOException {
+        String[] lines = new String(whole).split("\n");
+        for (int lost = 0; lost < lines.length - 1; lost++) {
+            StringBuilder text = new StringBuilder();
+            for (int i = 0; i < lines.length; i++) {
+                text.append(i == lost ? "" : lines[i] + "\n");
+            }
+            Files.writeString(file, text);
+            refusal(SUBJECT);
+        }
+        Files.writeString(file, new String(whole) + lines[lines.length - 2] + "\n");
+        refusal(SUBJECT);
+    }
+
+    /** Right checksums do not make a file right: another may have written it. */
+    @Test
+    void aWellSealedFileThatNoPlanMakesIsRefused() throws IOException {
+        for (String line : new String[] {"c2 s0 b1 q1 reads 1.0 ns 1.0 /s writes 1.0 ns 1.0 /s", "c1 s0 b1 q1 reads NaN ns 1.0 /s writes 1.0 ns 1.0 /s",
+            "c1 s0 b1 q1 reads 1.0 ns 1.0 /s writes 0.0 ns 0.0 /s", "c1 s0 b1 q1 reads -1.0 ns 1.0 /s writes 1.0 ns 1.0 /s", "complete 0", "", "nothing"}) {
+            ModelFormat.Checksum checksum = new ModelFormat.Checksum();
+            Files.writeString(file, ModelFormat.header(SUBJECT, checksum) + checksum.seal(line));
+            assertTrue(refusal(SUBJECT).contains("is damaged in line 9"));
+        }
+        Files.write(file, new byte[ModelReader.MAX_BYTES + 1]);
+        assertTrue(refusal(SUBJECT).contains("models have at most"));
+    }
+
+    /** However much of it was written, measuring goes on after the last whole line and ends with the same file. */
+    @Test
+    void anInterruptedFileResumes() throws IOException, InterruptedException {
+        int total = Models.measured(SUBJECT, SYSTEM).measured();
+        for (int length = 0; length < whole.length; length += 1 + length % 149) {
+            Files.write(file, Arrays.copyOf(whole, length));
+            String message = assertThrows(ModelFileException.class, () -> ModelFile.load(file, SUBJECT)).getMessage();
+            assertTrue(message.contains("is not complete"), message);
+            AtomicInteger first = new AtomicInteger(-1);
+            AtomicInteger calls = new AtomicInteger();
+            ModelMeasurer.measure(file, SUBJECT, configuration -> {
+                calls.incrementAndGet();
+                return SYSTEM.measure(configuration);
+            }, (measured, leftOut, atMost) -> first.compareAndSet(-1, measured));
+            assertEquals(total, first.get() + calls.get());
+            assertArrayEquals(whole, bytes());
+        }
+    }
+
+    @Test
+    void whatWasMeasuredBeforeAFailureIsKept() throws IOException, InterruptedException {
+        Files.delete(file);
+        AtomicInteger calls = new AtomicInteger();
+        assertThrows(InterruptedException.class, () -> ModelMeasurer.measure(file, SUBJECT, configuration -> {
+            if (calls.incrementAndGet() > 5) {
+                throw new InterruptedException();
+            }
+            return SYSTEM.measure(configuration);
+        }, (measured, leftOut, atMost) -> { }));
+        try (ModelFile model = ModelFile.open(file, SUBJECT)) {
+            assertEquals(5, model.plan().measured());
+        }
+    }
+
+    @Test
+    void twoDoNotMeasureIntoOneFile() throws IOException {
+        try (ModelFile model = ModelFile.open(file, SUBJECT)) {
+            assertTrue(model.plan().complete());
+            String message = assertThrows(ModelFileException.class, () -> ModelFile.open(file, SUBJECT)).getMessage();
+            assertTrue(message.contains("is being measured into already"), message);
+        }
+    }
+
+    @Test
+    void subjectsAreOneLine() {
+        assertThrows(IllegalArgumentException.class, () -> new ModelSubject("a\nb", "none", 0, 8, 50, 2, 8));
+        assertThrows(IllegalArgumentException.class, () -> new ModelSubject("", "none", 0, 8, 50, 2, 8));
+        assertThrows(IllegalArgumentException.class, () -> new ModelSubject("a", "none", 0, 8, 101, 2, 8));
+        assertThrows(IllegalArgumentException.class, () -> new ModelSubject("a", "none", 0, 8, 50, 0, 8));
+    }
+}
