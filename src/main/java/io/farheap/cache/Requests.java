@@ -87,6 +87,10 @@ final class Requests {
         }
     }
 
+    int capacity() {
+        return free.length;
+    }
+
     /** Requests between issue and callback. */
     int pending() {
         return pending;

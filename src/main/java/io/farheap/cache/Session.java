@@ -137,6 +137,26 @@ public final class Session implements AutoCloseable, MigrationParticipant {
     }
 
     /**
+     * Reads many records of one length into a registered buffer: record {@code i} from {@code addresses[i]} to {@code offset + i * length}.
+     * They are one request, with one callback when all are there, and no order among them; they are posted to each server as one list, so
+     * a record costs a fraction of what a request of its own does.
+     *
+     * @param addresses in the cache; not kept
+     * @param count     how many of them, from 1 to half of {@link CacheBuilder#requests}; up to the queue depth they are posted at once
+     * @param length    of each record, in bytes, at least 1
+     * @return false where the queue is full, and nothing has happened
+     * @throws IllegalArgumentException where {@code count} is out of its range; other errors are those of {@link #read}
+     */
+    public boolean readAll(long[] addresses, int count, Buffer destination, long offset, int length, Completion completion, long token) {
+        return issueAll(false, addresses, count, destination, offset, length, completion, token);
+    }
+
+    /** Writes many records of one length from a registered buffer. Parameters and errors are those of {@link #readAll}. */
+    public boolean writeAll(long[] addresses, int count, Buffer source, long offset, int length, Completion completion, long token) {
+        return issueAll(true, addresses, count, source, offset, length, completion, token);
+    }
+
+    /**
      * Makes progress, and runs the callbacks of requests that have finished.
      *
      * @return how many callbacks ran
@@ -406,12 +426,7 @@ public final class Session implements AutoCloseable, MigrationParticipant {
 
     private boolean issue(boolean write, long address, Buffer buffer, long offset, long length, Completion completion, long token) {
         checkRange(address, length);
-        if (buffer.cache() != cache) {
-            throw new IllegalArgumentException("the buffer belongs to another cache");
-        }
-        if (offset < 0 || length > buffer.bytes() - offset) {
-            throw new IndexOutOfBoundsException("bytes " + offset + " to " + (offset + length) + " of a buffer of " + buffer.bytes());
-        }
+        checkBuffer(buffer, offset, length);
         checkCompletion(completion);
         enter();
         try {
@@ -420,6 +435,29 @@ public final class Session implements AutoCloseable, MigrationParticipant {
                 throw new IllegalStateException("the buffer is closed");
             }
             return engine.issue(write, address, length, buffer, buffer.address() + offset, null, completion, token);
+        } finally {
+            exit();
+        }
+    }
+
+    private boolean issueAll(boolean write, long[] addresses, int count, Buffer buffer, long offset, int length, Completion completion,
+                             long token) {
+        if (count < 1 || count > Math.min(addresses.length, engine.maxRecords())) {
+            throw new IllegalArgumentException(count + " records of " + addresses.length + " addresses; a request may have from 1 to "
+                + engine.maxRecords());
+        }
+        for (int i = 0; i < count; i++) {
+            checkRange(addresses[i], length);
+        }
+        checkBuffer(buffer, offset, (long) count * length);
+        checkCompletion(completion);
+        enter();
+        try {
+            refuseWhileClosing();
+            if (buffer.closed()) {
+                throw new IllegalStateException("the buffer is closed");
+            }
+            return engine.issueAll(write, addresses, count, length, buffer, buffer.address() + offset, completion, token);
         } finally {
             exit();
         }
@@ -444,6 +482,15 @@ public final class Session implements AutoCloseable, MigrationParticipant {
         if (address < 0 || length < 1 || length > capacity - address) {
             throw new IndexOutOfBoundsException(length + " bytes at address " + address + "; the cache has " + cache.capacity()
                 + " bytes, and a request at least 1");
+        }
+    }
+
+    private void checkBuffer(Buffer buffer, long offset, long length) {
+        if (buffer.cache() != cache) {
+            throw new IllegalArgumentException("the buffer belongs to another cache");
+        }
+        if (offset < 0 || length > buffer.bytes() - offset) {
+            throw new IndexOutOfBoundsException("bytes " + offset + " to " + (offset + length) + " of a buffer of " + buffer.bytes());
         }
     }
 

@@ -53,6 +53,7 @@ final class SessionEngine {
     private final HeldRequests held;
     private final int heldLimit;
     private final ForeignCompletions foreign;
+    private final Parts parts;
     /** By their number, also those that were replaced or closed: a completion of theirs may still come. */
     private Connection[] connections = new Connection[0];
     /** The one to use for each server. */
@@ -90,6 +91,7 @@ final class SessionEngine {
         this.heldLimit = capacity / 2;
         this.routes = new Routes(this, table.size());
         this.held = new HeldRequests(requests, table, capacity);
+        this.parts = new Parts(capacity);
         this.foreign = new ForeignCompletions(foreignEntries);
         this.order = new int[capacity * ORDER_PLACES];
         this.orderMask = order.length - 1;
@@ -260,6 +262,76 @@ final class SessionEngine {
             : connection.read(request, local, buffer.localKey(), route.address + offset, route.remoteKey, (int) length);
         noteList(connection, error);
         return true;
+    }
+
+    /** The most records of one request: half of the requests may be held, and each record may have to become one. */
+    int maxRecords() {
+        return heldLimit;
+    }
+
+    /**
+     * Issues one request for many records of one length, posted to each server as one list.
+     *
+     * @param local of the first record; the others follow it
+     * @return false where the queue is full, and nothing has happened
+     */
+    boolean issueAll(boolean write, long[] addresses, int count, int length, Buffer buffer, long local, Completion completion, long token) {
+        if (tail - head + count > order.length || requests.pending() + count > requests.capacity()) {
+            return false;
+        }
+        if (next == tail && held.count() == 0 && inFlight + count <= completionEntries && roomForAll(addresses, count, length)) {
+            postAll(write, addresses, count, length, buffer, local, completion, token);
+            return true;
+        }
+        if (held.count() + count > heldLimit) {
+            return false;
+        }
+        int whole = parts.begin(count, completion, token);
+        for (int i = 0; i < count; i++) {
+            if (!enqueue(write, addresses[i], length, buffer, local + (long) i * length, null, parts, whole)) {
+                throw new AssertionError("no room for a record that was counted");
+            }
+        }
+        return true;
+    }
+
+    /** Whether the way of every record is known, and its connection could take all of them. */
+    private boolean roomForAll(long[] addresses, int count, int length) {
+        if (length > maxMessageBytes) {
+            return false;
+        }
+        for (int i = 0; i < count; i++) {
+            int index = table.indexOf(addresses[i]);
+            RemoteRegion region = table.get(index);
+            if (routes.get(index).region != region && !routes.learn(index, region)) {
+                return false;
+            }
+            Connection connection = routes.get(index).connection;
+            if (length > table.regionBytes() - table.offsetOf(addresses[i]) || connection.failed() || connection.room() < count) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private void postAll(boolean write, long[] addresses, int count, int length, Buffer buffer, long local, Completion completion, long token) {
+        int request = requests.take();
+        fill(request, write, addresses[0], length, buffer, completion, token);
+        time(request);
+        requests.posted[request] = length;
+        requests.outstanding[request] = count;
+        order[(int) tail & orderMask] = request;
+        tail++;
+        next = tail;
+        inFlight += count;
+        int key = buffer.localKey();
+        for (int i = 0; i < count; i++) {
+            long address = addresses[i];
+            // As roomForAll found it: a migration that changes the table now waits until we are out of the gate.
+            Route route = routes.get(table.indexOf(address));
+            route.connection.list(write, request, local + (long) i * length, key, route.address + table.offsetOf(address), route.remoteKey, length);
+        }
+        postLists();
     }
 
     private void noteList(Connection connection, int error) {
@@ -557,10 +629,14 @@ final class SessionEngine {
     }
 
     private void handleCompletions() {
-        int polled = completions.poll();
-        for (int i = 0; i < polled; i++) {
-            complete(completions.id(i), completions.status(i));
-        }
+        int polled;
+        do {
+            polled = completions.poll();
+            for (int i = 0; i < polled; i++) {
+                complete(completions.id(i), completions.status(i));
+            }
+            // A session that goes to sleep must leave none behind: only a later one raises an event.
+        } while (polled == completions.batch());
     }
 
     private void complete(long id, int status) {

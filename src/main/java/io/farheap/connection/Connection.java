@@ -135,6 +135,11 @@ public final class Connection implements AutoCloseable {
         return posted - completed < depth;
     }
 
+    /** How many more operations may be posted. */
+    public int room() {
+        return depth - (int) (posted - completed);
+    }
+
     /** Operations that were posted, or wait in a list, and have not completed. */
     public int inFlight() {
         return (int) (posted - completed) + (nowInFlight ? 1 : 0);
@@ -159,9 +164,7 @@ public final class Connection implements AutoCloseable {
     public int read(long tag, long localAddress, int localKey, long remoteAddress, int remoteKey, int bytes) {
         int slot = (int) posted & mask;
         tags[slot] = tag;
-        readAddresses[slot] = remoteAddress;
-        readBytes[slot] = bytes;
-        outstandingReads.add(remoteAddress, bytes);
+        noteRead(slot, remoteAddress, bytes);
         return post(slot, SendRequests.READ, 0, localAddress, localKey, remoteAddress, remoteKey, bytes);
     }
 
@@ -174,11 +177,19 @@ public final class Connection implements AutoCloseable {
     public int write(long tag, long localAddress, int localKey, long remoteAddress, int remoteKey, int bytes) {
         int slot = (int) posted & mask;
         tags[slot] = tag;
-        int flags = bytes <= inlineBytes ? SendRequests.INLINE : 0;
-        if (outstandingReads.mayOverlap(remoteAddress, bytes)) {
-            flags |= SendRequests.FENCE;
+        return post(slot, SendRequests.WRITE, writeFlags(remoteAddress, bytes), localAddress, localKey, remoteAddress, remoteKey, bytes);
+    }
+
+    /** Puts a READ or a WRITE into the list, however long that grows. There must be {@linkplain #hasRoom room}. Parameters are those of {@link #read}. */
+    public void list(boolean write, long tag, long localAddress, int localKey, long remoteAddress, int remoteKey, int bytes) {
+        int slot = (int) posted++ & mask;
+        tags[slot] = tag;
+        if (write) {
+            append(slot, SendRequests.WRITE, writeFlags(remoteAddress, bytes), localAddress, localKey, remoteAddress, remoteKey, bytes);
+        } else {
+            noteRead(slot, remoteAddress, bytes);
+            append(slot, SendRequests.READ, 0, localAddress, localKey, remoteAddress, remoteKey, bytes);
         }
-        return post(slot, SendRequests.WRITE, flags, localAddress, localKey, remoteAddress, remoteKey, bytes);
     }
 
     /** Posts what waits in the list. @return as {@link #read} */
@@ -205,9 +216,7 @@ public final class Connection implements AutoCloseable {
         nowInFlight = true;
         tags[nowSlot] = tag;
         if (!write) {
-            readAddresses[nowSlot] = remoteAddress;
-            readBytes[nowSlot] = bytes;
-            outstandingReads.add(remoteAddress, bytes);
+            noteRead(nowSlot, remoteAddress, bytes);
         }
     }
 
@@ -320,14 +329,27 @@ public final class Connection implements AutoCloseable {
     private int post(int slot, int opcode, int flags, long localAddress, int localKey, long remoteAddress, int remoteKey, int bytes) {
         posted++;
         if (listLimit == 1) {
-            requests.aim(slot, opcode, flags | SendRequests.SIGNALED, localAddress, bytes, localKey, remoteAddress, remoteKey);
+            // Not aimed: its slot may have been in a list before.
+            requests.prepare(slot, opcode, flags | SendRequests.SIGNALED, localAddress, bytes, localKey, remoteAddress, remoteKey);
             int error = queuePair.post(requests, slot, bytes);
             return error == 0 ? 0 : refuse(error);
         }
-        return list(slot, opcode, flags, localAddress, localKey, remoteAddress, remoteKey, bytes);
+        append(slot, opcode, flags, localAddress, localKey, remoteAddress, remoteKey, bytes);
+        return listed == listLimit ? postList() : 0;
     }
 
-    private int list(int slot, int opcode, int flags, long localAddress, int localKey, long remoteAddress, int remoteKey, int bytes) {
+    private int writeFlags(long remoteAddress, int bytes) {
+        int flags = bytes <= inlineBytes ? SendRequests.INLINE : 0;
+        return outstandingReads.mayOverlap(remoteAddress, bytes) ? flags | SendRequests.FENCE : flags;
+    }
+
+    private void noteRead(int slot, long remoteAddress, int bytes) {
+        readAddresses[slot] = remoteAddress;
+        readBytes[slot] = bytes;
+        outstandingReads.add(remoteAddress, bytes);
+    }
+
+    private void append(int slot, int opcode, int flags, long localAddress, int localKey, long remoteAddress, int remoteKey, int bytes) {
         requests.prepare(slot, opcode, flags, localAddress, bytes, localKey, remoteAddress, remoteKey);
         if (listed++ == 0) {
             listFirst = slot;
@@ -338,7 +360,6 @@ public final class Connection implements AutoCloseable {
         }
         listLast = slot;
         listLastFlags = flags;
-        return listed == listLimit ? postList() : 0;
     }
 
     private int refuse(int error) {

@@ -67,6 +67,11 @@ public final class CompletionQueue implements AutoCloseable {
         return polled;
     }
 
+    /** How many completions a poll takes at most. */
+    public int batch() {
+        return batch;
+    }
+
     /** Where a poll of one completion goes. */
     long completionsAddress() {
         return completionsAddress;

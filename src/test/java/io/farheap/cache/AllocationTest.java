@@ -25,6 +25,7 @@ class AllocationTest {
     private static final int ROUNDS = 5;
 
     private final ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+    private final long[] addresses = new long[16];
     private int called;
     private final Completion count = (token, status) -> called++;
 
@@ -65,6 +66,24 @@ class AllocationTest {
                 session.poll();
             }
             if ((i & 7) == 0) {
+                session.poll();
+            }
+        }
+        while (session.pending() > 0) {
+            session.poll();
+        }
+        for (int i = 0; i < operations / 8; i++) {
+            long address = (i * 4099L) % span;
+            session.readBlocking(address, buffer, 0, 64);
+            session.writeBlocking(address, buffer, 16384, 64);
+            for (int record = 0; record < addresses.length; record++) {
+                addresses[record] = (address + record * 7919L) % span;
+            }
+            // Now and then the first is not done, so that the second's records become requests of their own.
+            while (!session.readAll(addresses, addresses.length, buffer, 0, 64, count, i)) {
+                session.poll();
+            }
+            while (!session.writeAll(addresses, addresses.length, buffer, 16384, 64, count, i)) {
                 session.poll();
             }
         }

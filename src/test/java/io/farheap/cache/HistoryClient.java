@@ -2,6 +2,7 @@ package io.farheap.cache;
 
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.SplittableRandom;
 
@@ -170,8 +171,19 @@ final class HistoryClient implements Runnable {
         if (request.heap != null) {
             return request.write ? session.write(address, request.heap, request, 0) : session.read(address, request.heap, request, 0);
         }
+        if (random.nextInt(3) == 0) {
+            return postWords(request, address);
+        }
         return request.write ? session.write(address, buffer, offset(request.slot), bytes, request, 0)
             : session.read(address, buffer, offset(request.slot), bytes, request, 0);
+    }
+
+    /** The same as a request for many records. */
+    private boolean postWords(Request request, long address) {
+        long[] addresses = new long[request.words];
+        Arrays.setAll(addresses, i -> address + (long) i * Long.BYTES);
+        return request.write ? session.writeAll(addresses, request.words, buffer, offset(request.slot), Long.BYTES, request, 0)
+            : session.readAll(addresses, request.words, buffer, offset(request.slot), Long.BYTES, request, 0);
     }
 
     private void postBlocking(Request request, long address, long bytes) {

@@ -75,6 +75,50 @@ class SessionTest {
     }
 
     @Test
+    void recordsOfOneRequestReadBackAsTheyWereWritten() {
+        SplittableRandom random = new SplittableRandom(43);
+        byte[] shadow = new byte[(int) CAPACITY];
+        int[] called = new int[1];
+        for (int i = 0; i < TestDevice.scaled(300); i++) {
+            // Up to 32, more than the queue depth, and some across regions; few enough bytes that none overlap by chance alone.
+            int count = 1 + random.nextInt(32);
+            int length = 1 + random.nextInt(random.nextBoolean() ? 16 : 2_000);
+            long[] addresses = random.longs(count, 0, CAPACITY - length + 1).map(a -> a / length * length).distinct().toArray();
+            byte[] bytes = new byte[addresses.length * length];
+            random.nextBytes(bytes);
+            for (int record = 0; record < addresses.length; record++) {
+                System.arraycopy(bytes, record * length, shadow, (int) addresses[record], length);
+            }
+            MemorySegment.copy(bytes, 0, buffer.segment(), JAVA_BYTE, 100, bytes.length);
+            while (!session.writeAll(addresses, addresses.length, buffer, 100, length, (token, status) -> called[0] += status == Status.OK ? 1 : 0, 0)) {
+                session.awaitProgress();
+            }
+            buffer.segment().asSlice(100_000, bytes.length).fill((byte) 0);
+            while (!session.readAll(addresses, addresses.length, buffer, 100_000, length, (token, status) -> called[0] += status == Status.OK ? 1 : 0, 0)) {
+                session.awaitProgress();
+            }
+            session.drain();
+            assertEquals(2 * (i + 1), called[0]);
+            assertEquals(-1, MemorySegment.ofArray(bytes).mismatch(buffer.segment().asSlice(100_000, bytes.length)), "round " + i);
+        }
+        session.readBlocking(0, buffer, 0, CAPACITY);
+        assertEquals(-1, MemorySegment.ofArray(shadow).mismatch(buffer.segment().asSlice(0, CAPACITY)));
+    }
+
+    @Test
+    void requestsForManyRecordsAreChecked() {
+        long[] addresses = new long[64];
+        assertThrows(IllegalArgumentException.class, () -> session.readAll(addresses, 0, buffer, 0, 8, IGNORE, 0));
+        assertThrows(IllegalArgumentException.class, () -> session.readAll(addresses, 33, buffer, 0, 8, IGNORE, 0));
+        assertThrows(IllegalArgumentException.class, () -> session.readAll(new long[1], 2, buffer, 0, 8, IGNORE, 0));
+        assertThrows(IndexOutOfBoundsException.class, () -> session.readAll(addresses, 32, buffer, buffer.bytes() - 255, 8, IGNORE, 0));
+        assertThrows(IndexOutOfBoundsException.class, () -> session.writeAll(addresses, 2, buffer, 0, 0, IGNORE, 0));
+        assertThrows(IndexOutOfBoundsException.class, () -> session.writeAll(new long[] {0, CAPACITY - 7}, 2, buffer, 0, 8, IGNORE, 0));
+        assertThrows(NullPointerException.class, () -> session.writeAll(addresses, 2, buffer, 0, 8, null, 0));
+        assertEquals(0, session.pending());
+    }
+
+    @Test
     void freshMemoryIsZero() {
         session.readBlocking(0, buffer, 0, CAPACITY);
         assertEquals(-1, buffer.segment().asSlice(0, CAPACITY).mismatch(MemorySegment.ofArray(new byte[(int) CAPACITY])));

@@ -1,0 +1,50 @@
+package io.farheap.cache;
+
+/**
+ * Requests for many records whose records have become requests of their own, because something was in their way. Called back when the
+ * last of these has been. One thread at a time; nothing here allocates after construction.
+ */
+final class Parts implements Completion {
+
+    private final int[] remaining;
+    private final int[] status;
+    private final long[] token;
+    private final Completion[] completion;
+    private final int[] free;
+    private int freeCount;
+
+    Parts(int capacity) {
+        remaining = new int[capacity];
+        status = new int[capacity];
+        token = new long[capacity];
+        completion = new Completion[capacity];
+        free = new int[capacity];
+        for (int i = capacity - 1; i >= 0; i--) {
+            free[freeCount++] = i;
+        }
+    }
+
+    /** Begins a request of so many parts, each of which carries this object as its completion. @return the token that each carries */
+    int begin(int parts, Completion whenAll, long wholeToken) {
+        int whole = free[--freeCount];
+        remaining[whole] = parts;
+        status[whole] = Status.OK;
+        token[whole] = wholeToken;
+        completion[whole] = whenAll;
+        return whole;
+    }
+
+    @Override
+    public void completed(long part, int partStatus) {
+        int whole = (int) part;
+        if (partStatus != Status.OK) {
+            status[whole] = partStatus;
+        }
+        if (--remaining[whole] == 0) {
+            Completion whenAll = completion[whole];
+            completion[whole] = null;
+            free[freeCount++] = whole;
+            whenAll.completed(token[whole], status[whole]);
+        }
+    }
+}
