@@ -34,13 +34,13 @@ attempt() { # a server with no address, a client with one; $1 is their option fo
 	shift
 	port=$((port + 1))
 	served=$(mktemp)
-	LD_PRELOAD=$library timeout 60 "$@" "$option" $port >"$served" 2>&1 &
+	LD_PRELOAD=$library timeout 240 "$@" "$option" $port >"$served" 2>&1 &
 	server=$!
 	for _ in $(seq 100); do # until it listens
 		grep -qi ":$(printf '%04X' $port) .* 0A " /proc/net/tcp /proc/net/tcp6 2>/dev/null && break
 		sleep 0.02
 	done
-	output=$(LD_PRELOAD=$library timeout 60 "$@" "$option" $port 127.0.0.1 2>&1)
+	output=$(LD_PRELOAD=$library timeout 240 "$@" "$option" $port 127.0.0.1 2>&1)
 	status=$?
 	if [ $status -ne 0 ]; then kill $server 2>/dev/null; fi
 	wait $server || status=$?
