@@ -7,6 +7,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -205,7 +206,11 @@ int farheap_dereg_mr(struct ibv_mr *mr)
 
 struct ibv_comp_channel *farheap_create_comp_channel(struct ibv_context *context)
 {
-    return CREATED(verbs.create_comp_channel(context));
+    struct ibv_comp_channel *channel = CREATED(verbs.create_comp_channel(context));
+    /* An event goes with its queue: one that was readable a moment ago may be gone, and nobody must wait for the next. */
+    if (channel)
+        fcntl(channel->fd, F_SETFL, fcntl(channel->fd, F_GETFL) | O_NONBLOCK);
+    return channel;
 }
 
 int farheap_destroy_comp_channel(struct ibv_comp_channel *channel)
@@ -259,6 +264,13 @@ int farheap_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
 int farheap_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask, struct ibv_qp_init_attr *init)
 {
     return verbs.query_qp(qp, attr, mask, init);
+}
+
+int farheap_post_empty_recv(struct ibv_qp *qp, unsigned long long wr_id)
+{
+    struct ibv_recv_wr wr = {.wr_id = wr_id};
+    struct ibv_recv_wr *bad;
+    return qp->context->ops.post_recv(qp, &wr, &bad);
 }
 
 const char *farheap_wc_status_str(int status)

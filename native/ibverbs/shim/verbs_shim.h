@@ -74,6 +74,8 @@ struct ibv_qp *farheap_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *att
 int farheap_destroy_qp(struct ibv_qp *qp);
 int farheap_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask);
 int farheap_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask, struct ibv_qp_init_attr *init);
+/* Posts a receive without memory, for an immediate. Returns 0 or errno. */
+int farheap_post_empty_recv(struct ibv_qp *qp, unsigned long long wr_id);
 
 const char *farheap_wc_status_str(int status);
 

@@ -3,6 +3,7 @@ package io.farheap.cli;
 import io.farheap.control.ControlServer;
 import io.farheap.server.MemoryServer;
 import io.farheap.server.ServerOptions;
+import io.farheap.thread.Idle;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -46,6 +47,17 @@ final class ServerCommand implements Callable<Integer> {
         description = "RDMA device, see 'farheap devices' (default: the first with an active port).")
     private String device;
 
+    @Option(names = "--threads", paramLabel = "N", defaultValue = "0",
+        description = "Threads that may serve batches, for clients that ask for them (default: one for each core).")
+    private int threads;
+
+    @Option(names = "--idle", paramLabel = "HOW", defaultValue = "PARK",
+        description = "What these threads do between batches: ${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE}).")
+    private Idle idle;
+
+    @Option(names = "--no-pinning", description = "Let these threads run on any core.")
+    private boolean unpinned;
+
     @Option(names = "--name", paramLabel = "TEXT", description = "Name that clients are told (default: the address).")
     private String name;
 
@@ -60,7 +72,8 @@ final class ServerCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws InterruptedException {
-        ServerOptions options = new ServerOptions(memory, region, lease.toNanos(), device, name == null ? listen : name);
+        ServerOptions options = new ServerOptions(memory, region, lease.toNanos(), device, name == null ? listen : name,
+            threads == 0 ? ServerOptions.defaultThreads() : threads, !unpinned, idle);
         DeviceNotice.print(spec.commandLine().getErr());
         Signal.handle(new Signal("TERM"), signal -> stop.countDown());
         Signal.handle(new Signal("INT"), signal -> stop.countDown());

@@ -93,8 +93,8 @@ public final class ServerProcess implements AutoCloseable {
     private static List<String> command(VerbsLibrary library, String device, long memoryBytes, long regionBytes) {
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-        // A server moves no bytes in Java: a small heap and a quick start are all it needs.
-        command.addAll(List.of("-Xmx64m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "--enable-native-access=ALL-UNNAMED",
+        // A small heap is all it needs.
+        command.addAll(List.of("-Xmx64m", "-XX:+UseSerialGC", "--enable-native-access=ALL-UNNAMED",
             "--sun-misc-unsafe-memory-access=allow", "-D" + VerbsLibrary.PROPERTY + "=" + library.name().toLowerCase(),
             "-Dfarheap.slowness=" + SLOWNESS));
         command.addAll(List.of("-cp", System.getProperty("java.class.path"), "io.farheap.cli.Main", "server",

@@ -7,6 +7,8 @@ import io.farheap.control.wire.CloseLeaseRequest;
 import io.farheap.control.wire.ClosePullRequest;
 import io.farheap.control.wire.ConnectReply;
 import io.farheap.control.wire.ConnectRequest;
+import io.farheap.control.wire.ConnectRingReply;
+import io.farheap.control.wire.ConnectRingRequest;
 import io.farheap.control.wire.ControlGrpc;
 import io.farheap.control.wire.ControlGrpc.ControlBlockingStub;
 import io.farheap.control.wire.DisconnectRequest;
@@ -135,6 +137,21 @@ public final class ControlClient implements ControlPlane, AutoCloseable {
         ConnectRequest request = ConnectRequest.newBuilder().setLeaseId(leaseId).setClient(Wire.message(client)).build();
         ConnectReply reply = call(CALL_MILLIS, within -> within.connect(request));
         return new Connected(reply.getConnectionId(), Wire.endpoint(reply.getServer()));
+    }
+
+    @Override
+    public ConnectedRing connectRing(long leaseId, RingRequest ring) {
+        ConnectRingRequest request = ConnectRingRequest.newBuilder()
+            .setLeaseId(leaseId)
+            .setClient(Wire.message(ring.client()))
+            .setQueueDepth(ring.queueDepth())
+            .setBatch(ring.batch())
+            .setThreads(ring.threads())
+            .setResponseAddress(ring.responseAddress())
+            .setResponseRkey(ring.responseKey())
+            .build();
+        ConnectRingReply reply = call(CALL_MILLIS, within -> within.connectRing(request));
+        return new ConnectedRing(reply.getConnectionId(), Wire.endpoint(reply.getServer()), reply.getRingAddress(), reply.getRingRkey());
     }
 
     @Override

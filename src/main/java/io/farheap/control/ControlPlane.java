@@ -64,7 +64,15 @@ public interface ControlPlane {
     Connected connect(long leaseId, Endpoint client);
 
     /**
-     * Destroys a connection's queue pair. This is the fence: when it returns, no operation posted through that connection will take effect
+     * Creates a pair of message rings: a queue pair in the lease's protection domain, connected to the client's, and memory that the
+     * client writes request batches to. A server thread executes them on the lease's regions and writes the answers to the client.
+     *
+     * @throws ControlException LEASE_EXPIRED; INVALID_ARGUMENT where a size is out of bounds, or the device refuses the endpoint
+     */
+    ConnectedRing connectRing(long leaseId, RingRequest request);
+
+    /**
+     * Destroys a connection's queue pair, and message rings. This is the fence: when it returns, no operation posted through that connection will take effect
      * any more. Idempotent, also for a lease that is gone.
      */
     void disconnect(long leaseId, long connectionId);

@@ -8,6 +8,8 @@ import io.farheap.control.wire.CloseLeaseRequest;
 import io.farheap.control.wire.ClosePullRequest;
 import io.farheap.control.wire.ConnectReply;
 import io.farheap.control.wire.ConnectRequest;
+import io.farheap.control.wire.ConnectRingReply;
+import io.farheap.control.wire.ConnectRingRequest;
 import io.farheap.control.wire.ControlGrpc;
 import io.farheap.control.wire.DisconnectRequest;
 import io.farheap.control.wire.Empty;
@@ -88,6 +90,21 @@ final class ControlService extends ControlGrpc.ControlImplBase {
             return ConnectReply.newBuilder()
                 .setConnectionId(connected.connectionId())
                 .setServer(Wire.message(connected.server()))
+                .build();
+        });
+    }
+
+    @Override
+    public void connectRing(ConnectRingRequest request, StreamObserver<ConnectRingReply> reply) {
+        answer(reply, () -> {
+            RingRequest ring = new RingRequest(Wire.endpoint(request.getClient()), request.getQueueDepth(), request.getBatch(),
+                request.getThreads(), request.getResponseAddress(), request.getResponseRkey());
+            ConnectedRing connected = plane.connectRing(request.getLeaseId(), ring);
+            return ConnectRingReply.newBuilder()
+                .setConnectionId(connected.connectionId())
+                .setServer(Wire.message(connected.server()))
+                .setRingAddress(connected.ringAddress())
+                .setRingRkey(connected.ringKey())
                 .build();
         });
     }

@@ -9,8 +9,10 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SymbolLookup;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.VarHandle;
+import java.util.BitSet;
 
 import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
@@ -44,6 +46,8 @@ public final class Posix {
     private static final int EPOLL_EVENT_BYTES = X86_64 ? 12 : 16;
     private static final int EPOLL_DATA_OFFSET = X86_64 ? 4 : 8;
     private static final int EINTR = 4;
+    /** Of a core mask: 8192 cores, the most that Linux is built for. */
+    private static final int MASK_BYTES = 1024;
 
     private static final Linker LINKER = linker();
     private static final SymbolLookup LIBC = LINKER.defaultLookup();
@@ -67,6 +71,12 @@ public final class Posix {
     private static final MethodHandle MH$eventfd = bind("eventfd", FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT));
     private static final MethodHandle MH$eventfd_write =
         bind("eventfd_write", FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_LONG));
+    private static final MethodHandle MH$eventfd_read =
+        bind("eventfd_read", FunctionDescriptor.of(JAVA_INT, JAVA_INT, POINTER));
+    private static final MethodHandle MH$sched_getaffinity =
+        bind("sched_getaffinity", FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_LONG, POINTER));
+    private static final MethodHandle MH$sched_setaffinity =
+        bind("sched_setaffinity", FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_LONG, POINTER));
     private static final MethodHandle MH$membarrier = bind("syscall",
         FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_INT, JAVA_INT, JAVA_INT), Linker.Option.firstVariadicArg(1));
 
@@ -223,6 +233,44 @@ public final class Posix {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment state = arena.allocate(ERRNO_LAYOUT);
             check((int) MH$eventfd_write.invokeExact(state, eventFd, 1L), state, "eventfd_write(%d)", eventFd);
+        } catch (Throwable e) {
+            throw rethrow(e);
+        }
+    }
+
+    /** Makes an eventfd unreadable, whether it was readable or not. */
+    public static void drain(int eventFd) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment state = arena.allocate(ERRNO_LAYOUT);
+            MemorySegment count = arena.allocate(JAVA_LONG);
+            if ((int) MH$eventfd_read.invokeExact(state, eventFd, count) < 0 && (int) ERRNO.get(state, 0L) != Errno.EAGAIN) {
+                check(-1, state, "eventfd_read(%d)", eventFd);
+            }
+        } catch (Throwable e) {
+            throw rethrow(e);
+        }
+    }
+
+    /** The cores that a thread may run on. @param thread its id as the kernel has it; 0 for the calling thread */
+    public static BitSet affinity(int thread) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment state = arena.allocate(ERRNO_LAYOUT);
+            MemorySegment mask = arena.allocate(MASK_BYTES, 8);
+            check((int) MH$sched_getaffinity.invokeExact(state, thread, (long) MASK_BYTES, mask), state, "sched_getaffinity(%d)", thread);
+            return BitSet.valueOf(mask.toArray(JAVA_BYTE));
+        } catch (Throwable e) {
+            throw rethrow(e);
+        }
+    }
+
+    /** Makes the calling thread run on these cores only. */
+    public static void setAffinity(BitSet cores) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment state = arena.allocate(ERRNO_LAYOUT);
+            MemorySegment mask = arena.allocate(MASK_BYTES, 8);
+            byte[] bytes = cores.toByteArray();
+            MemorySegment.copy(bytes, 0, mask, JAVA_BYTE, 0, Math.min(bytes.length, MASK_BYTES));
+            check((int) MH$sched_setaffinity.invokeExact(state, 0, (long) MASK_BYTES, mask), state, "sched_setaffinity(%s)", cores);
         } catch (Throwable e) {
             throw rethrow(e);
         }

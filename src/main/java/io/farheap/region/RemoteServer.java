@@ -1,7 +1,10 @@
 package io.farheap.region;
 
+import io.farheap.connection.BatchConnection;
 import io.farheap.connection.Connection;
+import io.farheap.connection.RingShape;
 import io.farheap.control.Connected;
+import io.farheap.control.ConnectedRing;
 import io.farheap.control.ControlClient;
 import io.farheap.control.ControlException;
 import io.farheap.control.ControlPlane;
@@ -11,9 +14,12 @@ import io.farheap.control.Mark;
 import io.farheap.control.PullPace;
 import io.farheap.control.PullResult;
 import io.farheap.control.RegionGrant;
+import io.farheap.control.RingRequest;
 import io.farheap.control.ServerDescription;
 import io.farheap.control.Ticket;
+import io.farheap.verbs.CompletionChannel;
 import io.farheap.verbs.CompletionQueue;
+import io.farheap.verbs.Context;
 import io.farheap.verbs.ProtectionDomain;
 import io.farheap.verbs.VerbsException;
 
@@ -150,6 +156,30 @@ public final class RemoteServer implements AutoCloseable {
             try {
                 connection.connect(connected.server());
                 return new ServerConnection(this, connection, connected.connectionId());
+            } catch (Throwable e) {
+                disconnect(connected.connectionId());
+                throw e;
+            }
+        } catch (Throwable e) {
+            connection.close();
+            throw e;
+        }
+    }
+
+    /**
+     * Connects a pair of message rings.
+     *
+     * @param channel on which the client's end raises events
+     * @param threads over how many of its threads the server is to spread this client's rings
+     */
+    public ServerRing connectRing(Context context, CompletionChannel channel, RingShape shape, int threads, int inlineBytes) {
+        BatchConnection connection = BatchConnection.create(context, channel, shape, inlineBytes);
+        try {
+            ConnectedRing connected = control.connectRing(lease.id(), new RingRequest(connection.endpoint(), shape.queueDepth(),
+                shape.batch(), threads, connection.responseAddress(), connection.responseKey()));
+            try {
+                connection.connect(connected.server(), connected.ringAddress(), connected.ringKey());
+                return new ServerRing(this, connection, connected.connectionId());
             } catch (Throwable e) {
                 disconnect(connected.connectionId());
                 throw e;

@@ -1,9 +1,11 @@
 package io.farheap.server;
 
 import io.farheap.control.Connected;
+import io.farheap.control.ConnectedRing;
 import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
 import io.farheap.control.RegionGrant;
+import io.farheap.control.RingRequest;
 import io.farheap.verbs.Access;
 import io.farheap.verbs.CompletionQueue;
 import io.farheap.verbs.Context;
@@ -31,18 +33,25 @@ final class ClientLease {
     private final CompletionQueue completions;
     private final ProtectionDomain domain;
     private final Map<Long, QueuePair> connections = new HashMap<>();
+    private final ClientRings rings;
+    private final RegionHolders holders;
+    private final ServerThreads threads;
     private final Map<Integer, Grant> grants = new HashMap<>();
     private volatile long renewedAt = System.nanoTime();
     private volatile boolean closed;
 
     /** @param completions of queue pairs that post nothing, so it stays empty */
-    ClientLease(long id, String clientName, long durationNanos, RegionPool pool, Context context, CompletionQueue completions) {
+    ClientLease(long id, String clientName, long durationNanos, RegionPool pool, Context context, CompletionQueue completions,
+                RegionHolders holders, ServerThreads threads) {
         this.id = id;
         this.clientName = clientName;
         this.durationNanos = durationNanos;
         this.pool = pool;
         this.completions = completions;
+        this.holders = holders;
+        this.threads = threads;
         this.domain = context.allocateProtectionDomain();
+        this.rings = new ClientRings(this, context, domain, pool, holders, threads);
     }
 
     long id() {
@@ -79,7 +88,13 @@ final class ClientLease {
         return new Connected(connectionId, queuePair.endpoint());
     }
 
+    synchronized ConnectedRing connectRing(long connectionId, RingRequest request) {
+        requireOpen();
+        return rings.connect(connectionId, request);
+    }
+
     synchronized void disconnect(long connectionId) {
+        rings.disconnect(connectionId);
         QueuePair queuePair = connections.get(connectionId);
         if (queuePair != null) {
             queuePair.close();
@@ -109,6 +124,7 @@ final class ClientLease {
         }
         for (Grant grant : granted) {
             grants.put(grant.regionId, grant);
+            holders.hold(grant.regionId, id);
         }
         return granted.stream().map(Grant::described).toList();
     }
@@ -203,7 +219,7 @@ final class ClientLease {
                 return;
             }
             closed = true;
-            boolean fenced = true;
+            boolean fenced = quietly(rings, "message rings");
             for (QueuePair queuePair : connections.values()) {
                 fenced &= quietly(queuePair, "a queue pair");
             }
@@ -223,6 +239,8 @@ final class ClientLease {
 
     /** Whether nothing can reach the region any more. */
     private boolean fence(Grant grant) {
+        holders.clear(grant.regionId);
+        threads.barrier();
         return quietly(grant::cutOff, "what reads or fills region " + grant.regionId)
             & quietly(grant.registration, "the registration of region " + grant.regionId);
     }

@@ -1,6 +1,7 @@
 package io.farheap.server;
 
 import io.farheap.control.Connected;
+import io.farheap.control.ConnectedRing;
 import io.farheap.control.ControlClient;
 import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
@@ -11,6 +12,7 @@ import io.farheap.control.PullPace;
 import io.farheap.control.PullResult;
 import io.farheap.control.PullSource;
 import io.farheap.control.RegionGrant;
+import io.farheap.control.RingRequest;
 import io.farheap.control.ServerDescription;
 import io.farheap.control.Ticket;
 import io.farheap.verbs.CompletionQueue;
@@ -46,6 +48,8 @@ public final class MemoryServer implements ControlPlane, AutoCloseable {
     private final SourceServers sources = new SourceServers();
     private RegionPool pool;
     private CompletionQueue completions;
+    private ServerThreads threads;
+    private RegionHolders holders;
     private Leases leases;
 
     private MemoryServer(ServerOptions options, long ticketNanos) {
@@ -56,6 +60,8 @@ public final class MemoryServer implements ControlPlane, AutoCloseable {
             requireActivePort();
             pool = new RegionPool(context, options.regionBytes(), options.regions());
             completions = context.createCompletionQueue(1, 1, null);
+            threads = new ServerThreads(context, options.threads(), options.idle(), options.pinned());
+            holders = new RegionHolders(options.regions());
             leases = new Leases(options.leaseNanos());
         } catch (Throwable e) {
             close();
@@ -105,7 +111,8 @@ public final class MemoryServer implements ControlPlane, AutoCloseable {
                 + MAX_NAME_LENGTH);
         }
         return onDevice(() -> {
-            ClientLease lease = new ClientLease(random.nextLong(), clientName, options.leaseNanos(), pool, context, completions);
+            ClientLease lease = new ClientLease(random.nextLong(), clientName, options.leaseNanos(), pool, context, completions,
+                holders, threads);
             leases.add(lease);
             return new Lease(lease.id(), options.leaseNanos());
         });
@@ -127,6 +134,11 @@ public final class MemoryServer implements ControlPlane, AutoCloseable {
     @Override
     public Connected connect(long leaseId, Endpoint client) {
         return onDevice(() -> leases.require(leaseId).connect(random.nextLong(), client));
+    }
+
+    @Override
+    public ConnectedRing connectRing(long leaseId, RingRequest request) {
+        return onDevice(() -> leases.require(leaseId).connectRing(random.nextLong(), request));
     }
 
     @Override
@@ -254,6 +266,9 @@ public final class MemoryServer implements ControlPlane, AutoCloseable {
         sources.close();
         if (leases != null) {
             leases.close();
+        }
+        if (threads != null) {
+            threads.close();
         }
         if (completions != null) {
             completions.close();

@@ -77,6 +77,11 @@ final class RegionPool implements AutoCloseable {
         }
     }
 
+    /** All regions, one after another. */
+    MemorySegment memory() {
+        return memory.segment();
+    }
+
     MemorySegment segment(int id) {
         return memory.segment().asSlice(id * regionBytes, regionBytes);
     }

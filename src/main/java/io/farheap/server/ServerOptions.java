@@ -1,5 +1,7 @@
 package io.farheap.server;
 
+import io.farheap.thread.Idle;
+
 /**
  * What a memory server donates, and how.
  *
@@ -8,12 +10,17 @@ package io.farheap.server;
  * @param leaseNanos  how long a client's lease lives without being renewed, {@value #MIN_LEASE_MILLIS} ms to an hour
  * @param device      an RDMA device's name; empty for the first with an active port
  * @param name        for people
+ * @param threads     how many threads may serve batches, 1 to {@value #MAX_THREADS}; they start when clients ask for them
+ * @param pinned      whether each of them keeps to a core of its own, where there are more cores than threads
+ * @param idle        what they do while there are no batches
  */
-public record ServerOptions(long memoryBytes, long regionBytes, long leaseNanos, String device, String name) {
+public record ServerOptions(long memoryBytes, long regionBytes, long leaseNanos, String device, String name, int threads, boolean pinned,
+                            Idle idle) {
 
     public static final long MIN_REGION_BYTES = 64 * 1024;
     public static final long MIN_LEASE_MILLIS = 100;
     public static final int MAX_REGIONS = 1 << 20;
+    public static final int MAX_THREADS = 1024;
 
     private static final long MAX_LEASE_MILLIS = 3_600_000;
 
@@ -35,6 +42,19 @@ public record ServerOptions(long memoryBytes, long regionBytes, long leaseNanos,
             throw new IllegalArgumentException("a lease of " + leaseNanos + " ns; it must last " + MIN_LEASE_MILLIS
                 + " ms to an hour");
         }
+        if (threads < 1 || threads > MAX_THREADS) {
+            throw new IllegalArgumentException(threads + " server threads; there must be 1 to " + MAX_THREADS);
+        }
+    }
+
+    /** As many threads as the machine has cores, pinned; they sleep while there are no batches. */
+    public ServerOptions(long memoryBytes, long regionBytes, long leaseNanos, String device, String name) {
+        this(memoryBytes, regionBytes, leaseNanos, device, name, defaultThreads(), true, Idle.PARK);
+    }
+
+    /** As many as the machine has cores. */
+    public static int defaultThreads() {
+        return Math.min(MAX_THREADS, Runtime.getRuntime().availableProcessors());
     }
 
     public int regions() {

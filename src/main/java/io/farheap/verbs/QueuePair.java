@@ -192,6 +192,18 @@ public final class QueuePair implements AutoCloseable {
         return calls.postSendUnbounded(open(), requests.address(first), badRequestAddress);
     }
 
+    /**
+     * Posts a receive without memory, for one {@link SendRequests#WRITE_WITH_IMMEDIATE} of the peer's. There is room for one.
+     *
+     * @param id that its completion carries
+     */
+    public void postReceive(long id) {
+        int error = ibverbs.farheap_post_empty_recv(handle(), id);
+        if (error != 0) {
+            throw new VerbsException("cannot post a receive", error);
+        }
+    }
+
     @Override
     public void close() {
         if (closed.compareAndSet(false, true)) {

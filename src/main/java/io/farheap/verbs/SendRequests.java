@@ -21,6 +21,8 @@ public final class SendRequests implements AutoCloseable {
 
     public static final int WRITE = ibverbs.IBV_WR_RDMA_WRITE;
     public static final int READ = ibverbs.IBV_WR_RDMA_READ;
+    /** A WRITE that also completes a receive of the peer's; the immediate is 0. */
+    public static final int WRITE_WITH_IMMEDIATE = ibverbs.IBV_WR_RDMA_WRITE_WITH_IMM;
     public static final int COMPARE_AND_SWAP = ibverbs.IBV_WR_ATOMIC_CMP_AND_SWP;
     public static final int FETCH_AND_ADD = ibverbs.IBV_WR_ATOMIC_FETCH_AND_ADD;
 
@@ -87,7 +89,7 @@ public final class SendRequests implements AutoCloseable {
     /**
      * Prepares a READ or WRITE; it is the last of its list.
      *
-     * @param opcode {@link #READ} or {@link #WRITE}
+     * @param opcode {@link #READ}, {@link #WRITE} or {@link #WRITE_WITH_IMMEDIATE}
      * @param flags  {@link #SIGNALED}, {@link #FENCE}, {@link #INLINE}, or-ed
      */
     public void prepare(int index, int opcode, int flags, long localAddress, int bytes, int localKey, long remoteAddress, int remoteKey) {

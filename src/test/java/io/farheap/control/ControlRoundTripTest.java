@@ -71,6 +71,13 @@ class ControlRoundTripTest {
         client.disconnect(LEASE, -2L);
         assertEquals(List.of("disconnect", LEASE, -2L), lastCall());
 
+        ConnectedRing ring = client.connectRing(LEASE, new RingRequest(end, 16, 64, 3, -16L, -17));
+        assertEquals(List.of("connectRing", LEASE, end.toString(), 16, 64, 3, -16L, -17), lastCall());
+        assertEquals(-4L, ring.connectionId());
+        assertSameEnd(ring.server());
+        assertEquals(-8192L, ring.ringAddress());
+        assertEquals(-9, ring.ringKey());
+
         List<RegionGrant> grants = client.allocate(LEASE, 2);
         assertEquals(List.of("allocate", LEASE, 2), lastCall());
         assertEquals(List.of(new RegionGrant(0, 0xFFFF_FFFF_0000_0000L, 0x8000_0000, 1L << 30),

@@ -66,6 +66,13 @@ final class InMemoryPlane implements ControlPlane {
     }
 
     @Override
+    public ConnectedRing connectRing(long leaseId, RingRequest request) {
+        called("connectRing", leaseId, request.client().toString(), request.queueDepth(), request.batch(), request.threads(),
+            request.responseAddress(), request.responseKey());
+        return new ConnectedRing(-4L, SERVER_END, -8192L, -9);
+    }
+
+    @Override
     public void disconnect(long leaseId, long connectionId) {
         called("disconnect", leaseId, connectionId);
     }

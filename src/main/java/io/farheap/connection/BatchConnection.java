@@ -1,0 +1,629 @@
+package io.farheap.connection;
+
+import io.farheap.memory.RegisteredMemory;
+import io.farheap.verbs.Access;
+import io.farheap.verbs.CompletionChannel;
+import io.farheap.verbs.CompletionQueue;
+import io.farheap.verbs.Context;
+import io.farheap.verbs.Endpoint;
+import io.farheap.verbs.ProtectionDomain;
+import io.farheap.verbs.QueuePair;
+import io.farheap.verbs.SendRequests;
+import io.farheap.verbs.VerbsException;
+import io.farheap.verbs.WcStatus;
+
+import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+/**
+ * The client's end of a pair of message rings (Redy, section 4.2): collects requests into batches, writes them into the server's ring
+ * with one-sided WRITEs, and takes the answers from its own, in order. Nothing on the path of a request allocates.
+ *
+ * <p>A request is an <em>entry</em>, a number from {@link #add} until {@link #finish}: the caller keeps what else it knows of a request
+ * in columns of {@link #entries} places. A batch is <em>open</em> while requests are added to it, then sent, then answered, and
+ * finished when the caller has taken all of its entries.
+ *
+ * <p>One thread at a time. It has a protection domain of its own, so that what this server may write to is its answers and nothing
+ * else. What the server writes is checked against what was asked for.
+ */
+public final class BatchConnection implements AutoCloseable {
+
+    /** An entry's status: the connection failed before it was answered, so that its outcome is unknown. */
+    public static final byte LOST = -1;
+
+    /** Where the server's asleep word is in the client's ring: odd while it sleeps and wants the bell. */
+    public static final long ASLEEP = 0;
+    /** Where bells are written to in the server's ring, and where probes are. */
+    public static final long BELL = 0;
+    private static final long PROBE = 8;
+
+    private static final int RESERVED_REQUESTS = 2;
+    /** Ids of completions: how many requests have left the send queue, with a flag for bells and probes; and the receive's. */
+    private static final long CONTROL_ID = 1L << 32;
+    private static final long RECEIVE_ID = -1;
+    private static final int COMPLETION_BATCH = 16;
+    private static final int CHECK_MASK = 0xFF;
+    private static final long PROBE_NANOS = 100_000_000L;
+    private static final long TORN_NANOS = 1_000_000_000L;
+
+    private final RingShape shape;
+    private final int batch;
+    private final int slots;
+    private final int recordBytes;
+    private final int requestSlotBytes;
+    private final int responseSlotBytes;
+
+    private final ProtectionDomain domain;
+    private CompletionQueue completions;
+    private QueuePair queuePair;
+    private SendRequests requests;
+    private RegisteredMemory staged;
+    private RegisteredMemory responses;
+    private MemorySegment out;
+    private MemorySegment in;
+    private long outAddress;
+    private long inAddress;
+    private int sendDepth;
+    private int signalEvery;
+
+    private long ringAddress;
+    private int ringKey;
+
+    /** Batches up to these have been sent, answered, finished. The open one is the next to be sent. */
+    private long sent;
+    private long answered;
+    private long finished;
+
+    private int openSlot;
+    private int openCount;
+    private int openLimit;
+    /** Where the next request goes in the staged memory, and the hash of what is there. */
+    private long openAt;
+    private long openHash;
+
+    private int answerSlot;
+    private int headSlot;
+    private int headIndex;
+
+    /** By slot: requests of the batch, and whether all of them succeeded. */
+    private final int[] counts;
+    private final boolean[] succeeded;
+    /** By entry: a read's bytes, 0 for a write; and where they go: an address, or minus the place in the response. */
+    private final int[] readBytes;
+    private final long[] locals;
+    private final byte[] statuses;
+
+    private int inSendQueue;
+    private int unsignaled;
+    private boolean failed;
+    /** A bell or a probe is on its way: there is one work request for both. */
+    private boolean controlling;
+    private boolean notifying;
+    private long rungFor;
+    private int fruitless;
+    private long waitingSince;
+    private long tornSince;
+
+    private BatchConnection(Context context, CompletionChannel channel, RingShape shape, int inlineBytes) {
+        this.shape = shape;
+        this.batch = shape.batch();
+        this.slots = shape.slots();
+        this.recordBytes = shape.recordBytes();
+        this.requestSlotBytes = shape.requestSlotBytes();
+        this.responseSlotBytes = shape.responseSlotBytes();
+        this.counts = new int[slots];
+        this.succeeded = new boolean[slots];
+        this.readBytes = new int[slots * batch];
+        this.locals = new long[slots * batch];
+        this.statuses = new byte[slots * batch];
+        this.domain = context.allocateProtectionDomain();
+        try {
+            allocate(context, channel, inlineBytes);
+        } catch (Throwable e) {
+            close();
+            throw e;
+        }
+        this.answerSlot = slot(1);
+        this.headSlot = slot(1);
+        open();
+    }
+
+    private void allocate(Context context, CompletionChannel channel, int inlineBytes) {
+        sendDepth = Math.min(slots + RESERVED_REQUESTS, context.limits().maxQueuePairRequests());
+        signalEvery = Math.max(1, sendDepth / 4);
+        completions = context.createCompletionQueue(sendDepth + 2, COMPLETION_BATCH, channel);
+        queuePair = domain.createQueuePair(completions, sendDepth, inlineBytes);
+        requests = new SendRequests(slots + 1);
+        staged = RegisteredMemory.allocate(domain, "farheap-batches", shape.requestRingBytes(), Access.LOCAL_WRITE);
+        responses = RegisteredMemory.allocate(domain, "farheap-answers", shape.responseRingBytes(),
+            Access.LOCAL_WRITE | Access.REMOTE_WRITE);
+        out = staged.segment();
+        in = responses.segment();
+        outAddress = staged.address();
+        inAddress = responses.address();
+    }
+
+    /**
+     * @param channel     on which answers that were {@linkplain #requestWakeUp asked for} and errors raise events, or null
+     * @param inlineBytes batches up to this size should travel in the work request; the device grants more or none
+     */
+    public static BatchConnection create(Context context, CompletionChannel channel, RingShape shape, int inlineBytes) {
+        return new BatchConnection(context, channel, shape, inlineBytes);
+    }
+
+    public RingShape shape() {
+        return shape;
+    }
+
+    /** What the server needs to connect its side. */
+    public Endpoint endpoint() {
+        return queuePair.endpoint();
+    }
+
+    /** Where the server writes responses to. */
+    public long responseAddress() {
+        return responses.address();
+    }
+
+    /** The rkey that the server needs for it. */
+    public int responseKey() {
+        return responses.remoteKey();
+    }
+
+    /**
+     * Connects to the server's ring, and reaches it once: a device that maps a peer's memory on first use does it now.
+     *
+     * @throws VerbsException where the device refuses, or the ring cannot be reached
+     */
+    public void connect(Endpoint server, long ringAddress, int ringKey) {
+        this.ringAddress = ringAddress;
+        this.ringKey = ringKey;
+        queuePair.connect(server);
+        queuePair.postReceive(RECEIVE_ID);
+        probe();
+        while (controlling && !failed) {
+            Thread.onSpinWait();
+            reap();
+        }
+        if (failed) {
+            throw new VerbsException("the server's message ring cannot be reached");
+        }
+    }
+
+    /** How many places columns by entry need. */
+    public int entries() {
+        return slots * batch;
+    }
+
+    /** The largest record that goes into a batch, in bytes. */
+    public int recordBytes() {
+        return recordBytes;
+    }
+
+    /** Whether a request may be added. */
+    public boolean hasRoom() {
+        return openCount < openLimit;
+    }
+
+    /** Whether the open batch takes no more requests, and wants to be sent. */
+    public boolean isFull() {
+        return openCount == batch;
+    }
+
+    /** Requests that wait in the open batch. */
+    public int waiting() {
+        return openCount;
+    }
+
+    /** Batches sent and not answered. */
+    public int unanswered() {
+        return (int) (sent - answered);
+    }
+
+    /** Whether nothing is waiting, unanswered or unfinished. */
+    public boolean isIdle() {
+        return openCount == 0 && finished == sent;
+    }
+
+    /** Whether the connection failed: nothing is sent any more, and what was unanswered is {@linkplain #succeeded not succeeded}. */
+    public boolean failed() {
+        return failed;
+    }
+
+    /**
+     * Adds a read. There must be {@linkplain #hasRoom room}.
+     *
+     * @param bytes 1 to {@link #recordBytes}
+     * @param local where they go, or 0 to fetch them with {@link #copyTo}
+     * @return the entry
+     */
+    public int addRead(int region, long offset, int bytes, long local) {
+        long at = openAt;
+        long request = BatchFormat.request(BatchFormat.READ, region, bytes);
+        out.set(JAVA_LONG, at, request);
+        out.set(JAVA_LONG, at + 8, offset);
+        openHash = BatchFormat.mix(openHash, request, offset);
+        openAt = at + BatchFormat.REQUEST_BYTES;
+        int entry = openSlot * batch + openCount;
+        readBytes[entry] = bytes;
+        locals[entry] = local;
+        openCount++;
+        return entry;
+    }
+
+    /** Adds a write from native memory, which is copied at once. There must be {@linkplain #hasRoom room}. @return the entry */
+    public int addWrite(int region, long offset, int bytes, long local) {
+        int entry = beginWrite(region, offset, bytes);
+        openHash = Payload.fromMemory(local, outAddress + openAt, bytes, openHash);
+        return endWrite(entry, bytes);
+    }
+
+    /** As {@link #addWrite(int, long, int, long)} from any segment, on the heap too. */
+    public int addWrite(int region, long offset, MemorySegment source) {
+        int bytes = (int) source.byteSize();
+        int padded = BatchFormat.padded(bytes);
+        // Copied first: a segment that cannot be accessed must leave the batch as it is.
+        MemorySegment.copy(source, 0, out, openAt + BatchFormat.REQUEST_BYTES, bytes);
+        for (int i = bytes; i < padded; i++) {
+            out.set(JAVA_BYTE, openAt + BatchFormat.REQUEST_BYTES + i, (byte) 0);
+        }
+        int entry = beginWrite(region, offset, bytes);
+        openHash = Payload.hash(outAddress + openAt, bytes, openHash);
+        return endWrite(entry, bytes);
+    }
+
+    private int beginWrite(int region, long offset, int bytes) {
+        long at = openAt;
+        long request = BatchFormat.request(BatchFormat.WRITE, region, bytes);
+        out.set(JAVA_LONG, at, request);
+        out.set(JAVA_LONG, at + 8, offset);
+        openHash = BatchFormat.mix(openHash, request, offset);
+        openAt = at + BatchFormat.REQUEST_BYTES;
+        return openSlot * batch + openCount;
+    }
+
+    private int endWrite(int entry, int bytes) {
+        readBytes[entry] = 0;
+        openAt += BatchFormat.padded(bytes);
+        openCount++;
+        return entry;
+    }
+
+    /** Takes back the only request of the open batch, so that it can go another way. @return its entry */
+    public int withdraw() {
+        int entry = openSlot * batch;
+        open();
+        return entry;
+    }
+
+    /**
+     * Sends the open batch, where there is one and the send queue has room.
+     *
+     * @return false where there is no room yet: try again
+     */
+    public boolean send() {
+        return openCount == 0 || send(0);
+    }
+
+    /**
+     * Makes the server answer with an event on the channel when everything sent so far is answered; the open batch is sent. Call it
+     * before sleeping, after {@link #requestNotification}.
+     *
+     * @return false where there is no room yet, so that no event is certain
+     */
+    public boolean requestWakeUp() {
+        reap();
+        if (openCount == 0 && (notifying || sent == answered)) {
+            return true;
+        }
+        // One at a time: there is one receive for it. Whoever is woken by the earlier one asks again.
+        return send(notifying ? 0 : BatchFormat.NOTIFY);
+    }
+
+    private boolean send(int flags) {
+        if (failed) {
+            loseOpen();
+            return true;
+        }
+        if (inSendQueue >= sendDepth - 1) {
+            reap();
+            if (failed || inSendQueue >= sendDepth - 1) {
+                return failed;
+            }
+        }
+        long slot = requestSlot(openSlot);
+        int bytes = (int) (openAt - slot);
+        long sequence = sent + 1;
+        BatchFormat.header(out, slot, sequence, BatchFormat.summary(bytes, openCount, flags), openHash);
+        counts[openSlot] = openCount;
+        long asleep = in.get(JAVA_LONG, ASLEEP);
+        boolean ring = flags != 0 || (asleep & 1) != 0 && asleep != rungFor;
+        if (ring) {
+            rungFor = asleep;
+            notifying |= flags != 0;
+        }
+        if (sent == answered) {
+            waitingSince = 0;
+            fruitless = 0;
+        }
+        sent = sequence;
+        int request = openSlot;
+        open();
+        post(request, ring ? SendRequests.WRITE_WITH_IMMEDIATE : SendRequests.WRITE, slot, bytes);
+        return true;
+    }
+
+    private void post(int request, int opcode, long where, int bytes) {
+        boolean control = request == slots;
+        int flags = bytes <= queuePair.inlineBytes() ? SendRequests.INLINE : 0;
+        if (++unsignaled >= signalEvery || control) {
+            flags |= SendRequests.SIGNALED;
+            // Its completion says that those before it have completed.
+            requests.id(request, unsignaled | (control ? CONTROL_ID : 0));
+            unsignaled = 0;
+        }
+        inSendQueue++;
+        requests.prepare(request, opcode, flags, staged.address() + where, bytes, staged.localKey(), ringAddress + where, ringKey);
+        int error = control ? queuePair.postUnbounded(requests, request) : queuePair.post(requests, request, bytes);
+        if (error != 0) {
+            fail();
+        }
+    }
+
+    private void open() {
+        openSlot = slot(sent + 1);
+        openAt = requestSlot(openSlot) + BatchFormat.HEADER_BYTES;
+        openHash = BatchFormat.start();
+        openCount = 0;
+        limit();
+    }
+
+    private void limit() {
+        openLimit = !failed && sent + 1 - finished < slots ? batch : 0;
+    }
+
+    /**
+     * Takes the answers that have arrived: reads' payloads are copied to where they go. May run on another thread than the owner's
+     * while the owner is kept out.
+     *
+     * @return how many batches were answered
+     */
+    public int receive() {
+        int received = 0;
+        while (answered < sent && answer()) {
+            received++;
+        }
+        if (received > 0) {
+            fruitless = 0;
+            waitingSince = 0;
+        } else if (answered < sent && (++fruitless & CHECK_MASK) == 0) {
+            checkOnServer();
+        } else if (answered < sent) {
+            ringIfAsleep();
+        }
+        return received;
+    }
+
+    private boolean answer() {
+        long slot = responseSlot(answerSlot);
+        long sequence = answered + 1;
+        if (BatchFormat.sequence(in, slot) != sequence) {
+            return false;
+        }
+        long summary = BatchFormat.summary(in, slot);
+        int count = counts[answerSlot];
+        int first = answerSlot * batch;
+        long at = slot + BatchFormat.HEADER_BYTES;
+        long hash = BatchFormat.start();
+        for (int entry = first; entry < first + count; entry++) {
+            int bytes = readBytes[entry];
+            if (bytes != 0) {
+                hash = take(entry, at, bytes, hash);
+                at += BatchFormat.padded(bytes);
+            }
+        }
+        boolean statuses = BatchFormat.flags(summary) == BatchFormat.STATUSES;
+        if (statuses) {
+            hash = Payload.hash(inAddress + at, BatchFormat.padded(count), hash);
+            MemorySegment.copy(in, JAVA_BYTE, at, this.statuses, first, count);
+            at += BatchFormat.padded(count);
+        }
+        if (summary != BatchFormat.summary((int) (at - slot), count, statuses ? BatchFormat.STATUSES : 0)
+            || !BatchFormat.complete(in, slot, sequence, summary, hash)) {
+            torn();
+            return false;
+        }
+        tornSince = 0;
+        succeeded[answerSlot] = !statuses;
+        answered = sequence;
+        answerSlot = answerSlot + 1 == slots ? 0 : answerSlot + 1;
+        return true;
+    }
+
+    private long take(int entry, long at, int bytes, long hash) {
+        long local = locals[entry];
+        if (local > 0) {
+            return Payload.toMemory(inAddress + at, local, bytes, hash);
+        }
+        locals[entry] = -at;
+        return Payload.hash(inAddress + at, bytes, hash);
+    }
+
+    /** A batch that has begun to arrive and is not whole: it may still be on its way. */
+    private void torn() {
+        long now = System.nanoTime();
+        if (tornSince == 0) {
+            tornSince = now;
+        } else if (now - tornSince > TORN_NANOS) {
+            fail();
+        }
+    }
+
+    private void ringIfAsleep() {
+        long asleep = in.get(JAVA_LONG, ASLEEP);
+        if ((asleep & 1) != 0 && asleep != rungFor && inSendQueue < sendDepth && !controlling) {
+            rungFor = asleep;
+            controlling = true;
+            post(slots, SendRequests.WRITE_WITH_IMMEDIATE, BELL, Long.BYTES);
+        }
+    }
+
+    /** No answer for a while: has the connection failed, does the server sleep, is it still there? */
+    private void checkOnServer() {
+        reap();
+        if (failed) {
+            return;
+        }
+        ringIfAsleep();
+        long now = System.nanoTime();
+        if (waitingSince == 0) {
+            waitingSince = now;
+        } else if (now - waitingSince > PROBE_NANOS && !controlling && inSendQueue < sendDepth) {
+            waitingSince = now;
+            probe();
+        }
+    }
+
+    private void probe() {
+        controlling = true;
+        post(slots, SendRequests.WRITE, PROBE, Long.BYTES);
+    }
+
+    /** Takes completions: room in the send queue, errors, wake-ups. */
+    public void reap() {
+        int polled = completions.poll();
+        for (int i = 0; i < polled; i++) {
+            long id = completions.id(i);
+            if (completions.status(i) != WcStatus.SUCCESS) {
+                fail();
+            } else if (id == RECEIVE_ID) {
+                notifying = false;
+                queuePair.postReceive(RECEIVE_ID);
+            } else {
+                inSendQueue -= (int) id;
+                controlling &= id < CONTROL_ID;
+            }
+        }
+    }
+
+    /** Asks for one event on the channel at the next completion. */
+    public void requestNotification() {
+        completions.requestNotification();
+    }
+
+    /** Ends the connection at this end: what was sent and not answered has an unknown outcome. */
+    public void fail() {
+        if (!failed) {
+            failed = true;
+            queuePair.fail();
+            loseUnanswered();
+        }
+    }
+
+    private void loseUnanswered() {
+        while (answered < sent) {
+            lose(answerSlot);
+            answered++;
+            answerSlot = answerSlot + 1 == slots ? 0 : answerSlot + 1;
+        }
+        loseOpen();
+    }
+
+    /** What waits in the open batch ends with those that were sent. */
+    private void loseOpen() {
+        if (openCount > 0) {
+            counts[openSlot] = openCount;
+            lose(openSlot);
+            sent++;
+            answered++;
+            answerSlot = slot(answered + 1);
+        }
+        open();
+    }
+
+    private void lose(int slot) {
+        succeeded[slot] = false;
+        Arrays.fill(statuses, slot * batch, slot * batch + counts[slot], LOST);
+    }
+
+    /** How many entries, from {@link #head} on, are answered and to be finished, within one batch. */
+    public int ready() {
+        while (finished < answered) {
+            int left = counts[headSlot] - headIndex;
+            if (left > 0) {
+                return left;
+            }
+            nextHead();
+        }
+        return 0;
+    }
+
+    /** The oldest entry that is not finished. */
+    public int head() {
+        return headSlot * batch + headIndex;
+    }
+
+    /** Whether all requests of the head's batch succeeded. */
+    public boolean succeeded() {
+        return succeeded[headSlot];
+    }
+
+    /** One of {@link BatchFormat#DONE}, {@link BatchFormat#NOT_HELD}, {@link #LOST}. */
+    public byte status(int entry) {
+        return statuses[entry];
+    }
+
+    /** Copies what a read without a local address has read. Before {@link #finish}. */
+    public void copyTo(int entry, MemorySegment destination) {
+        MemorySegment.copy(in, -locals[entry], destination, 0, readBytes[entry]);
+    }
+
+    /** The head's place may be used again. */
+    public void finish() {
+        if (++headIndex == counts[headSlot]) {
+            nextHead();
+        }
+    }
+
+    private void nextHead() {
+        headIndex = 0;
+        headSlot = headSlot + 1 == slots ? 0 : headSlot + 1;
+        finished++;
+        limit();
+    }
+
+    @Override
+    public void close() {
+        if (queuePair != null) {
+            queuePair.close();
+        }
+        if (responses != null) {
+            responses.close();
+        }
+        if (staged != null) {
+            staged.close();
+        }
+        if (requests != null) {
+            requests.close();
+        }
+        if (completions != null) {
+            completions.close();
+        }
+        domain.close();
+    }
+
+    private int slot(long sequence) {
+        return (int) (sequence % slots);
+    }
+
+    private long requestSlot(int slot) {
+        return RingShape.CONTROL_BYTES + (long) slot * requestSlotBytes;
+    }
+
+    private long responseSlot(int slot) {
+        return RingShape.CONTROL_BYTES + (long) slot * responseSlotBytes;
+    }
+}

@@ -1,0 +1,146 @@
+package io.farheap.connection;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.VarHandle;
+
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+/**
+ * The words of request and response batches. All fields are little-endian; every part starts at a multiple of 8 bytes.
+ *
+ * <pre>
+ * header      0  u64  sequence of the batch on its connection, from 1
+ *             8  u32  bytes of the batch, header included
+ *            12  u16  requests in it
+ *            14  u16  flags
+ *            16  u64  checksum of everything but itself
+ * request     0  u32  region
+ *             4  u24  bytes to read or write
+ *             7  u8   {@link #READ} or {@link #WRITE}
+ *             8  u64  offset in the region
+ *            16       a write's payload, padded to 8 bytes
+ * response         payloads of the reads, in order, each padded to 8 bytes;
+ *                  with the flag {@link #STATUSES}, one byte for each request, padded to 8 bytes
+ * </pre>
+ *
+ * A batch may become visible in any order, so the sequence says only that it has begun to arrive, and the checksum that all of it is
+ * there.
+ */
+public final class BatchFormat {
+
+    public static final int HEADER_BYTES = 24;
+    public static final int REQUEST_BYTES = 16;
+
+    public static final int READ = 1;
+    public static final int WRITE = 2;
+
+    /** A request batch: answer with an immediate, which wakes a client that sleeps. */
+    public static final int NOTIFY = 1;
+    /** A response batch: not every request succeeded, and its statuses are at its end. */
+    public static final int STATUSES = 1;
+
+    /** A request's status. */
+    public static final byte DONE = 0;
+    /** A request's status: the client does not hold that region. */
+    public static final byte NOT_HELD = 1;
+
+    private static final long SUMMARY = 8;
+    private static final long CHECKSUM = 16;
+    private static final int COUNT_SHIFT = 32;
+    private static final int FLAGS_SHIFT = 48;
+    private static final int LENGTH_SHIFT = 32;
+    private static final int OPERATION_SHIFT = 56;
+
+    // Odd, with no pattern: products of anything that real data differ by.
+    private static final long FACTOR = 0xD1342543DE82EF95L;
+    private static final long SECRET = 0x9E6C63D0876A9A47L;
+
+    private static final VarHandle WORD = JAVA_LONG.varHandle();
+
+    private BatchFormat() {
+    }
+
+    /** What is padded to whole words. */
+    public static int padded(int bytes) {
+        return bytes + 7 & ~7;
+    }
+
+    /** The sequence that a slot holds, so that what is read after it is at least as new. */
+    public static long sequence(MemorySegment memory, long slot) {
+        return (long) WORD.getAcquire(memory, slot);
+    }
+
+    /** The header's second word. */
+    public static long summary(MemorySegment memory, long slot) {
+        return memory.get(JAVA_LONG, slot + SUMMARY);
+    }
+
+    public static long summary(int bytes, int count, int flags) {
+        return bytes | (long) count << COUNT_SHIFT | (long) flags << FLAGS_SHIFT;
+    }
+
+    public static int bytes(long summary) {
+        return (int) summary;
+    }
+
+    public static int count(long summary) {
+        return (int) (summary >>> COUNT_SHIFT) & 0xFFFF;
+    }
+
+    public static int flags(long summary) {
+        return (int) (summary >>> FLAGS_SHIFT);
+    }
+
+    public static long checksum(MemorySegment memory, long slot) {
+        return memory.get(JAVA_LONG, slot + CHECKSUM);
+    }
+
+    /** Writes a header. @param hash of the body, from {@link #start} on */
+    public static void header(MemorySegment memory, long slot, long sequence, long summary, long hash) {
+        memory.set(JAVA_LONG, slot, sequence);
+        memory.set(JAVA_LONG, slot + SUMMARY, summary);
+        memory.set(JAVA_LONG, slot + CHECKSUM, mix(hash, sequence, summary));
+    }
+
+    /** Whether a header's checksum is that of the header and a body of this hash. */
+    public static boolean complete(MemorySegment memory, long slot, long sequence, long summary, long hash) {
+        return checksum(memory, slot) == mix(hash, sequence, summary);
+    }
+
+    /** A request's first word. */
+    public static long request(int operation, int region, int length) {
+        return Integer.toUnsignedLong(region) | (long) length << LENGTH_SHIFT | (long) operation << OPERATION_SHIFT;
+    }
+
+    public static int operation(long request) {
+        return (int) (request >>> OPERATION_SHIFT);
+    }
+
+    public static int region(long request) {
+        return (int) request;
+    }
+
+    public static int length(long request) {
+        return (int) (request >>> LENGTH_SHIFT) & 0xFFFFFF;
+    }
+
+    /** The hash of an empty body. */
+    public static long start() {
+        return SECRET;
+    }
+
+    /**
+     * The hash of a body and two words after it: a product of 128 bits, folded. What is torn is detected but for one case in about
+     * 2^60; it is no defence against those who want a collision.
+     */
+    public static long mix(long hash, long first, long second) {
+        long a = first ^ FACTOR;
+        long b = second ^ hash;
+        return a * b ^ Math.unsignedMultiplyHigh(a, b);
+    }
+
+    /** As two times two words, with half of the work beside the chain of products. */
+    static long mix(long hash, long first, long second, long third, long fourth) {
+        return mix(hash, first, second) ^ mix(SECRET, third, fourth);
+    }
+}

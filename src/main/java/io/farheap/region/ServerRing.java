@@ -1,0 +1,53 @@
+package io.farheap.region;
+
+import io.farheap.connection.BatchConnection;
+import io.farheap.control.ControlException;
+
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/** A pair of message rings together with its end on the server. */
+public final class ServerRing implements AutoCloseable {
+
+    private final RemoteServer server;
+    private final BatchConnection connection;
+    private final long connectionId;
+    private final AtomicBoolean fenced = new AtomicBoolean();
+
+    ServerRing(RemoteServer server, BatchConnection connection, long connectionId) {
+        this.server = server;
+        this.connection = connection;
+        this.connectionId = connectionId;
+    }
+
+    public RemoteServer server() {
+        return server;
+    }
+
+    public BatchConnection connection() {
+        return connection;
+    }
+
+    /**
+     * Destroys the server's end: when it returns, no batch of this connection takes effect any more.
+     *
+     * @throws ControlException where the server does not answer, so that nothing is known
+     */
+    public void fence() {
+        if (!fenced.get()) {
+            server.disconnect(connectionId);
+            fenced.set(true);
+        }
+    }
+
+    /** Destroys both ends, the client's first. */
+    @Override
+    public void close() {
+        connection.close();
+        try {
+            fence();
+        } catch (ControlException e) {
+            // The server's end goes with the server or with the lease; a migration must not copy before that.
+            server.forgotten(connectionId);
+        }
+    }
+}

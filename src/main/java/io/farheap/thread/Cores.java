@@ -1,0 +1,70 @@
+package io.farheap.thread;
+
+import io.farheap.posix.Posix;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.BitSet;
+import java.util.Comparator;
+import java.util.List;
+
+/** The processor's cores that this process may use, and which of them are near a device. */
+public final class Cores {
+
+    private static final Path SYSTEM = Path.of("/sys");
+    private static final int NO_NODE = -1;
+
+    private Cores() {
+    }
+
+    /**
+     * All cores of the process, those of the device's NUMA node first.
+     *
+     * @param device an RDMA device's name; one that the kernel does not know, such as softverbs's, is near every core
+     */
+    public static List<Integer> near(String device) {
+        // Of the process's first thread: the calling one may be pinned.
+        return near(Posix.affinity((int) ProcessHandle.current().pid()), SYSTEM, device);
+    }
+
+    static List<Integer> near(BitSet allowed, Path system, String device) {
+        BitSet near = nodeOf(system, device);
+        return allowed.stream().boxed().sorted(Comparator.comparing((Integer core) -> !near.get(core))).toList();
+    }
+
+    private static BitSet nodeOf(Path system, String device) {
+        int node = number(read(system.resolve("class/infiniband").resolve(device).resolve("device/numa_node")));
+        return node == NO_NODE ? new BitSet() : parse(read(system.resolve("devices/system/node/node" + node + "/cpulist")));
+    }
+
+    /** A list of the kernel's, such as {@code 0-3,8,10-11}. */
+    static BitSet parse(String list) {
+        BitSet cores = new BitSet();
+        for (String range : list.split(",")) {
+            String[] ends = range.split("-");
+            int first = number(ends[0]);
+            int last = number(ends[ends.length - 1]);
+            if (first >= 0 && last >= first) {
+                cores.set(first, last + 1);
+            }
+        }
+        return cores;
+    }
+
+    private static int number(String text) {
+        try {
+            return Integer.parseInt(text.trim());
+        } catch (NumberFormatException e) {
+            return NO_NODE;
+        }
+    }
+
+    private static String read(Path file) {
+        try {
+            return Files.readString(file).trim();
+        } catch (IOException e) {
+            return "";
+        }
+    }
+}

@@ -1,0 +1,177 @@
+package io.farheap.connection;
+
+import io.farheap.memory.RegisteredMemory;
+import io.farheap.testing.TestDevice;
+import io.farheap.verbs.Access;
+import io.farheap.verbs.CompletionQueue;
+import io.farheap.verbs.Context;
+import io.farheap.verbs.Devices;
+import io.farheap.verbs.Endpoint;
+import io.farheap.verbs.ProtectionDomain;
+import io.farheap.verbs.QueuePair;
+import io.farheap.verbs.SendRequests;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import java.lang.foreign.MemorySegment;
+import java.util.SplittableRandom;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+/** A server that answers whatever it likes: the client takes only what answers its batch, and gives up on the rest. */
+@Timeout(60)
+class HostileServerTest {
+
+    private static final RingShape SHAPE = new RingShape(2, 16);
+    private static final int RECORDS = 8;
+    private static final int RECORD = 24;
+
+    private final Context context = Devices.open(TestDevice.client());
+    private final ProtectionDomain domain = context.allocateProtectionDomain();
+    private final CompletionQueue completions = context.createCompletionQueue(4, 1, null);
+    private final QueuePair queuePair = domain.createQueuePair(completions, 2, 0);
+    private final RegisteredMemory ring = RegisteredMemory.allocate(domain, "test-ring", SHAPE.requestRingBytes(),
+        Access.LOCAL_WRITE | Access.REMOTE_WRITE);
+    private final RegisteredMemory answer = RegisteredMemory.allocate(domain, "test-answer", SHAPE.responseSlotBytes(), Access.LOCAL_WRITE);
+    private final RegisteredMemory destination = RegisteredMemory.allocate(domain, "test-destination", 4096, Access.LOCAL_WRITE);
+    private final SendRequests requests = new SendRequests(1);
+    private BatchConnection client;
+
+    @BeforeEach
+    void connect() {
+        client = BatchConnection.create(context, null, SHAPE, 0);
+        Endpoint endpoint = client.endpoint();
+        queuePair.connect(endpoint);
+        client.connect(queuePair.endpoint(), ring.address(), ring.remoteKey());
+        destination.segment().fill((byte) 0x77);
+        for (int i = 0; i < RECORDS; i++) {
+            client.addRead(0, 0, RECORD, destination.address() + i * RECORD);
+        }
+        assertTrue(client.send());
+    }
+
+    @AfterEach
+    void close() {
+        client.close();
+        queuePair.close();
+        requests.close();
+        answer.close();
+        ring.close();
+        destination.close();
+        completions.close();
+        domain.close();
+        context.close();
+    }
+
+    private MemorySegment message() {
+        return answer.segment();
+    }
+
+    /** An answer as it should be, with {@code statuses} at its end where asked for. */
+    private void answer(long sequence, boolean statuses) {
+        int bytes = BatchFormat.HEADER_BYTES + RECORDS * RECORD;
+        for (int at = BatchFormat.HEADER_BYTES; at < bytes; at += 8) {
+            message().set(JAVA_LONG, at, at);
+        }
+        long hash = BatchFormat.start();
+        for (int i = 0; i < RECORDS; i++) {
+            hash = Payload.hash(answer.address() + BatchFormat.HEADER_BYTES + (long) i * RECORD, RECORD, hash);
+        }
+        if (statuses) {
+            message().set(JAVA_LONG, bytes, 0x0001_0000_0000_0000L);
+            hash = Payload.hash(answer.address() + bytes, RECORDS, hash);
+            bytes += RECORDS;
+        }
+        BatchFormat.header(message(), 0, sequence, BatchFormat.summary(bytes, RECORDS, statuses ? BatchFormat.STATUSES : 0), hash);
+    }
+
+    private void send() {
+        requests.prepare(0, SendRequests.WRITE, SendRequests.SIGNALED, answer.address(), SHAPE.responseSlotBytes(), answer.localKey(),
+            client.responseAddress() + RingShape.CONTROL_BYTES + SHAPE.responseSlotBytes(), client.responseKey());
+        assertEquals(0, queuePair.postUnbounded(requests, 0));
+        while (completions.poll() == 0) {
+            Thread.onSpinWait();
+        }
+        assertEquals(0, completions.status(0));
+    }
+
+    private int finishAll() {
+        int finished = 0;
+        for (; client.ready() > 0; finished++) {
+            client.finish();
+        }
+        return finished;
+    }
+
+    @Test
+    void aGoodAnswerIsTaken() {
+        answer(1, false);
+        send();
+        assertEquals(1, client.receive());
+        assertTrue(client.ready() == RECORDS && client.succeeded());
+        assertEquals(RECORDS, finishAll());
+        assertEquals(BatchFormat.HEADER_BYTES, destination.segment().get(JAVA_LONG, 0));
+        assertEquals((byte) 0x77, destination.segment().get(JAVA_BYTE, RECORDS * RECORD));
+    }
+
+    @Test
+    void statusesAreTaken() {
+        answer(1, true);
+        send();
+        assertEquals(1, client.receive());
+        assertFalse(client.succeeded());
+        for (int entry = client.head(), i = 0; i < RECORDS; i++) {
+            assertEquals(i == 6 ? BatchFormat.NOT_HELD : BatchFormat.DONE, client.status(entry + i));
+        }
+    }
+
+    /** Any change of an answer is noticed, nothing is written elsewhere, and in the end the connection fails. */
+    @Test
+    void anythingElseIsNot() {
+        long seed = System.nanoTime();
+        SplittableRandom random = new SplittableRandom(seed);
+        int answered = 0;
+        while (!client.failed()) {
+            boolean statuses = random.nextBoolean();
+            answer(random.nextInt(8) == 0 ? random.nextLong() : 1, statuses);
+            int bytes = BatchFormat.HEADER_BYTES + RECORDS * RECORD + (statuses ? RECORDS : 0);
+            int changes = 1 + random.nextInt(random.nextBoolean() ? 1 : 100);
+            for (int i = 0; i < changes; i++) {
+                // Not the sequence, or the client would not look at it; each byte becomes another.
+                int at = 8 + (random.nextInt(bytes - 8) + i) % (bytes - 8);
+                message().set(JAVA_BYTE, at, (byte) (message().get(JAVA_BYTE, at) ^ 1 + random.nextInt(255)));
+            }
+            if (changes > 1) {
+                // Changes may have undone each other.
+                message().set(JAVA_LONG, 16, message().get(JAVA_LONG, 16) ^ 1);
+            }
+            send();
+            answered += client.receive();
+        }
+        assertEquals(0, answered, "seed " + seed);
+        for (int at = RECORDS * RECORD; at < 4096; at++) {
+            assertEquals((byte) 0x77, destination.segment().get(JAVA_BYTE, at), "seed " + seed);
+        }
+        assertFalse(client.succeeded());
+        assertEquals(BatchConnection.LOST, client.status(client.head()));
+        assertEquals(RECORDS, finishAll());
+    }
+
+    /** A server that is gone, or never answers, does not keep the client waiting once its end of the connection is gone. */
+    @Test
+    void aServerThatIsGoneIsNoticed() {
+        queuePair.close();
+        while (!client.failed()) {
+            client.receive();
+        }
+        assertEquals(BatchConnection.LOST, client.status(client.head()));
+        assertEquals(RECORDS, finishAll());
+        assertFalse(client.hasRoom());
+    }
+}

@@ -1,0 +1,127 @@
+package io.farheap.connection;
+
+import org.junit.jupiter.api.RepeatedTest;
+import org.junit.jupiter.api.Test;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.Random;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+class PayloadTest {
+
+    private static final int BYTES = 1024;
+    private static final int LONGEST = 300;
+
+    private final long seed = System.nanoTime();
+    private final Random random = new Random(seed);
+
+    /** Of every length at every alignment: the same bytes, not one more, and the same hash on both sides. */
+    @RepeatedTest(20)
+    void whatIsCopiedArrives() {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment memory = arena.allocate(BYTES, 64);
+            MemorySegment batch = arena.allocate(BYTES, 64);
+            for (int bytes = 1; bytes <= LONGEST; bytes++) {
+                long at = 64 + random.nextInt(64);
+                byte[] payload = new byte[bytes];
+                random.nextBytes(payload);
+                String where = bytes + " bytes at " + at + ", seed " + seed;
+
+                fill(memory);
+                MemorySegment.copy(payload, 0, memory, JAVA_BYTE, at, bytes);
+                long hash = Payload.fromMemory(memory.address() + at, batch.address(), bytes, 1);
+                assertPayload(payload, batch, where);
+                assertEquals(hash, Payload.hash(batch.address(), bytes, 1), where);
+                fill(batch);
+                assertEquals(hash, Payload.fromRegion(memory.address() + at, batch.address(), bytes, 1), where);
+                assertPayload(payload, batch, where);
+
+                fill(memory);
+                byte[] before = memory.toArray(JAVA_BYTE);
+                System.arraycopy(payload, 0, before, (int) at, bytes);
+                assertEquals(hash, Payload.toMemory(batch.address(), memory.address() + at, bytes, 1), where);
+                assertArrayEquals(before, memory.toArray(JAVA_BYTE), where);
+                fill(memory);
+                before = memory.toArray(JAVA_BYTE);
+                System.arraycopy(payload, 0, before, (int) at, bytes);
+                Payload.toRegion(batch.address(), memory.address() + at, bytes);
+                assertArrayEquals(before, memory.toArray(JAVA_BYTE), where);
+            }
+        }
+    }
+
+    /** A line that is still the old one must not go unnoticed, whatever it held. */
+    @Test
+    void aTornPayloadHasAnotherHash() {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment batch = arena.allocate(BYTES, 64);
+            for (int i = 0; i < 20_000; i++) {
+                fill(batch);
+                long hash = Payload.hash(batch.address(), BYTES, 1);
+                int words = 1 + random.nextInt(8);
+                long at = 64L * random.nextInt(BYTES / 64);
+                int kind = random.nextInt(4);
+                for (int word = 0; word < words; word++) {
+                    long value = batch.get(JAVA_LONG, at + 8L * word);
+                    batch.set(JAVA_LONG, at + 8L * word, switch (kind) {
+                        case 0 -> value ^ Long.MIN_VALUE;
+                        case 1 -> -value - 1;
+                        case 2 -> value + (word % 2 == 0 ? 1 : -1);
+                        default -> value ^ 1L << random.nextInt(64);
+                    });
+                }
+                assertTrue(hash != Payload.hash(batch.address(), BYTES, 1), "kind " + kind + ", " + words + " words, seed " + seed);
+            }
+        }
+    }
+
+    /** A reader of a word at a multiple of 8 sees what one write stored, however the write lies. */
+    @Test
+    void alignedWordsDoNotTear() throws InterruptedException {
+        try (Arena arena = Arena.ofShared()) {
+            MemorySegment region = arena.allocate(64, 64);
+            MemorySegment written = arena.allocate(64, 64);
+            MemorySegment read = arena.allocate(64, 64);
+            AtomicBoolean done = new AtomicBoolean();
+            Thread writer = new Thread(() -> {
+                for (int i = 0; !done.get(); i++) {
+                    written.fill((byte) i);
+                    Payload.toRegion(written.address(), region.address() + 3, 29);
+                }
+            });
+            writer.start();
+            try {
+                for (int i = 0; i < 200_000; i++) {
+                    Payload.fromRegion(region.address() + 5, read.address(), 27, 1);
+                    for (int word = 3; word <= 19; word += 8) {
+                        long value = read.get(JAVA_LONG.withByteAlignment(1), word);
+                        assertEquals((value & 0xFF) * 0x0101_0101_0101_0101L, value);
+                    }
+                }
+            } finally {
+                done.set(true);
+                writer.join();
+            }
+        }
+    }
+
+    private void fill(MemorySegment memory) {
+        byte[] bytes = new byte[(int) memory.byteSize()];
+        random.nextBytes(bytes);
+        MemorySegment.copy(bytes, 0, memory, JAVA_BYTE, 0, bytes.length);
+    }
+
+    private static void assertPayload(byte[] payload, MemorySegment batch, String where) {
+        assertArrayEquals(payload, batch.asSlice(0, payload.length).toArray(JAVA_BYTE), where);
+        for (int i = payload.length; i < BatchFormat.padded(payload.length); i++) {
+            assertEquals(0, batch.get(JAVA_BYTE, i), "padding, " + where);
+        }
+    }
+}

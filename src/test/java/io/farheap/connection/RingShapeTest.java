@@ -1,0 +1,33 @@
+package io.farheap.connection;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+class RingShapeTest {
+
+    /** A full batch of the largest records fits, and so does its answer with statuses. */
+    @ParameterizedTest
+    @CsvSource({"1, 1", "16, 64", "4, 3", "1024, 1024", "7, 1000"})
+    void aFullBatchFits(int queueDepth, int batch) {
+        RingShape shape = new RingShape(queueDepth, batch);
+        int payload = BatchFormat.padded(shape.recordBytes());
+        assertTrue(shape.recordBytes() >= 4 && shape.recordBytes() * batch <= RingShape.PAYLOAD_BYTES);
+        assertTrue(shape.requestSlotBytes() >= BatchFormat.HEADER_BYTES + batch * (BatchFormat.REQUEST_BYTES + payload));
+        assertTrue(shape.responseSlotBytes() >= BatchFormat.HEADER_BYTES + batch * payload + BatchFormat.padded(batch));
+        assertEquals(0, shape.requestSlotBytes() % 64);
+        assertEquals(RingShape.CONTROL_BYTES + (long) (queueDepth + 1) * shape.requestSlotBytes(), shape.requestRingBytes());
+    }
+
+    @Test
+    void whatIsOutOfBoundsIsRefusedWithItsLimits() {
+        for (int[] wrong : new int[][] {{0, 1}, {1, 0}, {1025, 1}, {1, 1025}, {-1, -1}}) {
+            String message = assertThrows(IllegalArgumentException.class, () -> new RingShape(wrong[0], wrong[1])).getMessage();
+            assertTrue(message.contains("1 to 1024"), message);
+        }
+    }
+}
