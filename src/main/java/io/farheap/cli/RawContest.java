@@ -78,7 +78,6 @@ final class RawContest implements AutoCloseable {
                     sample(sides[0], samples[0], turn);
                     sample(sides[operation.atomic() ? 1 : 2], samples[1], turn);
                 }
-                target.renew();
             }
             double clock = clockNanos();
             return new Row(operation, bytes, depth, list, percentile(nanos[0], 0.5), percentile(nanos[0], 0.25), percentile(nanos[0], 0.75),
@@ -89,12 +88,11 @@ final class RawContest implements AutoCloseable {
     }
 
     /** Long enough for the compiler, which works beside us. */
-    private void warmUp(RawSide side, int operations) {
+    private static void warmUp(RawSide side, int operations) {
         long end = System.nanoTime() + WARM_UP_NANOS;
         while (System.nanoTime() - end < 0) {
             side.run(operations);
         }
-        target.renew();
     }
 
     private static void sample(RawSide side, long[] all, int turn) {

@@ -4,6 +4,7 @@ import io.farheap.control.Connected;
 import io.farheap.control.ControlClient;
 import io.farheap.control.ControlPlane;
 import io.farheap.control.Lease;
+import io.farheap.control.LeaseKeeper;
 import io.farheap.control.RegionGrant;
 import io.farheap.memory.RegisteredMemory;
 import io.farheap.verbs.Access;
@@ -25,6 +26,7 @@ final class RawTarget implements AutoCloseable {
 
     private final ControlClient control;
     private final Lease lease;
+    private final LeaseKeeper keeper;
     private final RegionGrant region;
     private final Context context;
     private final ProtectionDomain domain;
@@ -36,6 +38,9 @@ final class RawTarget implements AutoCloseable {
         control = ControlClient.connect(server);
         control.hello(ControlPlane.PROTOCOL_VERSION);
         lease = control.openLease("bench-raw");
+        keeper = new LeaseKeeper(control, lease, (lost, cause) -> {
+            // What is under way then ends with an error.
+        });
         region = control.allocate(lease.id(), 1).getFirst();
         context = Devices.open();
         domain = context.allocateProtectionDomain();
@@ -48,10 +53,6 @@ final class RawTarget implements AutoCloseable {
 
     Context context() {
         return context;
-    }
-
-    void renew() {
-        control.renewLease(lease.id());
     }
 
     /** The C loop. */
@@ -74,6 +75,7 @@ final class RawTarget implements AutoCloseable {
         local.close();
         domain.close();
         context.close();
+        keeper.close();
         control.closeLease(lease.id());
         control.close();
     }
