@@ -3,7 +3,8 @@ package io.farheap.cli;
 import picocli.CommandLine.Command;
 
 /** {@code farheap bench}: measurements that compare, interleaved in one run. */
-@Command(name = "bench", mixinStandardHelpOptions = true, subcommands = {BenchRawCommand.class, BenchCacheCommand.class, BenchSearchCommand.class},
+@Command(name = "bench", mixinStandardHelpOptions = true,
+    subcommands = {BenchRawCommand.class, BenchCacheCommand.class, BenchPeersCommand.class, BenchSearchCommand.class},
     description = "Measure, against a baseline in the same run.")
 final class BenchCommand {
 }

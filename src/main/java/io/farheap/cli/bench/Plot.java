@@ -17,6 +17,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
 import javax.imageio.ImageIO;
 
 /**
@@ -61,6 +62,8 @@ public final class Plot {
     public static Plot bars(String name, String title, String xAxis, String yAxis) {
         CategoryChart chart = new CategoryChartBuilder().width(WIDTH).height(HEIGHT).title(title).xAxisTitle(xAxis).yAxisTitle(yAxis).build();
         chart.getStyler().setAvailableSpaceFill(0.8);
+        // Level ones that do not fit beside each other would be left out.
+        chart.getStyler().setXAxisLabelRotation(30);
         style(chart.getStyler());
         return new Plot(name, null, chart);
     }
@@ -87,9 +90,9 @@ public final class Plot {
         return this;
     }
 
-    /** One bar in each category; every series has the same categories. */
+    /** One bar in each category, or none where the value is null; every series has the same categories. */
     public Plot series(String title, List<String> categories, List<Double> values) {
-        values.forEach(this::include);
+        values.stream().filter(Objects::nonNull).forEach(this::include);
         bars.addSeries(title, categories, values);
         return this;
     }

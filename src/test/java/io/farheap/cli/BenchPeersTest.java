@@ -1,0 +1,83 @@
+package io.farheap.cli;
+
+import com.google.gson.JsonObject;
+import com.google.gson.JsonParser;
+import io.farheap.testing.Need;
+import io.farheap.testing.Needs;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.stream.Stream;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+/** The benchmark as a user runs it where nothing is installed. */
+@Timeout(120)
+@Needs(Need.HOST)
+class BenchPeersTest {
+
+    /** No server of a peer is found. */
+    private static final Map<String, String> NOTHING_INSTALLED = Map.of("PATH", "/nowhere");
+
+    @TempDir
+    private Path reports;
+    @TempDir
+    private Path disk;
+
+    @Test
+    void measuresWhatIsThereAndSaysWhatIsNot() throws Exception {
+        Path json = reports.resolve("peers.json");
+        CommandProcess bench = start("--size", "8,4096", "--rounds", "1", "--turn", "2ms", "--json", json.toString(), "--report", reports.toString());
+        String output = bench.awaitEnd(0);
+
+        JsonObject report = JsonParser.parseString(Files.readString(json)).getAsJsonObject();
+        Map<String, Integer> measured = new TreeMap<>();
+        Map<String, String> absent = new TreeMap<>();
+        report.getAsJsonArray("rows").forEach(element -> {
+            JsonObject row = element.getAsJsonObject();
+            if (row.has("absent")) {
+                absent.put(row.get("peer").getAsString(), row.get("absent").getAsString());
+            } else {
+                assertTrue(row.get("p50_ns").getAsDouble() > 0 && row.get("p99_ns").getAsDouble() > 0, row.toString());
+                measured.merge(row.get("peer").getAsString(), 1, Integer::sum);
+            }
+        });
+        for (String peer : List.of("local memory", "Farheap", "file", "Unix socket")) {
+            assertEquals(4, measured.get(peer), peer + ": get and put of two sizes\n" + output);
+        }
+        assertTrue(absent.get("UCX (C)").contains("ucx_perftest is not installed"), absent.toString());
+        for (String peer : List.of("UCX (jucx)", "Redis (Lettuce)", "memcached (XMemcached)")) {
+            assertTrue(absent.get(peer).contains("not on the class path"), absent.toString());
+        }
+        assertTrue(Files.size(reports.resolve("peers-get.png")) > 0 && Files.size(reports.resolve("peers-put.png")) > 0);
+        assertNothingIsLeft(bench);
+    }
+
+    @Test
+    void killedHalfWayItLeavesNoProcess() throws Exception {
+        CommandProcess bench = start("--size", "8", "--rounds", "1000000", "--turn", "2ms");
+        bench.awaitLine("round 1 of");
+        bench.kill();
+        bench.assertNothingIsLeft();
+    }
+
+    private CommandProcess start(String... options) throws IOException {
+        String[] arguments = Stream.concat(Stream.of("bench", "peers", "--directory", disk.toString()), Stream.of(options)).toArray(String[]::new);
+        return CommandProcess.start(NOTHING_INSTALLED, arguments);
+    }
+
+    private void assertNothingIsLeft(CommandProcess bench) throws InterruptedException, IOException {
+        bench.assertNothingIsLeft();
+        try (Stream<Path> files = Files.list(disk)) {
+            assertEquals(List.of(), files.toList());
+        }
+    }
+}

@@ -1,0 +1,76 @@
+package io.farheap.cli;
+
+import io.farheap.testing.TestDevice;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import java.util.concurrent.TimeUnit;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+/** The command line in a process of its own, as a user runs it; its descendants can be told from those of other tests. */
+final class CommandProcess {
+
+    private static final long LEAVE_SECONDS = 30;
+
+    private final String marker = "farheap-test-" + UUID.randomUUID();
+    private final Process process;
+    private final BufferedReader output;
+    private final StringBuilder seen = new StringBuilder();
+
+    private CommandProcess(Map<String, String> environment, List<String> arguments) throws IOException {
+        List<String> command = new ArrayList<>(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+            "--enable-native-access=ALL-UNNAMED", "--sun-misc-unsafe-memory-access=allow", TestDevice.compilerFlag(),
+            "-Dfarheap.verbs=" + System.getProperty("farheap.verbs"), "-Dfarheap.slowness=" + TestDevice.patience(1),
+            "-cp", System.getProperty("java.class.path") + ":" + marker, "io.farheap.cli.Main"));
+        command.addAll(arguments);
+        ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
+        builder.environment().putAll(environment);
+        process = builder.start();
+        output = process.inputReader();
+    }
+
+    static CommandProcess start(Map<String, String> environment, String... arguments) throws IOException {
+        return new CommandProcess(environment, List.of(arguments));
+    }
+
+    /** Reads what it prints until a line has this text. */
+    void awaitLine(String text) throws IOException {
+        for (String line = output.readLine(); line != null; line = output.readLine()) {
+            seen.append(line).append('\n');
+            if (line.contains(text)) {
+                return;
+            }
+        }
+        throw new AssertionError("it ended before it printed " + text + ":\n" + seen);
+    }
+
+    /** Reads what it prints until it ends. @return all that it printed */
+    String awaitEnd(int exitCode) throws IOException, InterruptedException {
+        output.lines().forEach(line -> seen.append(line).append('\n'));
+        assertEquals(exitCode, process.waitFor(), seen::toString);
+        return seen.toString();
+    }
+
+    void kill() {
+        process.destroyForcibly();
+    }
+
+    /** Fails where a process of its own, or of its children, is still there after a while. */
+    void assertNothingIsLeft() throws InterruptedException {
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(TestDevice.patience(LEAVE_SECONDS));
+        while (!ours().isEmpty() && System.nanoTime() - deadline < 0) {
+            Thread.sleep(50);
+        }
+        assertEquals(List.of(), ours());
+    }
+
+    private List<String> ours() {
+        return ProcessResources.processes(command -> command.contains(marker));
+    }
+}
