@@ -62,7 +62,7 @@ final class BenchSearchCommand implements Callable<Integer> {
         PrintStream out = System.out;
         report.origin().forEach(out::println);
         out.printf("seed %d; objectives drawn between a model's lowest and highest figures; worst: of processor time, and by the clock%n%n", seed);
-        out.printf("%-6s%-9s%9s%10s%9s%12s%14s%14s%10s%12s%14s%12s%8s%8s%7s%14s%n", "#noise", "draw", "measured", "feasible", "of", "exact [us]", "worst [us]",
+        out.printf("%-8s%-9s%9s%10s%9s%12s%14s%14s%10s%12s%14s%12s%8s%8s%7s%14s%n", "#noise", "draw", "measured", "feasible", "of", "exact [us]", "worst [us]",
             "(clock)", "leaves", "paper [us]", "worst [us]", "leaves", "missed", "dearer", "other", "refusal [us]");
         for (double noise : noises) {
             for (boolean logarithmic : new boolean[] {false, true}) {
@@ -96,7 +96,7 @@ final class BenchSearchCommand implements Callable<Integer> {
         String draw = logarithmic ? "log" : "uniform";
         SearchContest.Timed exact = contest.exact();
         SearchContest.Timed paper = contest.paper();
-        out.printf(Locale.ROOT, "%-6s%-9s%9d%10d%9d%12.1f%14.1f%14.1f%10.0f%12.0f%14.0f%12.0f%8d%8d%7d%14.0f%n", noise, draw, measured, contest.feasible(),
+        out.printf(Locale.ROOT, "%-8s%-9s%9d%10d%9d%12.1f%14.1f%14.1f%10.0f%12.0f%14.0f%12.0f%8d%8d%7d%14.0f%n", noise, draw, measured, contest.feasible(),
             contest.objectives(), exact.meanMicros(), exact.longestCpuMicros(), exact.longestMicros(), exact.examined(), paper.meanMicros(),
             paper.longestCpuMicros(), paper.examined(), contest.missed(), contest.dearer(), contest.other(), contest.longestRefusalMicros());
         report.row().put("noise", noise).put("draw", draw).put("seed", seed).put("models", models).put("configurations", configurations)

@@ -19,6 +19,15 @@ final class Growth {
         return !moreThroughput(before, after) && !lessLatency(before, after);
     }
 
+    /**
+     * What is beyond the end of a line, estimated: throughput stays, so what is more in flight waits (Little's law).
+     *
+     * @param increase by which factor more is in flight
+     */
+    static Performance beyond(Performance last, double increase) {
+        return new Performance(last.readLatencyNanos() * increase, last.readsPerSecond(), last.writeLatencyNanos() * increase, last.writesPerSecond());
+    }
+
     private static boolean moreThroughput(Performance before, Performance after) {
         return after.throughput() > before.throughput() * (1 + TOLERANCE);
     }

@@ -3,8 +3,8 @@ package io.farheap.slo;
 import java.util.Arrays;
 
 /**
- * The points of a space that may be measured, those of {@link Levels} in each parameter, and what was measured there. A point that was left
- * out is not a number. One thread at a time.
+ * The points of a space that may be measured, those of {@link Levels} in each parameter, and what was measured there, or is estimated where
+ * measuring was left out. A point of which neither is known is not a number. One thread at a time.
  */
 final class MeasuredGrid {
 
@@ -13,6 +13,7 @@ final class MeasuredGrid {
     private final Levels batches;
     private final Levels depths;
     private final double[][] values = new double[Metric.COUNT][];
+    private final boolean[] measured;
 
     MeasuredGrid(ConfigurationSpace space) {
         this.space = space;
@@ -23,6 +24,7 @@ final class MeasuredGrid {
             values[metric] = new double[(threads.count() + 1) * threads.count() * batches.count() * depths.count()];
             Arrays.fill(values[metric], Double.NaN);
         }
+        measured = new boolean[values[0].length];
     }
 
     ConfigurationSpace space() {
@@ -70,6 +72,11 @@ final class MeasuredGrid {
     }
 
     void set(int index, Performance performance) {
+        estimate(index, performance);
+        measured[index] = true;
+    }
+
+    void estimate(int index, Performance performance) {
         for (int metric = 0; metric < Metric.COUNT; metric++) {
             values[metric][index] = performance.get(metric);
         }
@@ -80,7 +87,7 @@ final class MeasuredGrid {
     }
 
     boolean measured(int index) {
-        return !Double.isNaN(values[0][index]);
+        return measured[index];
     }
 
     Performance get(int index) {

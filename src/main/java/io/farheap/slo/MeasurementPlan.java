@@ -6,7 +6,7 @@ import java.util.Map;
 /**
  * Which configurations a model needs measured, and in which order (Redy, section 5.2, "Offline Modeling"): first the queue depths that give
  * the lower bound of q, then the points of {@link Levels} in the tree's order. Where more of one parameter brought no more throughput and no
- * less latency, still larger values of that parameter alone are left out. The order follows from the figures alone, so whoever records the
+ * less latency, still larger values of that parameter alone are left out, and {@link Growth#beyond estimated}. The order follows from the figures alone, so whoever records the
  * same figures again goes on where he stopped. One thread at a time.
  */
 public final class MeasurementPlan {
@@ -85,17 +85,23 @@ public final class MeasurementPlan {
         }
     }
 
-    /** Whether one of the lines that lead here has ended; it stays so for what lies further on that line. */
+    /** Whether one of the lines that lead here has ended; it stays so for what lies further on that line. The estimate is the worst of theirs. */
     private boolean leavesOut() {
-        boolean out = false;
+        int index = order.index(position);
+        Performance estimate = null;
         for (Parameter parameter : Parameter.values()) {
             int before = order.predecessor(position, parameter);
             if (before != PointOrder.NONE && ended[parameter.ordinal()][before]) {
-                ended[parameter.ordinal()][order.index(position)] = true;
-                out = true;
+                ended[parameter.ordinal()][index] = true;
+                Performance beyond = Growth.beyond(grid.get(before), order.increase(position, parameter));
+                estimate = estimate == null ? beyond : estimate.worst(beyond);
             }
         }
-        return out;
+        if (estimate == null) {
+            return false;
+        }
+        grid.estimate(index, estimate);
+        return true;
     }
 
     private void put(Performance performance) {

@@ -36,6 +36,12 @@ public record Performance(double readLatencyNanos, double readsPerSecond, double
         return (readLatencyNanos * readsPerSecond + writeLatencyNanos * writesPerSecond) / throughput();
     }
 
+    /** The higher latencies and the lower throughputs of two. */
+    Performance worst(Performance other) {
+        return new Performance(Math.max(readLatencyNanos, other.readLatencyNanos), Math.min(readsPerSecond, other.readsPerSecond),
+            Math.max(writeLatencyNanos, other.writeLatencyNanos), Math.min(writesPerSecond, other.writesPerSecond));
+    }
+
     double get(int metric) {
         return switch (metric) {
             case Metric.READ_LATENCY -> readLatencyNanos;

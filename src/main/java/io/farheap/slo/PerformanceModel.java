@@ -5,8 +5,8 @@ import java.util.Optional;
 /**
  * Predicts what each configuration of a space does (Redy's function f, section 5.2): what was measured at the measured points, and linear
  * between neighbouring points in each parameter; {@link ThreadWeights} says how among numbers of threads, then it is linear between queue
- * depths, then between batch sizes. Configurations that need a point which early termination left out are not predicted, and no search
- * returns them: cheaper ones do no worse. Immutable; any thread.
+ * depths, then between batch sizes. What early termination left out counts as {@link MeasurementPlan} estimates it. Configurations that
+ * need a point of which nothing is known are not predicted, and no search returns them. Immutable; any thread.
  */
 public final class PerformanceModel {
 
@@ -39,7 +39,7 @@ public final class PerformanceModel {
         return grid.space();
     }
 
-    /** Empty where the configuration is not in the space, or needs a point that was left out. */
+    /** Empty where the configuration is not in the space, or needs a point of which nothing is known. */
     public Optional<Performance> predict(Configuration configuration) {
         if (!space().contains(configuration)) {
             return Optional.empty();

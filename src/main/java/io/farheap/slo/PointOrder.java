@@ -65,4 +65,17 @@ final class PointOrder {
         before[level]--;
         return grid.index(before[0], before[1], before[2], before[3]);
     }
+
+    /** By which factor more is in flight at the {@code i}th point than at its predecessor: as much as c, b or q is larger; s changes nothing. */
+    double increase(int i, Parameter parameter) {
+        int[] point = points[i];
+        Levels levels = switch (parameter) {
+            case SERVER_THREADS -> null;
+            case CLIENT_THREADS -> grid.threads();
+            case BATCH_SIZE -> grid.batches();
+            case QUEUE_DEPTH -> grid.depths();
+        };
+        int level = point[parameter.ordinal()];
+        return levels == null ? 1 : (double) levels.get(level) / levels.get(level - 1);
+    }
 }

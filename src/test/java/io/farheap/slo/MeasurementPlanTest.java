@@ -72,6 +72,30 @@ class MeasurementPlanTest {
         assertTrue(measured.contains(new Configuration(16, 4, 2, 2)));
     }
 
+    /** A server that limits all: what more client threads leave out, is what they would have done. */
+    @Test
+    void whatIsLeftOutIsEstimatedByLittlesLaw() throws InterruptedException {
+        Measurement limited = configuration -> {
+            double perSecond = 1e6 * Math.min(4, configuration.clientThreads());
+            double nanos = 1e9 * configuration.clientThreads() * configuration.batchSize() * configuration.queueDepth() / perSecond;
+            return new Performance(nanos, perSecond, nanos, perSecond);
+        };
+        MeasurementPlan plan = Models.measured(Models.subject(30, 1024, 4), limited);
+        assertTrue(plan.leftOut() > 0);
+        PerformanceModel model = plan.model();
+        for (int c : new int[] {1, 2, 4, 8, 16, 30}) {
+            for (int s : new int[] {0, 1, 2, 4, 8, 16, 30}) {
+                for (int b = 1; s <= c && b <= (s == 0 ? 1 : 4); b++) {
+                    Configuration configuration = new Configuration(c, s, b, 4);
+                    Performance expected = limited.measure(configuration);
+                    Performance predicted = model.predict(configuration).orElseThrow();
+                    assertEquals(expected.readLatencyNanos(), predicted.readLatencyNanos(), 1e-9 * expected.readLatencyNanos(), configuration::toString);
+                    assertEquals(expected.writesPerSecond(), predicted.writesPerSecond(), 1e-3, configuration::toString);
+                }
+            }
+        }
+    }
+
     @Test
     void thePlanFollowsTheTreeAndMeasuresNothingTwice() throws InterruptedException {
         ModelSubject subject = Models.paper();
