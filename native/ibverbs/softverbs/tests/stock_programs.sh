@@ -25,7 +25,7 @@ verdict() { # name, status, output
 
 one() { # a program that runs alone
 	local output
-	output=$(LD_PRELOAD=$library timeout 30 "$@" 2>&1)
+	output=$(LD_PRELOAD=$library timeout 120 "$@" 2>&1)
 	verdict "$*" $? "$output"
 }
 
@@ -36,7 +36,8 @@ attempt() { # a server with no address, a client with one; $1 is their option fo
 	served=$(mktemp)
 	LD_PRELOAD=$library timeout 240 "$@" "$option" $port >"$served" 2>&1 &
 	server=$!
-	for _ in $(seq 100); do # until it listens
+	for _ in $(seq 1500); do # until it listens, or has given up
+		kill -0 $server 2>/dev/null || break
 		grep -qi ":$(printf '%04X' $port) .* 0A " /proc/net/tcp /proc/net/tcp6 2>/dev/null && break
 		sleep 0.02
 	done
@@ -64,6 +65,9 @@ one ibv_devinfo -v
 pair -p ibv_rc_pingpong
 pair -p ibv_rc_pingpong -g 0
 pair -p ibv_rc_pingpong -e
+pair -p ibv_rc_pingpong -t
+pair -p ibv_rc_pingpong -t -N
+pair -p ibv_rc_pingpong -c
 pair -p ibv_rc_pingpong -s 1048576 -n 200
 
 for arguments in "" "-e" "-g 0" "-s 65536 -n 500"; do
