@@ -9,8 +9,6 @@
 
 #include <unistd.h>
 
-
-
 static bool arm_matches(uint32_t armed, bool solicited)
 {
 	return armed == SV_ARMED_ANY || (armed == SV_ARMED_SOLICITED && solicited);
@@ -66,22 +64,20 @@ static void from_record(struct ibv_wc *wc, struct sv_qp *qp, const struct sv_rec
 	wc->dlid_path_bits = 0;
 }
 
-_Static_assert(offsetof(struct ibv_wc, status) == 8 && offsetof(struct ibv_wc, opcode) == 12, "one word");
+_Static_assert(offsetof(struct ibv_wc, status) == 8 && offsetof(struct ibv_wc, opcode) == 12 &&
+		   offsetof(struct ibv_wc, vendor_err) == 16 && offsetof(struct ibv_wc, byte_len) == 20 &&
+		   offsetof(struct ibv_wc, imm_data) == 24 && offsetof(struct ibv_wc, qp_num) == 28 && sizeof(struct ibv_wc) == 48,
+	       "as it is written here; what is left of it is 0");
 
 static inline void from_cqe(struct ibv_wc *wc, const struct sv_cqe *cqe)
 {
-	wc->wr_id = cqe->wr_id;
-	memcpy(&wc->status, &cqe->status_opcode, sizeof(uint64_t));
-	wc->vendor_err = 0;
-	wc->byte_len = (uint32_t)cqe->bytes_sequence;
-	wc->imm_data = 0;
-	wc->qp_num = cqe->qp->qp.qp_num;
-	wc->src_qp = 0;
-	wc->wc_flags = 0;
-	wc->pkey_index = 0;
-	wc->slid = 0;
-	wc->sl = 0;
-	wc->dlid_path_bits = 0;
+	sv_u64 *words = (sv_u64 *)wc;
+
+	words[0] = cqe->wr_id;
+	words[1] = cqe->status_opcode;
+	words[2] = cqe->bytes_sequence << 32;
+	words[3] = (uint64_t)cqe->qp->qp.qp_num << 32;
+	words[4] = words[5] = 0;
 }
 
 static void count_polled(struct sv_qp *qp)
@@ -202,16 +198,37 @@ int sv_poll_locked(struct sv_cq *cq, int entries, struct ibv_wc *wc)
 	return poll_locked(cq, entries, wc);
 }
 
+static __attribute__((noinline)) int poll_shared(struct sv_cq *cq, int entries, struct ibv_wc *wc)
+{
+	bool biased = sv_lock(&cq->lock);
+	int got = poll_locked(cq, entries, wc);
+
+	sv_unlock(&cq->lock, biased);
+	return got;
+}
+
+static __attribute__((noinline)) int poll_stalled(struct sv_cq *cq, int entries, struct ibv_wc *wc)
+{
+	sv_cq_retry_stalled(cq);
+	return poll_shared(cq, entries, wc);
+}
+
+/* The usual case calls nothing, so that no register need be saved. */
 int sv_poll_cq(struct ibv_cq *ibcq, int entries, struct ibv_wc *wc)
 {
 	struct sv_cq *cq = sv_cq(ibcq);
 
 	if (unlikely(atomic_load_explicit(&cq->stalled, memory_order_relaxed)))
-		sv_cq_retry_stalled(cq);
-	bool biased = sv_lock(&cq->lock);
-	int got = poll_locked(cq, entries, wc);
+		return poll_stalled(cq, entries, wc);
+	if (unlikely(!sv_lock_own(&cq->lock)))
+		return poll_shared(cq, entries, wc);
+	if (unlikely(may_have_received(cq))) {
+		sv_unlock(&cq->lock, true);
+		return poll_shared(cq, entries, wc);
+	}
+	int got = poll_sends(cq, entries, wc);
 
-	sv_unlock(&cq->lock, biased);
+	sv_unlock(&cq->lock, true);
 	return got;
 }
 

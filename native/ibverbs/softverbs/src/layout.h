@@ -93,6 +93,8 @@ struct sv_qp_entry {
 	uint64_t records; /* ring of sv_recv_record */
 	uint32_t record_entries;
 	_Atomic uint32_t min_rnr_timer;
+	/* the gist of it in one word. Low: the number of the QP whose requests it takes now, or 0; high: its access flags */
+	_Atomic uint64_t gate;
 	/* by the peer */
 	_Alignas(SV_LINE) _Atomic uint32_t hazard;
 	_Atomic uint32_t record_head; /* next record to publish */

@@ -33,19 +33,27 @@ void sv_lock_control(struct sv_lock *lock);
  */
 bool sv_lock_try(struct sv_lock *lock, bool counts);
 
-/* Returns whether the bias was used; hand it to sv_unlock. */
-static inline bool sv_lock(struct sv_lock *lock)
+/* Take it if it is this thread's own: then it costs two stores. */
+static inline bool sv_lock_own(struct sv_lock *lock)
 {
 	uintptr_t self = (uintptr_t)__builtin_thread_pointer();
 
-	if (__builtin_expect(atomic_load_explicit(&lock->owner, memory_order_relaxed) == self, 1)) {
-		atomic_store_explicit(&lock->held, 1, memory_order_relaxed);
-		atomic_signal_fence(memory_order_seq_cst);
-		if (__builtin_expect(atomic_load_explicit(&lock->owner, memory_order_acquire) == self, 1))
-			return true;
-		atomic_store_explicit(&lock->held, 0, memory_order_release);
-	}
-	sv_lock_slow(lock, self);
+	if (__builtin_expect(atomic_load_explicit(&lock->owner, memory_order_relaxed) != self, 0))
+		return false;
+	atomic_store_explicit(&lock->held, 1, memory_order_relaxed);
+	atomic_signal_fence(memory_order_seq_cst);
+	if (__builtin_expect(atomic_load_explicit(&lock->owner, memory_order_acquire) == self, 1))
+		return true;
+	atomic_store_explicit(&lock->held, 0, memory_order_release);
+	return false;
+}
+
+/* Returns whether the bias was used; hand it to sv_unlock. */
+static inline bool sv_lock(struct sv_lock *lock)
+{
+	if (__builtin_expect(sv_lock_own(lock), 1))
+		return true;
+	sv_lock_slow(lock, (uintptr_t)__builtin_thread_pointer());
 	return false;
 }
 

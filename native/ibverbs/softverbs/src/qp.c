@@ -229,6 +229,7 @@ SV_API int ibv_destroy_qp(struct ibv_qp *ibqp)
 	qp->direct = false;
 	qp->state = IBV_QPS_RESET;
 	atomic_store(&qp->entry->state, 0);
+	sv_qp_shut(qp);
 	sv_send_reset(qp);
 	qp->failing = false;
 	sv_waiting_update(qp);

@@ -141,16 +141,23 @@ static void take(struct sv_qp *qp, const struct ibv_qp_attr *attr, int mask)
 
 void sv_qp_publish_state(struct sv_qp *qp)
 {
-	atomic_store_explicit(&qp->entry->state,
-			      SV_QP_LIVE | (uint32_t)qp->state | (sv_config.link_down ? SV_QP_UNREACHABLE : 0),
-			      memory_order_release);
+	uint32_t state = SV_QP_LIVE | (uint32_t)qp->state | (sv_config.link_down ? SV_QP_UNREACHABLE : 0);
+	uint64_t gate = (uint64_t)qp->attr.qp_access_flags << 32 | qp->attr.dest_qp_num;
+
+	atomic_store_explicit(&qp->entry->state, state, memory_order_release);
+	atomic_store_explicit(&qp->entry->gate, sv_accepts(state) ? gate : 0, memory_order_release);
+}
+
+void sv_qp_shut(struct sv_qp *qp)
+{
+	atomic_store_explicit(&qp->entry->gate, 0, memory_order_release);
 }
 
 void sv_qp_update_direct(struct sv_qp *qp)
 {
 	/* only RC: the others must swallow what goes wrong at the far end */
 	qp->direct = qp->state == IBV_QPS_RTS && qp->target.segment && qp->qp.qp_type == IBV_QPT_RC &&
-		     qp->pending_head == qp->pending_tail &&
+		     qp->pending_head == qp->pending_tail && !atomic_load(&qp->peer->dead) &&
 		     !atomic_load_explicit(&sv_config.delayed, memory_order_relaxed);
 }
 

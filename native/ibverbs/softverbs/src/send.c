@@ -28,26 +28,25 @@ static const uint8_t wc_opcodes[] = {
     [IBV_WR_SEND_WITH_INV] = IBV_WC_SEND,
 };
 
-SV_INLINE void push(struct sv_qp *qp, const struct ibv_send_wr *wr, int status, uint32_t bytes,
-			    uint32_t sequence)
+SV_INLINE void push(struct sv_qp *qp, const struct ibv_send_wr *wr, int status, uint32_t bytes, uint32_t sequence)
 {
 	struct sv_cq *cq = sv_cq(qp->qp.send_cq);
 	bool biased = sv_lock(&cq->lock);
-	bool fits = likely(cq->tail - cq->head < (uint32_t)cq->cq.cqe);
 
-	if (fits) {
-		struct sv_cqe *cqe = &cq->ring[cq->tail++ & cq->mask];
-
-		cqe->wr_id = wr->wr_id;
-		cqe->status_opcode = (uint32_t)status | (uint64_t)wc_opcodes[wr->opcode] << 32;
-		cqe->bytes_sequence = bytes | (uint64_t)(sequence + 1) << 32;
-		cqe->qp = qp;
-		if (unlikely(atomic_load_explicit(&cq->entry->armed, memory_order_relaxed) != SV_ARMED_NOT))
-			sv_cq_notify(cq, status != IBV_WC_SUCCESS);
-	}
-	sv_unlock(&cq->lock, biased);
-	if (unlikely(!fits))
+	if (unlikely(cq->tail - cq->head >= (uint32_t)cq->cq.cqe)) {
+		sv_unlock(&cq->lock, biased);
 		sv_cq_overrun(cq);
+		return;
+	}
+	struct sv_cqe *cqe = &cq->ring[cq->tail++ & cq->mask];
+
+	cqe->wr_id = wr->wr_id;
+	cqe->status_opcode = (uint32_t)status | (uint64_t)wc_opcodes[wr->opcode] << 32;
+	cqe->bytes_sequence = bytes | (uint64_t)(sequence + 1) << 32;
+	cqe->qp = qp;
+	if (unlikely(atomic_load_explicit(&cq->entry->armed, memory_order_relaxed) != SV_ARMED_NOT))
+		sv_cq_notify(cq, status != IBV_WC_SUCCESS);
+	sv_unlock(&cq->lock, biased);
 }
 
 static __attribute__((noinline)) void complete(struct sv_qp *qp, const struct ibv_send_wr *wr, int status, uint32_t bytes,
@@ -90,24 +89,38 @@ int sv_send_check(const struct sv_qp *qp, const struct ibv_send_wr *wr)
 }
 
 /* Odd while we use our own regions. */
-SV_INLINE void busy(struct sv_qp *qp)
+static void busy(struct sv_qp *qp)
 {
-	atomic_store_explicit(&qp->entry->busy, ++qp->busy, memory_order_release);
+	atomic_store_explicit(&qp->entry->busy, ++qp->turn, memory_order_release);
 	atomic_signal_fence(memory_order_seq_cst);
 }
 
 /* Between these two the peer and our own dereg wait for us. */
 SV_INLINE void enter(struct sv_qp *qp)
 {
-	busy(qp);
-	atomic_store_explicit(&qp->remote_entry->hazard, ++qp->hazard, memory_order_relaxed);
+	uint32_t turn = qp->turn + 1;
+
+	atomic_store_explicit(&qp->entry->busy, turn, memory_order_release);
+	atomic_store_explicit(&qp->remote_entry->hazard, turn, memory_order_relaxed);
 	atomic_signal_fence(memory_order_seq_cst);
 }
 
 SV_INLINE void leave(struct sv_qp *qp)
 {
-	atomic_store_explicit(&qp->remote_entry->hazard, ++qp->hazard, memory_order_release);
-	busy(qp);
+	uint32_t turn = qp->turn + 2;
+
+	atomic_store_explicit(&qp->remote_entry->hazard, turn, memory_order_release);
+	atomic_store_explicit(&qp->entry->busy, turn, memory_order_release);
+	qp->turn = turn;
+}
+
+/* Is the gate of the peer's QP open to us? */
+SV_INLINE bool is_open(const struct sv_qp *qp, unsigned *granted)
+{
+	uint64_t gate = atomic_load_explicit(&qp->remote_entry->gate, memory_order_acquire);
+
+	*granted = (unsigned)(gate >> 32);
+	return likely((uint32_t)gate == qp->qp.qp_num);
 }
 
 /* Is the peer's QP there, ready and connected to us? Within enter/leave. */
@@ -115,12 +128,6 @@ SV_INLINE bool peer_ready(const struct sv_qp *qp)
 {
 	return likely(sv_accepts(atomic_load_explicit(&qp->remote_entry->state, memory_order_acquire)) &&
 		      atomic_load_explicit(&qp->remote_entry->dest_qpn, memory_order_relaxed) == qp->qp.qp_num);
-}
-
-static bool is_faulty(const struct sv_qp *qp)
-{
-	return unlikely(atomic_load_explicit(&qp->entry->fault, memory_order_relaxed) != SV_FAULT_NONE ||
-			atomic_load_explicit(&qp->peer->dead, memory_order_relaxed));
 }
 
 /* --- waiting sends --- */
@@ -213,6 +220,8 @@ void sv_send_reset(struct sv_qp *qp)
 
 static void fail_with(struct sv_qp *qp, const struct ibv_send_wr *wr, int status, uint32_t sequence)
 {
+	/* whoever learns of this posts to no QP of ours that is about to fail; see post_direct */
+	sv_qp_shut(qp);
 	complete(qp, wr, status, 0, sequence);
 	sv_qp_fail(qp);
 }
@@ -404,17 +413,22 @@ static __attribute__((noinline)) int post_waiting(struct sv_qp *qp, struct ibv_s
 	return error;
 }
 
+/*
+ * The peer's gate says all that must be known: also that our own QP is not at fault, since a peer whose request put it
+ * into error fails itself. A peer that died leaves it open, but once the helper knows of it posts are not direct.
+ */
 SV_INLINE int post_direct(struct sv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
 {
 	int status = IBV_WC_SUCCESS, error = 0;
+	unsigned granted;
 
 	/* look before entering, too: the hazard is the word of the QP's one peer, which we may be no more */
-	if (unlikely(is_faulty(qp) || !peer_ready(qp))) {
+	if (unlikely(!is_open(qp, &granted))) {
 		qp->direct = false;
 		return post_waiting(qp, wr, bad);
 	}
 	enter(qp);
-	if (unlikely(!peer_ready(qp))) {
+	if (unlikely(!is_open(qp, &granted))) {
 		leave(qp);
 		qp->direct = false;
 		return post_waiting(qp, wr, bad);
@@ -422,7 +436,7 @@ SV_INLINE int post_direct(struct sv_qp *qp, struct ibv_send_wr *wr, struct ibv_s
 	for (; wr; wr = wr->next) {
 		uint32_t bytes;
 
-		if (unlikely(is_full(qp) || !sv_execute_simple(qp, wr, &bytes))) {
+		if (unlikely(is_full(qp) || !sv_execute_simple(qp, wr, granted, &bytes))) {
 			if ((error = check(qp, wr))) {
 				*bad = wr;
 				break;
@@ -451,8 +465,28 @@ SV_INLINE int post_direct(struct sv_qp *qp, struct ibv_send_wr *wr, struct ibv_s
 	return wr->next ? post_waiting(qp, wr->next, bad) : 0;
 }
 
-SV_INLINE int post_locked(struct sv_qp *qp, struct ibv_send_wr *wr,
-		     struct ibv_send_wr **bad)
+/* The same for one WR of the usual kind, with little ado. False: nothing was done. */
+SV_INLINE bool post_single(struct sv_qp *qp, const struct ibv_send_wr *wr)
+{
+	uint32_t bytes;
+	unsigned granted;
+
+	if (unlikely(!is_open(qp, &granted) || is_full(qp)))
+		return false;
+	enter(qp);
+	bool done = is_open(qp, &granted) && likely(sv_execute_simple(qp, wr, granted, &bytes));
+
+	leave(qp);
+	if (unlikely(!done))
+		return false;
+	uint32_t sequence = qp->sequence++;
+
+	if (signaled(qp, wr))
+		push(qp, wr, IBV_WC_SUCCESS, bytes, sequence);
+	return true;
+}
+
+static __attribute__((noinline)) int post_locked(struct sv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
 {
 	return likely(qp->direct) ? post_direct(qp, wr, bad) : post_waiting(qp, wr, bad);
 }
@@ -462,12 +496,23 @@ int sv_post_send_locked(struct sv_qp *qp, struct ibv_send_wr *wr, struct ibv_sen
 	return post_locked(qp, wr, bad);
 }
 
-int sv_post_send(struct ibv_qp *ibqp, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
+static __attribute__((noinline)) int post_shared(struct sv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
 {
-	struct sv_qp *qp = sv_qp(ibqp);
 	bool biased = sv_lock(&qp->lock);
 	int error = post_locked(qp, wr, bad);
 
 	sv_unlock(&qp->lock, biased);
+	return error;
+}
+
+int sv_post_send(struct ibv_qp *ibqp, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
+{
+	struct sv_qp *qp = sv_qp(ibqp);
+
+	if (unlikely(!sv_lock_own(&qp->lock)))
+		return post_shared(qp, wr, bad);
+	int error = likely(qp->direct && !wr->next && post_single(qp, wr)) ? 0 : post_locked(qp, wr, bad);
+
+	sv_unlock(&qp->lock, true);
 	return error;
 }

@@ -151,13 +151,13 @@ void sv_peers_after_fork(void);
 struct sv_remote {
 	uint32_t key; /* 0: empty */
 	uint32_t access;
-	uint32_t kind;
 	uint64_t iova;
 	uint64_t length;
 	uint8_t *base; /* where we reach iova, or NULL: through system calls */
 	const _Atomic uint32_t *live; /* the entry's key, in the peer's segment */
 	uint64_t addr;
 	struct sv_map *map;
+	uint32_t kind;
 };
 
 #define SV_REMOTES 256
@@ -312,7 +312,7 @@ struct sv_qp {
 	/* what a post needs */
 	struct sv_lock lock;
 	struct sv_qp_entry *entry;
-	uint32_t busy, hazard; /* what we stored last into the shared words of these names */
+	uint32_t turn; /* what we stored last into the shared words `busy` and `hazard` */
 	union {
 		struct sv_link link;
 		struct { /* the same, by shorter names */
@@ -449,6 +449,8 @@ void sv_qp_fail(struct sv_qp *qp);
 bool sv_qp_fail_finish(struct sv_qp *qp, bool wait);
 void sv_qp_update_direct(struct sv_qp *qp);
 void sv_qp_publish_state(struct sv_qp *qp);
+/* Nobody's requests are taken from here on, whatever the published state says for a moment more. */
+void sv_qp_shut(struct sv_qp *qp);
 bool sv_qp_connect(struct sv_qp *qp);
 void sv_qp_disconnect(struct sv_qp *qp);
 

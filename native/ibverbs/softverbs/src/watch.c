@@ -43,14 +43,16 @@ uint64_t sv_now_ns(void)
 }
 
 /* Under the process lock, so that no QP goes away meanwhile. False: it is taken; look again. */
-static bool look_at_qp(struct sv_qp *qp, bool sweep)
+static bool look_at_qp(struct sv_qp *qp, bool bereaved, bool sweep)
 {
 	bool fault = atomic_load_explicit(&qp->entry->fault, memory_order_acquire) != SV_FAULT_NONE;
 
-	if (!fault && !sweep)
+	if (!fault && !bereaved && !sweep)
 		return true;
 	if (!sv_lock_try(&qp->lock, false))
 		return false;
+	if (bereaved)
+		sv_qp_update_direct(qp); /* posts to a dead peer no longer execute at once */
 	if (fault)
 		sv_qp_fail(qp);
 	if (sweep)
@@ -92,12 +94,14 @@ static uint64_t look_at_waiting(bool only_if_free)
 /* Whether all was seen to. */
 static bool look_around(void)
 {
-	sv_peers_find_dead();
-	bool sweep = sv_peers_sweep(), all = true;
+	static bool bereaved; /* some QP may still not know */
+	bool found = sv_peers_find_dead(), sweep = sv_peers_sweep(), all = true;
+
+	bereaved = bereaved || found;
 
 	pthread_mutex_lock(&sv_process.lock);
 	for (uint32_t i = 0; i < SV_QPS; i++)
-		if (sv_process.qps[i] && !look_at_qp(sv_process.qps[i], sweep))
+		if (sv_process.qps[i] && !look_at_qp(sv_process.qps[i], bereaved, sweep))
 			all = false;
 	for (uint32_t i = 0; i < SV_SRQS; i++)
 		if (sv_process.srqs[i])
@@ -105,6 +109,7 @@ static bool look_around(void)
 	pthread_mutex_unlock(&sv_process.lock);
 	if (sweep)
 		sv_peers_sweep();
+	bereaved = bereaved && !all;
 	return all;
 }
 

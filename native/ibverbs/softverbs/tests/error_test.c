@@ -99,6 +99,18 @@ static void remote_access(void)
 	CHECK_EQ(ibv_dereg_mr(foreign), 0);
 	CHECK_EQ(ibv_dealloc_pd(other), 0);
 
+	step("whose peer asked amiss has failed when the peer hears of it");
+	to = address_of(&b);
+	to.rkey ^= 0x01000000;
+	wr = one_sided(IBV_WR_RDMA_WRITE, &sge, to, 0);
+	post_and_expect(&a, &wr, IBV_WC_REM_ACCESS_ERR);
+	struct ibv_sge own = sge_of(&b, 0, 8);
+	struct ibv_send_wr back = one_sided(IBV_WR_RDMA_WRITE, &own, address_of(&a), 0);
+
+	post_and_expect(&b, &back, IBV_WC_WR_FLUSH_ERR);
+	expect_event(b.context, IBV_EVENT_QP_ACCESS_ERR);
+	connect_fresh(NULL);
+
 	step("a QP that allows no remote access");
 	struct ibv_qp_attr attr = {.qp_access_flags = 0};
 
