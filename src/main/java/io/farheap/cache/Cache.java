@@ -109,6 +109,11 @@ public final class Cache implements AutoCloseable {
         return table.get(region).server().address();
     }
 
+    /** How much of a region that is moving, or did so in part, from its beginning on, is where it is to go: 0 for a region in one place. */
+    public long movedBytes(int region) {
+        return table.movedBytes(region);
+    }
+
     /**
      * A new session; it belongs to the first thread that uses it. It connects to every server anew, so it also replaces one whose
      * connection failed; requests to a server that cannot be reached end with {@link Status#LOST}.

@@ -4,7 +4,13 @@ import picocli.CommandLine.Command;
 
 /** {@code farheap bench}: measurements that compare, interleaved in one run. */
 @Command(name = "bench", mixinStandardHelpOptions = true,
-    subcommands = {BenchRawCommand.class, BenchCacheCommand.class, BenchPeersCommand.class, BenchSearchCommand.class},
+    subcommands = {
+        BenchRawCommand.class,
+        BenchCacheCommand.class,
+        BenchPeersCommand.class,
+        BenchSearchCommand.class,
+        BenchMigrationCommand.class,
+    },
     description = "Measure, against a baseline in the same run.")
 final class BenchCommand {
 }

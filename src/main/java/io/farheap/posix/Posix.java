@@ -48,6 +48,8 @@ public final class Posix {
     private static final int EINTR = 4;
     /** Of a core mask: 8192 cores, the most that Linux is built for. */
     private static final int MASK_BYTES = 1024;
+    private static final int PR_SET_TIMERSLACK = 29;
+    private static final int PR_GET_TIMERSLACK = 30;
 
     private static final Linker LINKER = linker();
     private static final SymbolLookup LIBC = LINKER.defaultLookup();
@@ -79,6 +81,8 @@ public final class Posix {
         bind("sched_setaffinity", FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_LONG, POINTER));
     private static final MethodHandle MH$membarrier = bind("syscall",
         FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_INT, JAVA_INT, JAVA_INT), Linker.Option.firstVariadicArg(1));
+    private static final MethodHandle MH$prctl = bind("prctl",
+        FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG), Linker.Option.firstVariadicArg(1));
 
     private Posix() {
     }
@@ -271,6 +275,24 @@ public final class Posix {
             byte[] bytes = cores.toByteArray();
             MemorySegment.copy(bytes, 0, mask, JAVA_BYTE, 0, Math.min(bytes.length, MASK_BYTES));
             check((int) MH$sched_setaffinity.invokeExact(state, 0, (long) MASK_BYTES, mask), state, "sched_setaffinity(%s)", cores);
+        } catch (Throwable e) {
+            throw rethrow(e);
+        }
+    }
+
+    /** How much later than asked the kernel may wake the calling thread, in ns. */
+    static long timerSlack() {
+        return prctl(PR_GET_TIMERSLACK, 0);
+    }
+
+    static void timerSlack(long nanos) {
+        prctl(PR_SET_TIMERSLACK, nanos);
+    }
+
+    private static int prctl(int option, long argument) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment state = arena.allocate(ERRNO_LAYOUT);
+            return check((int) MH$prctl.invokeExact(state, option, argument, 0L, 0L, 0L), state, "prctl(%d, %d)", option, argument);
         } catch (Throwable e) {
             throw rethrow(e);
         }

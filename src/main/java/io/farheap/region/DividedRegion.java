@@ -150,6 +150,11 @@ public final class DividedRegion {
         return null;
     }
 
+    /** Where its first part ends, 0 where it has only one. */
+    long firstEnd() {
+        return moving == 0 ? moved() : ends.length > 1 ? ends[0] : 0;
+    }
+
     boolean has(RemoteRegion copy) {
         return Arrays.asList(copies).contains(copy);
     }

@@ -2,6 +2,7 @@ package io.farheap.region;
 
 import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
+import io.farheap.posix.ShortSleeps;
 
 import java.util.ArrayDeque;
 import java.util.concurrent.locks.LockSupport;
@@ -24,9 +25,8 @@ final class ExtentMigration {
     private final long end;
     private final LedPull pull;
     private final Participants participants;
-    private final boolean atOnce;
-    private final long chunk;
-    private final long window;
+    /** Null where all is held at once. */
+    private final CopyWindow window;
     /** Windows whose writes wait, the oldest first. */
     private final ArrayDeque<Held> waiting = new ArrayDeque<>();
     private long longestPause;
@@ -41,51 +41,58 @@ final class ExtentMigration {
         this.end = end;
         this.pull = pull;
         this.participants = participants;
-        this.atOnce = options.pause() != Pause.CHUNK;
-        this.chunk = options.chunkBytes();
-        this.window = atOnce ? end - division.moved() : options.windowBytes();
+        this.window = options.pause() != Pause.CHUNK ? null : new CopyWindow(options.chunkBytes(), options.windowBytes());
     }
 
     /** Returns when all of it is new. @throws ControlException where that fails; the marks say how far it has come */
     void run() {
+        try (ShortSleeps sleeps = new ShortSleeps()) {
+            move();
+        }
+    }
+
+    private void move() {
+        hold(window == null ? end : division.moved() + window.bytes());
         long progressAt = System.nanoTime();
         long seen = division.moved();
         while (division.moved() < end) {
             long copied = pull.copied();
-            boolean idle = true;
-            if (copied != seen) {
-                seen = copied;
-                progressAt = System.nanoTime();
-            }
-            if (copied > division.moved() && (!atOnce || copied == end)) {
-                makeNew(copied);
-                idle = false;
-            }
-            if (division.held() < end && copied + window - division.held() >= Math.min(chunk, window)) {
-                hold(copied + window);
-                idle = false;
-            }
-            if (idle) {
+            if (copied == seen) {
                 await(progressAt);
+                continue;
             }
-        }
-    }
-
-    private void makeNew(long copied) {
-        division.moved(copied);
-        participants.resume();
-        long now = System.nanoTime();
-        while (!waiting.isEmpty() && waiting.getFirst().end() <= copied) {
-            longestPause = Math.max(longestPause, now - waiting.removeFirst().since());
+            seen = copied;
+            progressAt = System.nanoTime();
+            if (window == null && copied < end) {
+                continue;
+            }
+            division.moved(copied);
+            // First what the copier waits for, then what writers do.
+            long held = division.held();
+            if (held < end) {
+                window.adapt(held - copied);
+                hold(copied + window.bytes());
+            }
+            letWritesGoOn();
         }
     }
 
     private void hold(long wanted) {
-        long held = wanted >= end ? end : wanted - wanted % chunk;
-        waiting.addLast(new Held(held, System.nanoTime()));
-        division.held(held);
-        participants.flush(old);
-        pull.clear(held);
+        long held = Math.min(wanted, end);
+        if (held > division.held()) {
+            waiting.addLast(new Held(held, System.nanoTime()));
+            division.held(held);
+            participants.flush(old);
+            pull.clear(held);
+        }
+    }
+
+    private void letWritesGoOn() {
+        participants.resume();
+        long now = System.nanoTime();
+        while (!waiting.isEmpty() && waiting.getFirst().end() <= division.moved()) {
+            longestPause = Math.max(longestPause, now - waiting.removeFirst().since());
+        }
     }
 
     private void await(long progressAt) {

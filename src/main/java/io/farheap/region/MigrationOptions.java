@@ -7,15 +7,14 @@ package io.farheap.region;
  * @param unpausedReads whether reads go on from the old copy; where not, they wait where writes do
  * @param chunkBytes    what is copied at a time, a power of two; reads and writes switch to the new copy chunk by chunk where {@code pause}
  *                      is {@link Pause#CHUNK}
- * @param windowBytes   how far ahead of the copy writes are held then: less than the copy needs between two looks at it makes it wait, more
- *                      makes writes wait longer
+ * @param windowBytes   how far ahead of the copy writes are held then, at most: it is as little as keeps the copier busy
  */
 public record MigrationOptions(Pause pause, boolean unpausedReads, int chunkBytes, long windowBytes) {
 
     private static final int MIN_CHUNK_BYTES = 512;
     private static final int MAX_CHUNK_BYTES = 1 << 30;
     private static final int DEFAULT_CHUNK_BYTES = 256 << 10;
-    private static final long DEFAULT_WINDOW_BYTES = 2 << 20;
+    private static final long DEFAULT_WINDOW_BYTES = 8 << 20;
 
     public static final MigrationOptions DEFAULT = new MigrationOptions(Pause.CHUNK, true, DEFAULT_CHUNK_BYTES, DEFAULT_WINDOW_BYTES);
 

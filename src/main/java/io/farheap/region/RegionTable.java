@@ -57,6 +57,12 @@ public final class RegionTable {
         return false;
     }
 
+    /** Where a region that is in more than one place is divided, or the mark of the migration that moves it; 0 where it is not divided. */
+    public long movedBytes(int index) {
+        RemoteRegion region = get(index);
+        return region.divided() ? region.division().firstEnd() : 0;
+    }
+
     void set(int index, RemoteRegion region) {
         ENTRY.setRelease(entries, index, region);
         // Whoever reads the list of sessions after this must not miss one that still reads the old entry.

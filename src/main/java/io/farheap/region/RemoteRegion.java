@@ -13,13 +13,14 @@ public final class RemoteRegion {
     private final int remoteKey;
     private final DividedRegion division;
 
-    RemoteRegion(RemoteServer server, int regionId, long address, int remoteKey) {
-        this(server, regionId, address, remoteKey, null);
+    /** @param serverIndex the server's place among the cache's */
+    RemoteRegion(RemoteServer server, int serverIndex, int regionId, long address, int remoteKey) {
+        this(server, serverIndex, regionId, address, remoteKey, null);
     }
 
-    private RemoteRegion(RemoteServer server, int regionId, long address, int remoteKey, DividedRegion division) {
+    private RemoteRegion(RemoteServer server, int serverIndex, int regionId, long address, int remoteKey, DividedRegion division) {
         this.server = server;
-        this.serverIndex = server.index();
+        this.serverIndex = serverIndex;
         this.regionId = regionId;
         this.address = address;
         this.remoteKey = remoteKey;
@@ -66,7 +67,7 @@ public final class RemoteRegion {
     }
 
     RemoteRegion divided(DividedRegion division) {
-        return new RemoteRegion(server, regionId, address, remoteKey, division);
+        return new RemoteRegion(server, serverIndex, regionId, address, remoteKey, division);
     }
 
     @Override

@@ -114,7 +114,7 @@ public final class RemoteServer implements AutoCloseable {
     public List<RemoteRegion> allocate(int regions) {
         List<RemoteRegion> allocated = new ArrayList<>(regions);
         for (RegionGrant grant : control.allocate(lease.id(), regions)) {
-            allocated.add(new RemoteRegion(this, grant.regionId(), grant.remoteAddress(), grant.rkey()));
+            allocated.add(new RemoteRegion(this, index, grant.regionId(), grant.remoteAddress(), grant.rkey()));
         }
         try {
             for (RemoteRegion region : allocated) {

@@ -6,6 +6,8 @@ import io.farheap.cache.CacheException;
 import io.farheap.cache.Completion;
 import io.farheap.cache.Session;
 import io.farheap.cache.Status;
+import io.farheap.region.MigrationOptions;
+import io.farheap.region.Pause;
 import io.farheap.testing.TestDevice;
 import io.farheap.verbs.Devices;
 import org.junit.jupiter.api.AfterEach;
@@ -13,6 +15,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
@@ -105,6 +108,7 @@ class KilledServerTest {
         }
     }
 
+    /** Where writes wait for the whole region: no part of it is in the new place before all are. */
     @Test
     void aDeadDestinationLeavesTheRegionInUse() {
         try (ServerProcess third = ServerProcess.start(Devices.library(), TestDevice.server(), 4 * REGION_BYTES, REGION_BYTES);
@@ -113,7 +117,7 @@ class KilledServerTest {
             CompletableFuture<Void> kill = CompletableFuture.runAsync(third::kill);
             for (int region = 0; region < cache.regions(); region++) {
                 try {
-                    cache.migrate(region, third.address());
+                    cache.migrate(List.of(region), third.address(), MigrationOptions.DEFAULT.pause(Pause.REGION));
                 } catch (CacheException e) {
                     assertFalse(cache.serverOf(region).equals(third.address()));
                     session.writeBlocking(region * REGION_BYTES, buffer, 0, 4096);

@@ -1,0 +1,157 @@
+package io.farheap.region;
+
+import org.junit.jupiter.api.Test;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+/** Where requests to a region go while it moves, and after it has moved in part. */
+class DividedRegionTest {
+
+    private static final long BYTES = 1000;
+    private static final boolean READ = false;
+    private static final boolean WRITE = true;
+
+    private final RemoteRegion old = region(1);
+    private final RemoteRegion fresh = region(2);
+    private final RemoteRegion third = region(3);
+
+    private static RemoteRegion region(int id) {
+        return new RemoteRegion(null, 0, id, 0, 0);
+    }
+
+    private DividedRegion moving() {
+        return DividedRegion.of(old, BYTES).moving(0, fresh, false, false);
+    }
+
+    @Test
+    void marksDivideNewFromHeldFromOld() {
+        DividedRegion region = moving();
+        region.held(600);
+        region.moved(200);
+        for (long offset = 0; offset < BYTES; offset++) {
+            assertSame(offset < 200 ? fresh : old, region.copy(READ, offset), "read at " + offset);
+            assertSame(offset < 200 ? fresh : offset < 600 ? null : old, region.copy(WRITE, offset), "write at " + offset);
+            assertEquals(offset < 200 ? 200 : BYTES, region.end(region.copy(READ, offset), offset), "end at " + offset);
+        }
+    }
+
+    @Test
+    void aRangeHasOneCopyOrNone() {
+        DividedRegion region = moving();
+        region.held(600);
+        region.moved(200);
+        assertSame(fresh, region.copy(READ, 100, 100));
+        assertNull(region.copy(READ, 100, 101));
+        assertSame(old, region.copy(READ, 200, 800));
+        assertNull(region.copy(WRITE, 599, 2));
+        assertSame(old, region.copy(WRITE, 600, 400));
+    }
+
+    @Test
+    void whatOverlapsTheWindowIsHeld() {
+        DividedRegion region = moving();
+        assertFalse(region.holds(WRITE, 0, BYTES));
+        region.held(600);
+        region.moved(200);
+        assertFalse(region.holds(WRITE, 0, 200));
+        assertTrue(region.holds(WRITE, 0, 201));
+        assertTrue(region.holds(WRITE, 599, 1));
+        assertFalse(region.holds(WRITE, 600, 400));
+        assertFalse(region.holds(READ, 0, BYTES));
+        region.moved(600);
+        assertFalse(region.holds(WRITE, 0, BYTES));
+    }
+
+    @Test
+    void readsWaitWhereTheyAreToldTo() {
+        DividedRegion region = DividedRegion.of(old, BYTES).moving(0, fresh, true, false);
+        region.held(600);
+        region.moved(200);
+        assertSame(fresh, region.copy(READ, 199));
+        assertNull(region.copy(READ, 200));
+        assertSame(old, region.copy(READ, 600));
+        assertTrue(region.holds(READ, 599, 1));
+    }
+
+    @Test
+    void allOfAPausedRegionWaits() {
+        for (boolean readsToo : new boolean[] {false, true}) {
+            DividedRegion region = DividedRegion.of(old, BYTES).paused(readsToo);
+            assertNull(region.copy(WRITE, 0));
+            assertTrue(region.holds(WRITE, 999, 1));
+            assertSame(readsToo ? null : old, region.copy(READ, 999));
+            assertEquals(readsToo, region.holds(READ, 0, 1));
+            assertSame(old, region.settled());
+        }
+    }
+
+    @Test
+    void aRegionThatHasMovedIsWholeAgain() {
+        DividedRegion region = moving();
+        assertSame(old, region.settled());
+        region.held(BYTES);
+        region.moved(BYTES);
+        assertSame(fresh, region.settled());
+    }
+
+    @Test
+    void aRegionThatHasMovedInPartIsUsedWhereItIsAndMovesOn() {
+        DividedRegion failed = moving();
+        failed.held(600);
+        failed.moved(200);
+        failed.held(200);
+        RemoteRegion divided = failed.settled();
+        assertTrue(divided.divided());
+        DividedRegion resting = divided.division();
+        assertEquals(2, resting.extents());
+        assertSame(fresh, resting.copy(WRITE, 199));
+        assertSame(old, resting.copy(WRITE, 200));
+        assertEquals(200, resting.end(fresh, 0));
+        assertEquals(BYTES, resting.end(old, 200));
+        assertFalse(resting.holds(WRITE, 0, BYTES));
+
+        DividedRegion again = resting.moving(1, fresh, false, false);
+        assertSame(old, again.copy(WRITE, 200));
+        again.held(500);
+        assertNull(again.copy(WRITE, 200));
+        assertSame(fresh, again.copy(WRITE, 0));
+        assertFalse(again.holds(WRITE, 0, 200));
+        again.moved(500);
+        assertSame(fresh, again.copy(WRITE, 499));
+        assertEquals(500, again.end(fresh, 200));
+        assertEquals(200, again.end(fresh, 0), "a request is cut at the end of an extent, also where the next is in the same copy");
+        again.moved(BYTES);
+        assertSame(fresh, again.settled());
+    }
+
+    @Test
+    void thePartsOfARegionMayGoElsewhere() {
+        DividedRegion failed = moving();
+        failed.moved(200);
+        DividedRegion resting = failed.settled().division();
+        DividedRegion low = resting.moving(0, third, false, false);
+        low.held(100);
+        low.moved(50);
+        assertSame(third, low.copy(READ, 49));
+        assertSame(fresh, low.copy(READ, 50));
+        assertNull(low.copy(WRITE, 50));
+        assertEquals(200, low.end(fresh, 150));
+        assertSame(old, low.copy(WRITE, 200));
+
+        DividedRegion three = low.settled().division();
+        assertEquals(3, three.extents());
+        assertSame(third, three.copy(READ, 0));
+        assertSame(fresh, three.copy(READ, 199));
+        assertSame(old, three.copy(READ, 200));
+        assertTrue(three.has(fresh));
+
+        low.moved(200);
+        DividedRegion two = low.settled().division();
+        assertEquals(2, two.extents());
+        assertFalse(two.has(fresh));
+    }
+}
