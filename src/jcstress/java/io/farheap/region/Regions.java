@@ -17,7 +17,7 @@ final class Regions {
 
     /** @param id its number, its address and its key */
     static RemoteRegion region(int id) {
-        return new RemoteRegion(SERVER, id, id, id);
+        return new RemoteRegion(SERVER, 0, id, id, id);
     }
 
     private static RemoteServer blankServer() {

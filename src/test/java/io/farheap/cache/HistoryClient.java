@@ -17,6 +17,7 @@ final class HistoryClient implements Runnable {
 
     private static final int IN_FLIGHT = 8;
     private static final int ID_SHIFT = 40;
+    private static final long UNKNOWN = -1;
 
     private final class Request implements Completion {
         final int slot;
@@ -40,6 +41,10 @@ final class HistoryClient implements Runnable {
         public void completed(long token, int status) {
             long responded = System.nanoTime();
             outstanding = false;
+            if (status == Status.LOST && mayLose) {
+                lost();
+                return;
+            }
             if (status != Status.OK) {
                 problems.add("request at " + histories.address(window, first) + " ended with " + Status.describe(status));
                 return;
@@ -52,10 +57,22 @@ final class HistoryClient implements Runnable {
                     long read = heap == null ? buffer.segment().get(JAVA_LONG, offset(slot) + (long) i * Long.BYTES)
                         : heap.get(JAVA_LONG, (long) i * Long.BYTES);
                     histories.read(window, first + i, read, invoked, responded);
-                    if (read >>> ID_SHIFT == id && read != own[i]) {
+                    if (read >>> ID_SHIFT == id && read != own[i] && own[i] != UNKNOWN) {
                         problems.add("a read at " + histories.address(window, first + i) + " returned its session's "
                             + Long.toHexString(read) + "; the last one issued before it was " + Long.toHexString(own[i]));
                     }
+                }
+            }
+        }
+
+        /** A write that was lost may have taken effect, or may do so at any time. */
+        private void lost() {
+            losses++;
+            for (int i = 0; write && i < words; i++) {
+                histories.write(window, first + i, value, invoked, Long.MAX_VALUE);
+                lastOwn[window][first + i] = UNKNOWN;
+                for (Request other : requests) {
+                    other.own[first + i] = other.window == window ? UNKNOWN : other.own[first + i];
                 }
             }
         }
@@ -81,10 +98,16 @@ final class HistoryClient implements Runnable {
     private Session session;
     private Buffer buffer;
     private long sequence;
+    private final boolean mayLose;
+    private int losses;
 
-    /** @param id from 1; tells the session's values from others' */
-    HistoryClient(int id, Cache cache, Histories histories, long seed, int operations) {
+    /**
+     * @param id      from 1; tells the session's values from others'
+     * @param mayLose whether connections fail
+     */
+    HistoryClient(int id, Cache cache, Histories histories, long seed, int operations, boolean mayLose) {
         this.id = id;
+        this.mayLose = mayLose;
         this.cache = cache;
         this.histories = histories;
         this.random = new SplittableRandom(seed);
@@ -100,24 +123,42 @@ final class HistoryClient implements Runnable {
         return problems;
     }
 
+    /** Requests that were lost; after the run. */
+    int losses() {
+        return losses;
+    }
+
+    /** Now and then with another session, and always after a loss. */
     @Override
     public void run() {
-        try (Session opened = cache.openSession(); Buffer allocated = cache.allocate((long) IN_FLIGHT * Histories.WINDOW_BYTES)) {
-            session = opened;
+        try (Buffer allocated = cache.allocate((long) IN_FLIGHT * Histories.WINDOW_BYTES)) {
             buffer = allocated;
-            for (int i = 0; i < operations; i++) {
-                issue(freeRequest());
-                if (random.nextInt(4) == 0) {
-                    session.poll();
-                }
-                if (random.nextInt(64) == 0) {
-                    session.drain();
+            for (int done = 0; done < operations; ) {
+                try (Session opened = cache.openSession()) {
+                    session = opened;
+                    done += run(Math.min(operations - done, 1 + random.nextInt(operations / 4)));
                 }
             }
-            session.drain();
         } catch (RuntimeException e) {
             problems.add(e.toString());
         }
+    }
+
+    /** @return how many were issued */
+    private int run(int most) {
+        int issued = 0;
+        int lossesBefore = losses;
+        for (; issued < most && losses == lossesBefore; issued++) {
+            issue(freeRequest());
+            if (random.nextInt(4) == 0) {
+                session.poll();
+            }
+            if (random.nextInt(64) == 0) {
+                session.drain();
+            }
+        }
+        session.drain();
+        return issued;
     }
 
     private Request freeRequest() {
@@ -150,6 +191,11 @@ final class HistoryClient implements Runnable {
                 }
             }
         }
+        if (request.write) {
+            for (int i = 0; i < request.words; i++) {
+                lastOwn[request.window][request.first + i] = request.value;
+            }
+        }
         request.outstanding = true;
         request.invoked = System.nanoTime();
         long address = histories.address(request.window, request.first);
@@ -158,11 +204,6 @@ final class HistoryClient implements Runnable {
         } else {
             while (!post(request, address, bytes)) {
                 session.awaitProgress();
-            }
-        }
-        if (request.write) {
-            for (int i = 0; i < request.words; i++) {
-                lastOwn[request.window][request.first + i] = request.value;
             }
         }
     }

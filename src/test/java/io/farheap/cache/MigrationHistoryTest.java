@@ -2,6 +2,8 @@ package io.farheap.cache;
 
 import io.farheap.region.MigrationOptions;
 import io.farheap.region.Pause;
+import io.farheap.testing.Need;
+import io.farheap.testing.Needs;
 import io.farheap.testing.TestDevice;
 
 import org.junit.jupiter.api.Timeout;
@@ -11,7 +13,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
 import java.util.stream.LongStream;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
@@ -48,28 +50,64 @@ class MigrationHistoryTest {
     @ParameterizedTest(name = "seed {0}")
     @MethodSource("seeds")
     void everyWordIsLinearizable(long seed) throws InterruptedException {
+        run(seed, random -> { }, false);
+    }
+
+    /** So that requests are on their way, and chunks are being copied, for longer. */
+    @ParameterizedTest(name = "seed {0}")
+    @MethodSource("seeds")
+    @Needs(Need.SOFTVERBS)
+    void everyWordIsLinearizableWhereSomeOperationsAreLate(long seed) throws InterruptedException {
+        try {
+            run(seed, random -> SoftverbsFaults.delayOperations(1.0 / (1 << random.nextInt(6)), 1 + random.nextLong(100_000)), false);
+        } finally {
+            SoftverbsFaults.delayOperations(0);
+        }
+    }
+
+    /** Those of sessions, of pulls, and of the marks that lead pulls. A region may be in several places for a while. */
+    @ParameterizedTest(name = "seed {0}")
+    @MethodSource("seeds")
+    @Needs(Need.SOFTVERBS)
+    void everyWordIsLinearizableWhereConnectionsFail(long seed) throws InterruptedException {
+        try {
+            run(seed, random -> SoftverbsFaults.failQueuePairsAfter(random.nextInt(3) == 0 ? 1 + random.nextInt(200) : 0), true);
+        } finally {
+            SoftverbsFaults.failQueuePairsAfter(0);
+        }
+    }
+
+    /** @param beforeEach what happens before each migration */
+    private static void run(long seed, Consumer<SplittableRandom> beforeEach, boolean failures) throws InterruptedException {
         SplittableRandom random = new SplittableRandom(seed);
         // At the ends of the cache, across regions, and across and within chunks.
         Histories histories = new Histories(0, R - Histories.WINDOW_BYTES / 2, R + 512 - 64, R + 16 * 1024 - 8, 2 * R + 4096, 3 * R - 64,
             REGIONS * R - Histories.WINDOW_BYTES);
         List<String> problems = new ArrayList<>();
         int migrations = 0;
-        try (Cluster cluster = new Cluster(REGIONS, REGIONS, REGIONS);
+        int failed = 0;
+        try (Cluster cluster = new Cluster(2 * REGIONS, 2 * REGIONS, 2 * REGIONS);
              Cache cache = Cache.builder().capacity(REGIONS * R).servers(cluster.addresses()).requests(64).queueDepth(8)
                  .doorbellBatch(random.nextInt(2) == 0 ? 1 : 5).create()) {
             List<HistoryClient> clients = new ArrayList<>();
             List<Thread> threads = new ArrayList<>();
             for (int i = 1; i <= SESSIONS; i++) {
-                HistoryClient client = new HistoryClient(i, cache, histories, random.nextLong(), OPERATIONS);
+                HistoryClient client = new HistoryClient(i, cache, histories, random.nextLong(), OPERATIONS, failures);
                 clients.add(client);
                 threads.add(i == SESSIONS ? Thread.ofVirtual().unstarted(client) : Thread.ofPlatform().unstarted(client));
             }
             threads.forEach(Thread::start);
-            AtomicBoolean done = new AtomicBoolean();
-            while (!done.get()) {
-                cache.migrate(List.of(random.nextInt(REGIONS)), cluster.address(random.nextInt(3)), options(random));
-                migrations++;
-                done.set(threads.stream().noneMatch(Thread::isAlive));
+            while (threads.stream().anyMatch(Thread::isAlive)) {
+                beforeEach.accept(random);
+                try {
+                    cache.migrate(List.of(random.nextInt(REGIONS)), cluster.address(random.nextInt(3)), options(random));
+                    migrations++;
+                } catch (CacheException e) {
+                    failed++;
+                    if (!failures) {
+                        problems.add(e.toString());
+                    }
+                }
             }
             for (Thread thread : threads) {
                 thread.join();
@@ -78,6 +116,7 @@ class MigrationHistoryTest {
         }
         problems.addAll(histories.violations());
         assertTrue(migrations > 0);
-        assertEquals(List.of(), problems, "seed " + seed + ", " + migrations + " migrations; repeat with -Dfarheap.seed=" + seed);
+        assertEquals(List.of(), problems, "seed " + seed + ", " + migrations + " migrations, " + failed + " failed; repeat with -Dfarheap.seed="
+            + seed);
     }
 }

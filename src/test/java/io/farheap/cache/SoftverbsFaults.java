@@ -27,6 +27,16 @@ final class SoftverbsFaults {
         set("straggler=" + (nanos == 0 ? "0" : "1:" + nanos));
     }
 
+    /** That part of the operations posted from now on is executed this much later. */
+    static void delayOperations(double part, long nanos) {
+        set("straggler=" + part + ":" + nanos);
+    }
+
+    /** Every queue pair fails once it has executed that many operations from now on; 0 for none. */
+    static void failQueuePairsAfter(int operations) {
+        set("qp_error_after=" + operations);
+    }
+
     private static void set(String settings) {
         try (Arena arena = Arena.ofConfined()) {
             assertEquals(0, (int) CONTROL.invokeExact(arena.allocateFrom(settings)), settings);
