@@ -94,7 +94,6 @@ final class LedPull implements AutoCloseable {
         try {
             exchange.tell(upTo);
         } catch (VerbsException e) {
-            check();
             throw unreachable(e);
         }
         cleared = upTo;
@@ -117,6 +116,11 @@ final class LedPull implements AutoCloseable {
     void check() {
         if (server.lost() != null) {
             throw server.lost();
+        }
+        try {
+            exchange.check();
+        } catch (VerbsException e) {
+            throw unreachable(e);
         }
         if (result.isDone() && exchange.theirs() != end) {
             result();

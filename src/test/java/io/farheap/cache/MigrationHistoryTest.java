@@ -59,7 +59,7 @@ class MigrationHistoryTest {
     @Needs(Need.SOFTVERBS)
     void everyWordIsLinearizableWhereSomeOperationsAreLate(long seed) throws InterruptedException {
         try {
-            run(seed, random -> SoftverbsFaults.delayOperations(1.0 / (1 << random.nextInt(6)), 1 + random.nextLong(100_000)), false);
+            run(seed, random -> SoftverbsFaults.delayOperations(1.0 / (1 << random.nextInt(8)), 1 + random.nextLong(1_000_000)), false);
         } finally {
             SoftverbsFaults.delayOperations(0);
         }
