@@ -14,11 +14,17 @@ final class Routes {
     private static final Route UNKNOWN = new Route(null, null);
 
     private final SessionEngine engine;
-    private final Route[] routes;
+    private final Route[] known;
+    private final Route[] none;
+    /** One of the two. */
+    private Route[] routes;
 
     Routes(SessionEngine engine, int size) {
         this.engine = engine;
-        this.routes = new Route[size];
+        this.known = new Route[size];
+        this.none = new Route[size];
+        this.routes = known;
+        Arrays.fill(none, UNKNOWN);
         forget();
     }
 
@@ -27,10 +33,15 @@ final class Routes {
         return routes[index];
     }
 
+    /** Whether there is to be no route for now: what takes one expects that no completion comes but its own. */
+    void block(boolean blocked) {
+        routes = blocked ? none : known;
+    }
+
     /** @return false where there is an obstacle: the region is moving, or its server cannot be reached */
     boolean learn(int index, RemoteRegion region) {
         Connection connection = engine.connection(region.serverIndex());
-        if (region.divided() || connection == null || connection.failed()) {
+        if (routes == none || region.divided() || connection == null || connection.failed()) {
             return false;
         }
         routes[index] = new Route(region, connection);
@@ -39,6 +50,6 @@ final class Routes {
 
     /** To be called whenever a connection has been made, has failed or has ended. */
     void forget() {
-        Arrays.fill(routes, UNKNOWN);
+        Arrays.fill(known, UNKNOWN);
     }
 }

@@ -454,7 +454,8 @@ final class SessionEngine {
             }
             return false;
         }
-        keepCompletions();
+        routes.block(true);
+        flushed(connection);
         return !connection.failed();
     }
 
@@ -472,7 +473,7 @@ final class SessionEngine {
         for (int i = 0; i < polled; i++) {
             Connection connection = connections[Connection.connectionOf(completions.id(i))];
             if (completions.id(i) == connection.flushId()) {
-                connection.complete(completions.id(i), completions.status(i));
+                complete(completions.id(i), completions.status(i));
             } else {
                 foreign.add(completions.id(i), completions.status(i));
             }
@@ -647,6 +648,9 @@ final class SessionEngine {
         }
         if (ended > 0) {
             end(connection.take(id), status);
+        } else {
+            // A flush; there is one at a time.
+            routes.block(false);
         }
     }
 
