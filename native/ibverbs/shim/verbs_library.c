@@ -114,6 +114,11 @@ unsigned long long farheap_post_send_address(struct ibv_context *context)
     return (uintptr_t)context->ops.post_send;
 }
 
+unsigned long long farheap_post_recv_address(struct ibv_context *context)
+{
+    return (uintptr_t)context->ops.post_recv;
+}
+
 unsigned long long farheap_poll_cq_address(struct ibv_context *context)
 {
     return (uintptr_t)context->ops.poll_cq;

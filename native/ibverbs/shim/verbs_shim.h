@@ -21,8 +21,9 @@ const char *farheap_verbs_load(const char *path);
 /* errno as the last call of this thread that returned NULL left it: JNI's way back may change errno itself. */
 int farheap_errno(void);
 
-/* The provider's functions behind the inlines ibv_post_send, ibv_poll_cq and ibv_req_notify_cq. */
+/* The provider's functions behind the inlines ibv_post_send, ibv_post_recv, ibv_poll_cq and ibv_req_notify_cq. */
 unsigned long long farheap_post_send_address(struct ibv_context *context);
+unsigned long long farheap_post_recv_address(struct ibv_context *context);
 unsigned long long farheap_poll_cq_address(struct ibv_context *context);
 unsigned long long farheap_req_notify_cq_address(struct ibv_context *context);
 

@@ -120,26 +120,34 @@ public final class QueuePair implements AutoCloseable {
      * @throws VerbsException where the device refuses, such as for a peer that cannot be reached
      */
     public void connect(Endpoint peer) {
-        DeviceLimits limits = domain.context().limits();
+        readyToReceive(peer);
+        readyToSend(peer);
+    }
+
+    void readyToReceive(Endpoint peer) {
         try (Arena arena = Arena.ofConfined()) {
             ibv_qp_attr attr = attributes(arena);
             attr.qp_state(ibverbs.IBV_QPS_RTR)
                 .path_mtu(Math.min(port.mtu(), peer.pathMtu()))
                 .dest_qp_num(peer.queuePairNumber())
                 .rq_psn(peer.packetSequenceNumber())
-                .max_dest_rd_atomic((byte) Math.min(limits.maxReadAtomicTarget(), READS_IN_FLIGHT))
+                .max_dest_rd_atomic((byte) Math.min(limits().maxReadAtomicTarget(), READS_IN_FLIGHT))
                 .min_rnr_timer(RNR_TIMER_MILLISECOND);
             address(attr.ah_attr(), peer);
             modify(attr, ibverbs.IBV_QP_STATE | ibverbs.IBV_QP_AV | ibverbs.IBV_QP_PATH_MTU | ibverbs.IBV_QP_DEST_QPN
                 | ibverbs.IBV_QP_RQ_PSN | ibverbs.IBV_QP_MAX_DEST_RD_ATOMIC | ibverbs.IBV_QP_MIN_RNR_TIMER, "connect to " + peer);
+        }
+    }
 
-            attr = attributes(arena);
+    void readyToSend(Endpoint peer) {
+        try (Arena arena = Arena.ofConfined()) {
+            ibv_qp_attr attr = attributes(arena);
             attr.qp_state(ibverbs.IBV_QPS_RTS)
                 .sq_psn(packetSequenceNumber)
                 .timeout(ACK_TIMEOUT)
                 .retry_cnt(RETRIES)
                 .rnr_retry(RNR_RETRY_FOREVER)
-                .max_rd_atomic((byte) Math.min(limits.maxReadAtomicInitiator(), READS_IN_FLIGHT));
+                .max_rd_atomic((byte) Math.min(limits().maxReadAtomicInitiator(), READS_IN_FLIGHT));
             modify(attr, ibverbs.IBV_QP_STATE | ibverbs.IBV_QP_TIMEOUT | ibverbs.IBV_QP_RETRY_CNT | ibverbs.IBV_QP_RNR_RETRY
                 | ibverbs.IBV_QP_SQ_PSN | ibverbs.IBV_QP_MAX_QP_RD_ATOMIC, "get ready to send to " + peer);
         }
@@ -154,6 +162,11 @@ public final class QueuePair implements AutoCloseable {
 
     /** Whether the device has it in the error state. */
     public boolean failed() {
+        return state() == ibverbs.IBV_QPS_ERR;
+    }
+
+    /** {@code enum ibv_qp_state}, as the device has it. */
+    int state() {
         try (Arena arena = Arena.ofConfined()) {
             ibv_qp_attr attr = attributes(arena);
             ibv_qp_init_attr init = new ibv_qp_init_attr(Native.allocate(arena, Loader.sizeof(ibv_qp_init_attr.class)));
@@ -161,7 +174,7 @@ public final class QueuePair implements AutoCloseable {
             if (error != 0) {
                 throw new VerbsException("cannot query queue pair " + number(), error);
             }
-            return attr.qp_state() == ibverbs.IBV_QPS_ERR;
+            return attr.qp_state();
         }
     }
 
@@ -235,7 +248,8 @@ public final class QueuePair implements AutoCloseable {
         return error;
     }
 
-    private void initialize() {
+    /** RESET to INIT. */
+    void initialize() {
         try (Arena arena = Arena.ofConfined()) {
             ibv_qp_attr attr = attributes(arena);
             attr.qp_state(ibverbs.IBV_QPS_INIT).pkey_index((short) 0).port_num((byte) port.number())
@@ -243,6 +257,10 @@ public final class QueuePair implements AutoCloseable {
             modify(attr, ibverbs.IBV_QP_STATE | ibverbs.IBV_QP_PKEY_INDEX | ibverbs.IBV_QP_PORT | ibverbs.IBV_QP_ACCESS_FLAGS,
                 "initialise");
         }
+    }
+
+    private DeviceLimits limits() {
+        return domain.context().limits();
     }
 
     private void address(ibv_ah_attr address, Endpoint peer) {

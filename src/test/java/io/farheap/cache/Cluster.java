@@ -18,6 +18,7 @@ final class Cluster implements AutoCloseable {
     }
 
     private final List<Node> nodes = new ArrayList<>();
+    private final PullGate pulls = new PullGate();
 
     /** @param regions how many regions each of the servers has */
     Cluster(int... regions) {
@@ -35,7 +36,7 @@ final class Cluster implements AutoCloseable {
     String add(int regions, String device) {
         MemoryServer memory = MemoryServer.open(new ServerOptions(regions * REGION_BYTES, REGION_BYTES, LEASE_NANOS, device, "test"));
         try {
-            nodes.add(new Node(memory, ControlServer.start("127.0.0.1:0", memory)));
+            nodes.add(new Node(memory, ControlServer.start("127.0.0.1:0", pulls.before(memory))));
         } catch (RuntimeException e) {
             memory.close();
             throw e;
@@ -51,6 +52,11 @@ final class Cluster implements AutoCloseable {
         return nodes.stream().map(node -> node.control().address()).toList();
     }
 
+    /** Where migrations to its servers can be stopped. */
+    PullGate pulls() {
+        return pulls;
+    }
+
     int freeRegions(int server) {
         return nodes.get(server).memory().hello(io.farheap.control.ControlPlane.PROTOCOL_VERSION).freeRegions();
     }
@@ -63,6 +69,7 @@ final class Cluster implements AutoCloseable {
 
     @Override
     public void close() {
+        pulls.open();
         for (int server = 0; server < nodes.size(); server++) {
             stop(server);
         }

@@ -1,9 +1,10 @@
 package io.farheap.cache;
 
-import io.farheap.latency.LatencyTracking;
 import io.farheap.connection.Connection;
+import io.farheap.latency.LatencyTracking;
 import io.farheap.testing.Need;
 import io.farheap.testing.Needs;
+import io.farheap.testing.TestDevice;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -25,10 +26,11 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** What fails must end: nothing hangs, and nobody else is held up. */
 @Timeout(60)
-@Needs(Need.SOFTVERBS)
 class FailureTest {
 
-    private static final long LATE_NANOS = 400_000_000L;
+    /** Later than any test waits. */
+    private static final long LATE_SECONDS = 20;
+    private static final long PATIENCE_SECONDS = TestDevice.patience(10);
 
     private Cluster cluster;
     private Cache cache;
@@ -41,7 +43,8 @@ class FailureTest {
     @BeforeEach
     void create() {
         cluster = new Cluster(4, 4);
-        cache = Cache.builder().capacity(2 * Cluster.REGION_BYTES).servers(cluster.address(0)).trackLatency(LatencyTracking.EVERY).create();
+        cache = Cache.builder().capacity(2 * Cluster.REGION_BYTES).servers(cluster.address(0)).device(TestDevice.client())
+            .trackLatency(LatencyTracking.EVERY).create();
         cache.addServer(cluster.address(1));
         session = cache.openSession();
         buffer = cache.allocate(4096);
@@ -55,20 +58,23 @@ class FailureTest {
 
     @AfterEach
     void close() {
-        SoftverbsFaults.delayOperations(0);
         cache.close();
         cluster.close();
     }
 
     @Test
+    @Needs(Need.LATE_OPERATIONS)
     void requestsOfAFailedConnectionEndAlthoughItsServerIsRetired() throws Exception {
         List<Integer> statuses = new ArrayList<>();
-        SoftverbsFaults.delayOperations(LATE_NANOS);
-        for (int i = 0; i < 4; i++) {
-            session.read(0, buffer, 0, 8, (token, status) -> statuses.add(status), i);
+        LateOperations.by(LATE_SECONDS, TimeUnit.SECONDS);
+        try {
+            for (int i = 0; i < 4; i++) {
+                session.read(0, buffer, 0, 8, (token, status) -> statuses.add(status), i);
+            }
+            failConnection(session, 0);
+        } finally {
+            LateOperations.no();
         }
-        SoftverbsFaults.delayOperations(0);
-        failConnection(session, 0);
         cache.retire(cluster.address(0), moved -> { });
         session.drain();
         assertEquals(List.of(Status.LOST, Status.LOST, Status.LOST, Status.LOST), statuses);
@@ -93,7 +99,7 @@ class FailureTest {
             assertTrue(session.poll() <= 2);
         }
         // Another thread gets at the session's gate.
-        CompletableFuture.runAsync(() -> cache.allocate(8).close()).get(10, TimeUnit.SECONDS);
+        CompletableFuture.runAsync(() -> cache.allocate(8).close()).get(PATIENCE_SECONDS, TimeUnit.SECONDS);
         stop = true;
         session.drain();
         assertTrue(calls >= 100);
@@ -108,15 +114,19 @@ class FailureTest {
     }
 
     @Test
+    @Needs(Need.LATE_OPERATIONS)
     void futuresEndWithTheCache() {
         FutureSession futures = cache.openFutureSession();
-        SoftverbsFaults.delayOperations(LATE_NANOS);
         List<CompletableFuture<Void>> pending = new ArrayList<>();
-        for (int i = 0; i < 3; i++) {
-            pending.add(futures.read(0, MemorySegment.ofArray(new long[1])));
+        LateOperations.by(400, TimeUnit.MILLISECONDS);
+        try {
+            for (int i = 0; i < 3; i++) {
+                pending.add(futures.read(0, MemorySegment.ofArray(new long[1])));
+            }
+            cache.close();
+        } finally {
+            LateOperations.no();
         }
-        SoftverbsFaults.delayOperations(0);
-        cache.close();
         for (CompletableFuture<Void> future : pending) {
             assertTrue(future.isDone());
         }
@@ -127,18 +137,18 @@ class FailureTest {
     @Test
     void futuresOfOtherRegionsGoOnWhileManyWritesAreHeld() throws Exception {
         try (FutureSession futures = cache.openFutureSession()) {
-            futures.read(0, MemorySegment.ofArray(new long[1])).join();
-            SoftverbsFaults.delayOperations(4 * LATE_NANOS);
+            cluster.pulls().shut();
             CompletableFuture<Void> migration = CompletableFuture.runAsync(() -> cache.migrate(0, cluster.address(1)));
+            cluster.pulls().awaitPull();
             List<CompletableFuture<Void>> writes = new ArrayList<>();
-            Thread.sleep(3 * LATE_NANOS / 1_000_000);
-            SoftverbsFaults.delayOperations(0);
             for (long value = 1; value <= 1_000; value++) {
                 writes.add(futures.write(0, MemorySegment.ofArray(new long[] {value})));
             }
-            futures.read(Cluster.REGION_BYTES, MemorySegment.ofArray(new long[1])).get(10, TimeUnit.SECONDS);
-            migration.get();
-            CompletableFuture.allOf(writes.toArray(CompletableFuture[]::new)).get(10, TimeUnit.SECONDS);
+            futures.read(Cluster.REGION_BYTES, MemorySegment.ofArray(new long[1])).get(PATIENCE_SECONDS, TimeUnit.SECONDS);
+            assertTrue(writes.stream().noneMatch(CompletableFuture::isDone), "a write went through while its region moved");
+            cluster.pulls().open();
+            migration.get(PATIENCE_SECONDS, TimeUnit.SECONDS);
+            CompletableFuture.allOf(writes.toArray(CompletableFuture[]::new)).get(PATIENCE_SECONDS, TimeUnit.SECONDS);
             MemorySegment last = MemorySegment.ofArray(new long[1]);
             futures.read(0, last).join();
             assertEquals(1_000, last.get(JAVA_LONG, 0));
@@ -160,7 +170,7 @@ class FailureTest {
     void anAbsurdCapacityIsRefused() {
         for (long capacity : new long[] {Long.MAX_VALUE, Long.MAX_VALUE - Cluster.REGION_BYTES, 1L << 50}) {
             String message = assertThrows(CacheException.class,
-                () -> Cache.builder().capacity(capacity).servers(cluster.addresses()).create()).getMessage();
+                () -> Cache.builder().capacity(capacity).servers(cluster.addresses()).device(TestDevice.client()).create()).getMessage();
             assertTrue(message.contains("free: ask for less"), message);
         }
         assertEquals(2, cluster.freeRegions(0));
@@ -168,13 +178,13 @@ class FailureTest {
 
     @Test
     void sessionsMayCloseWhileTheCacheDoes() throws Exception {
-        for (int round = 0; round < 30; round++) {
-            Cache other = Cache.builder().capacity(Cluster.REGION_BYTES).servers(cluster.address(1)).create();
+        for (int round = 0; round < TestDevice.scaled(30); round++) {
+            Cache other = Cache.builder().capacity(Cluster.REGION_BYTES).servers(cluster.address(1)).device(TestDevice.client()).create();
             Session closing = other.openSession();
             CompletableFuture<Void> close = CompletableFuture.runAsync(closing::close);
             other.close();
             try {
-                close.get(10, TimeUnit.SECONDS);
+                close.get(PATIENCE_SECONDS, TimeUnit.SECONDS);
             } catch (java.util.concurrent.ExecutionException e) {
                 assertTrue(e.getCause() instanceof IllegalStateException, e.toString());
             }

@@ -36,6 +36,9 @@ final class ConnectedPair implements AutoCloseable {
     final SendRequests requests;
     /** What a test opens beside, closed first and in reverse. */
     private final List<AutoCloseable> more = new ArrayList<>();
+    /** Of the last poll's completions, those that {@link #await} has given out. */
+    private int awaited;
+    private int polled;
 
     private ConnectedPair(String clientDevice, String serverDevice, int memoryBytes) {
         client = new End(clientDevice, memoryBytes);
@@ -74,16 +77,19 @@ final class ConnectedPair implements AutoCloseable {
     /** The status of the next completion at the client's end, which must be of this request. */
     int await(long id) {
         long deadline = System.nanoTime() + TIMEOUT_NANOS;
-        while (client.completions.poll() == 0) {
-            if (System.nanoTime() - deadline > 0) {
+        while (awaited == polled) {
+            awaited = 0;
+            polled = client.completions.poll();
+            if (polled == 0 && System.nanoTime() - deadline > 0) {
                 throw new AssertionError("no completion of request " + id + " in " + TIMEOUT_NANOS / 1_000_000_000 + " s");
             }
             Thread.yield();
         }
-        if (client.completions.id(0) != id) {
-            throw new AssertionError("request " + client.completions.id(0) + " completed, not " + id);
+        int next = awaited++;
+        if (client.completions.id(next) != id) {
+            throw new AssertionError("request " + client.completions.id(next) + " completed, not " + id);
         }
-        return client.completions.status(0);
+        return client.completions.status(next);
     }
 
     @Override

@@ -4,6 +4,7 @@ import io.farheap.memory.RegisteredMemory;
 import io.farheap.posix.Errno;
 import io.farheap.testing.Need;
 import io.farheap.testing.Needs;
+import io.farheap.verbs.binding.ibverbs;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -156,6 +157,55 @@ class MistakesTest {
         assertEquals(0, pair.post(1));
         assertEquals(WcStatus.describe(fails == Fails.NEITHER ? WcStatus.SUCCESS : WcStatus.WR_FLUSH_ERR),
             WcStatus.describe(pair.await(1)));
+    }
+
+    /** A post in a state that takes none: refused at once, and the queue pair as good as before. */
+    enum EarlyPost {
+        SEND_IN_RESET(ibverbs.IBV_QPS_RESET, true, true),
+        SEND_IN_INIT(ibverbs.IBV_QPS_INIT, true, true),
+        SEND_IN_RTR(ibverbs.IBV_QPS_RTR, true, true),
+        RECEIVE_IN_RESET(ibverbs.IBV_QPS_RESET, false, false);
+
+        private final int state;
+        private final boolean send;
+        /** rxe refuses a send in its doorbell, when it is in the queue already. */
+        private final boolean rxeRunsItLater;
+
+        EarlyPost(int state, boolean send, boolean rxeRunsItLater) {
+            this.state = state;
+            this.send = send;
+            this.rxeRunsItLater = rxeRunsItLater;
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void aPostBeforeItsStateIsRefused(EarlyPost early) throws Exception {
+        try (ConnectedPair pair = ConnectedPair.connect(BYTES)) {
+            boolean runsLater = early.rxeRunsItLater && pair.client.context.device().name().startsWith("rxe");
+            States states = new States(pair);
+            states.reset();
+            states.climbTo(early.state);
+            pair.prepare(0, SendRequests.WRITE, SendRequests.SIGNALED, 0, 8, 0);
+            assertEquals(Errno.EINVAL, early.send ? pair.post(0) : states.postReceive(0));
+            assertEquals(0, pair.client.completions.poll());
+            assertEquals(early.state, pair.client.queuePair.state());
+
+            states.climbTo(ibverbs.IBV_QPS_RTS);
+            pair.prepare(1, SendRequests.WRITE, SendRequests.SIGNALED, 0, 8, 0);
+            assertEquals(0, pair.post(1));
+            if (runsLater) {
+                assertEquals(WcStatus.SUCCESS, pair.await(0));
+            }
+            assertEquals(WcStatus.SUCCESS, pair.await(1));
+
+            // What it still held would be flushed.
+            pair.client.queuePair.fail();
+            pair.prepare(2, SendRequests.WRITE, SendRequests.SIGNALED, 0, 8, 0);
+            assertEquals(0, pair.post(2));
+            assertEquals(WcStatus.WR_FLUSH_ERR, pair.await(2));
+            assertEquals(0, pair.client.completions.poll());
+        }
     }
 
     private static RegisteredMemory region(ConnectedPair pair, ProtectionDomain domain, int access) {
