@@ -21,7 +21,8 @@ import java.util.concurrent.locks.LockSupport;
 final class LedPull implements AutoCloseable {
 
     private static final long NOT_BEGUN = -1;
-    private static final long BEGIN_TIMEOUT_NANOS = 10_000_000_000L;
+    private static final int SLOWNESS = Integer.getInteger("farheap.slowness", 1);
+    private static final long BEGIN_TIMEOUT_NANOS = 10_000_000_000L * SLOWNESS;
     private static final long STOP_TIMEOUT_NANOS = 100_000_000L;
     private static final long PARK_NANOS = 20_000;
 

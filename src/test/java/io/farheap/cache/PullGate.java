@@ -11,7 +11,7 @@ import java.util.concurrent.TimeUnit;
 
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-/** Stops pulls at the servers: a migration stays where writes are held for as long as a test wants. */
+/** Stops pulls at the servers, so that a migration stops where a test wants it: for a few seconds, then it gives up. */
 final class PullGate {
 
     private final Semaphore arrived = new Semaphore(0);
