@@ -200,7 +200,7 @@ public final class Connection implements AutoCloseable {
         requests.flags(listLast, listLastFlags | SendRequests.SIGNALED);
         listed = 0;
         int error = queuePair.post(requests, listFirst, listPayload);
-        return error == 0 ? 0 : refuse(error);
+        return error == 0 ? 0 : refuse(error, listFirst);
     }
 
     /**
@@ -332,7 +332,7 @@ public final class Connection implements AutoCloseable {
             // Not aimed: its slot may have been in a list before.
             requests.prepare(slot, opcode, flags | SendRequests.SIGNALED, localAddress, bytes, localKey, remoteAddress, remoteKey);
             int error = queuePair.post(requests, slot, bytes);
-            return error == 0 ? 0 : refuse(error);
+            return error == 0 ? 0 : refuse(error, slot);
         }
         append(slot, opcode, flags, localAddress, localKey, remoteAddress, remoteKey, bytes);
         return listed == listLimit ? postList() : 0;
@@ -362,9 +362,9 @@ public final class Connection implements AutoCloseable {
         listLastFlags = flags;
     }
 
-    private int refuse(int error) {
+    private int refuse(int error, int first) {
         failed = true;
-        refused = completed + (queuePair.refused(requests) - (int) completed & mask);
+        refused = completed + (queuePair.refused(requests, first) - (int) completed & mask);
         return error;
     }
 

@@ -19,7 +19,7 @@ import java.util.List;
 public interface ControlPlane {
 
     /** Raised with every change to the messages that an older peer would misread. */
-    int PROTOCOL_VERSION = 2;
+    int PROTOCOL_VERSION = 3;
 
     /** Bytes of a {@link Ticket}'s token. */
     int TOKEN_BYTES = 16;

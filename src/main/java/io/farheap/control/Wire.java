@@ -19,6 +19,8 @@ final class Wire {
             .setLid(endpoint.lid())
             .setGid(ByteString.copyFrom(endpoint.gid()))
             .setPathMtu(endpoint.pathMtu())
+            .setInitiatorDepth(endpoint.initiatorDepth())
+            .setResponderResources(endpoint.responderResources())
             .build();
     }
 
@@ -26,7 +28,7 @@ final class Wire {
     static Endpoint endpoint(QueuePairEndpoint message) {
         try {
             return new Endpoint(message.getQueuePairNumber(), message.getPacketSequenceNumber(), message.getLid(),
-                message.getGid().toByteArray(), message.getPathMtu());
+                message.getGid().toByteArray(), message.getPathMtu(), message.getInitiatorDepth(), message.getResponderResources());
         } catch (IllegalArgumentException e) {
             throw new ControlException(Code.INVALID_ARGUMENT, "not the address of a queue pair: " + e.getMessage(), e);
         }

@@ -24,7 +24,6 @@ final class ClientLease {
 
     private static final System.Logger LOG = System.getLogger(ClientLease.class.getName());
     private static final int MAX_CONNECTIONS = 1024;
-    private static final int RIGHTS = Access.LOCAL_WRITE | Access.REMOTE_READ | Access.REMOTE_WRITE | Access.REMOTE_ATOMIC;
 
     private final long id;
     private final String clientName;
@@ -107,11 +106,12 @@ final class ClientLease {
         if (regions < 1) {
             throw new ControlException(Code.INVALID_ARGUMENT, regions + " regions asked for; ask for at least 1");
         }
+        int rights = Access.LOCAL_WRITE | domain.context().limits().remoteAccess();
         int[] ids = pool.take(regions);
         List<Grant> granted = new ArrayList<>();
         try {
             for (int regionId : ids) {
-                granted.add(new Grant(this, regionId, domain.register(pool.segment(regionId), RIGHTS)));
+                granted.add(new Grant(this, regionId, domain.register(pool.segment(regionId), rights)));
             }
         } catch (Throwable e) {
             for (Grant grant : granted) {

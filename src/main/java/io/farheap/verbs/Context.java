@@ -14,6 +14,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 
 /**
  * An open device. Any thread may create objects from it; it closes after all of them are closed.
@@ -22,7 +23,10 @@ public final class Context implements AutoCloseable {
 
     /** An anonymous enumeration in verbs.h, which JavaCPP does not map. */
     private static final int LINK_LAYER_ETHERNET = 2;
-    private static final String[] BOUNDED_PROVIDERS = {"mlx5", "mlx4", "bnxt_re", "irdma", "efa", "hns"};
+    /** A macro there: the port is a virtual one, or of a fabric with more LIDs than fit. */
+    private static final int GRH_REQUIRED = 1;
+    /** NVIDIA (Mellanox), Broadcom, Intel, Amazon, Huawei. Not by name: udev renames devices, and anybody names an rxe. */
+    private static final Set<Integer> BOUNDED_VENDORS = Set.of(0x02C9, 0x14E4, 0x8086, 0x1D0F, 0x19E5);
 
     private final DeviceInfo device;
     private final VerbsLibrary library;
@@ -32,6 +36,7 @@ public final class Context implements AutoCloseable {
     private final PortInfo activePort;
     private final DataPathCalls calls;
     private int portCount;
+    private int vendorId;
 
     Context(DeviceInfo device, VerbsLibrary library, ibv_context handle) {
         this.device = device;
@@ -165,15 +170,7 @@ public final class Context implements AutoCloseable {
 
     /** Whether posting is a bounded sequence of stores: providers that post by system call (rxe, siw) are not. */
     private boolean boundedPost() {
-        if (library == VerbsLibrary.SOFT) {
-            return true;
-        }
-        for (String provider : BOUNDED_PROVIDERS) {
-            if (device.name().startsWith(provider)) {
-                return true;
-            }
-        }
-        return false;
+        return library == VerbsLibrary.SOFT || BOUNDED_VENDORS.contains(vendorId);
     }
 
     private DeviceLimits queryLimits() {
@@ -183,6 +180,7 @@ public final class Context implements AutoCloseable {
             if (error != 0) {
                 throw new VerbsException("cannot query device " + device.name(), error);
             }
+            vendorId = attr.vendor_id();
             portCount = Byte.toUnsignedInt(attr.phys_port_cnt());
             return new DeviceLimits(attr.max_qp(), attr.max_qp_wr(), attr.max_cqe(), maxMemoryRegionBytes(attr), attr.max_qp_rd_atom(),
                 attr.max_qp_init_rd_atom(), attr.max_sge(), attr.atomic_cap() != ibverbs.IBV_ATOMIC_NONE);
@@ -201,9 +199,10 @@ public final class Context implements AutoCloseable {
             if (error != 0) {
                 throw new VerbsException("cannot query port " + number + " of " + device.name(), error);
             }
+            boolean ethernet = attr.link_layer() == LINK_LAYER_ETHERNET;
             return new PortInfo(number, attr.state() == ibverbs.IBV_PORT_ACTIVE, attr.active_mtu(),
-                Integer.toUnsignedLong(attr.max_msg_sz()), Short.toUnsignedInt(attr.lid()),
-                attr.link_layer() == LINK_LAYER_ETHERNET, attr.gid_tbl_len());
+                Integer.toUnsignedLong(attr.max_msg_sz()), Short.toUnsignedInt(attr.lid()), ethernet,
+                ethernet || (attr.flags() & GRH_REQUIRED) != 0, attr.gid_tbl_len());
         }
     }
 }

@@ -14,4 +14,9 @@ package io.farheap.verbs;
  */
 public record DeviceLimits(int maxQueuePairs, int maxQueuePairRequests, int maxCompletionEntries, long maxMemoryRegionBytes,
                            int maxReadAtomicTarget, int maxReadAtomicInitiator, int maxScatterGather, boolean atomics) {
+
+    /** Every remote right that the device can give, of {@link Access}: some refuse what they cannot do, atomics for one. */
+    public int remoteAccess() {
+        return Access.REMOTE_READ | Access.REMOTE_WRITE | (atomics ? Access.REMOTE_ATOMIC : 0);
+    }
 }

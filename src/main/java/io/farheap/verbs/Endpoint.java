@@ -10,10 +10,14 @@ import java.util.HexFormat;
  * @param lid                  InfiniBand's local identifier, 0 on Ethernet
  * @param gid                  16 bytes; required on Ethernet (RoCE), and where the two are in different InfiniBand subnets
  * @param pathMtu              {@code enum ibv_mtu} of the port: 1 (256 bytes) to 5 (4096); the smaller of the two is used
+ * @param initiatorDepth       READs and atomics that this side will have outstanding at most, 1 to 255
+ * @param responderResources   READs and atomics of the other side that this side's device serves at a time, 1 to 255
  */
-public record Endpoint(int queuePairNumber, int packetSequenceNumber, int lid, byte[] gid, int pathMtu) {
+public record Endpoint(int queuePairNumber, int packetSequenceNumber, int lid, byte[] gid, int pathMtu, int initiatorDepth,
+                       int responderResources) {
 
     public static final int GID_BYTES = 16;
+    private static final int MAX_DEPTH = 255;
 
     public Endpoint {
         if (queuePairNumber < 0 || queuePairNumber > 0xFFFFFF) {
@@ -30,6 +34,12 @@ public record Endpoint(int queuePairNumber, int packetSequenceNumber, int lid, b
         }
         if (pathMtu < 1 || pathMtu > 5) {
             throw new IllegalArgumentException("path MTU code " + pathMtu + " is not one of 1 (256 bytes) to 5 (4096 bytes)");
+        }
+        if (initiatorDepth < 1 || initiatorDepth > MAX_DEPTH) {
+            throw new IllegalArgumentException("an initiator depth of " + initiatorDepth + "; it is 1 to " + MAX_DEPTH);
+        }
+        if (responderResources < 1 || responderResources > MAX_DEPTH) {
+            throw new IllegalArgumentException("responder resources for " + responderResources + " READs; they are for 1 to " + MAX_DEPTH);
         }
     }
 

@@ -1,23 +1,38 @@
 package io.farheap.verbs;
 
+import java.util.Arrays;
+import java.util.HexFormat;
+
 /**
  * The GID by which a port is addressed, and its place in the port's table.
  */
 record Gid(int index, byte[] bytes) {
 
+    /** The entry to use, where the choice below is not right, such as on a port with several networks. */
+    static final String PROPERTY = "farheap.gid";
+
     private static final int ROCE_V2 = 2;
+    /** An address vector has a byte for the index. */
+    private static final int MAX_ENTRIES = 256;
+    private static final int SUBNET_PREFIX_BYTES = 8;
+    private static final int IPV4_PREFIX_BYTES = 12;
+    private static final byte[] IPV4_PREFIX = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, (byte) 0xFF, (byte) 0xFF};
 
     /**
      * On Ethernet a RoCEv2 entry with an IPv4-mapped address where there is one, since it routes; else any RoCEv2 entry, else
      * entry 0. On InfiniBand entry 0, which every port has.
      */
     static Gid choose(Context context, PortInfo port) {
+        String wanted = System.getProperty(PROPERTY);
+        if (wanted != null) {
+            return wanted(wanted, context, port);
+        }
         Gid best = new Gid(0, orZero(context.gid(port.number(), 0)));
         if (!port.ethernet()) {
             return best;
         }
         int bestRank = -1;
-        for (int index = 0; index < port.gidEntries(); index++) {
+        for (int index = 0; index < Math.min(port.gidEntries(), MAX_ENTRIES); index++) {
             byte[] bytes = context.gid(port.number(), index);
             if (bytes == null) {
                 continue;
@@ -31,16 +46,46 @@ record Gid(int index, byte[] bytes) {
         return best;
     }
 
+    private static Gid wanted(String property, Context context, PortInfo port) {
+        int entries = Math.min(port.gidEntries(), MAX_ENTRIES);
+        if (property.matches("\\d{1,3}")) {
+            int index = Integer.parseInt(property);
+            byte[] bytes = index < entries ? context.gid(port.number(), index) : null;
+            if (bytes != null) {
+                return new Gid(index, bytes);
+            }
+        }
+        throw new VerbsException(PROPERTY + "=" + property + " names no GID of port " + port.number() + " of " + context.device().name()
+            + ", which has entries up to " + (entries - 1) + ", some of them empty; ibv_devinfo -v lists them");
+    }
+
+    /**
+     * Says what a device would only call an invalid argument, or would send to nobody.
+     *
+     * @throws VerbsException where the peer cannot be reached from here
+     */
+    void checkReaches(Endpoint peer, PortInfo port) {
+        if (port.ethernet() && isIpv4Mapped(peer.gid()) != isIpv4Mapped(bytes)) {
+            throw new VerbsException("cannot reach " + peer + " from GID " + this + ": one of them is an IPv4 address and the other is not; "
+                + "give both ports an IPv4 address, or choose GIDs with -D" + PROPERTY + "=INDEX");
+        }
+        // A LID means something within its subnet only; those of routers come from path queries, which need a subnet administrator.
+        if (!port.ethernet() && !Arrays.equals(peer.gid(), 0, SUBNET_PREFIX_BYTES, bytes, 0, SUBNET_PREFIX_BYTES)) {
+            throw new VerbsException("cannot reach " + peer + " from GID " + this
+                + ": they are in different InfiniBand subnets; connect machines of one subnet");
+        }
+    }
+
     private static byte[] orZero(byte[] bytes) {
         return bytes == null ? new byte[Endpoint.GID_BYTES] : bytes;
     }
 
     private static boolean isIpv4Mapped(byte[] gid) {
-        for (int i = 0; i < 10; i++) {
-            if (gid[i] != 0) {
-                return false;
-            }
-        }
-        return gid[10] == (byte) 0xFF && gid[11] == (byte) 0xFF;
+        return Arrays.equals(gid, 0, IPV4_PREFIX_BYTES, IPV4_PREFIX, 0, IPV4_PREFIX_BYTES);
+    }
+
+    @Override
+    public String toString() {
+        return HexFormat.of().formatHex(bytes);
     }
 }

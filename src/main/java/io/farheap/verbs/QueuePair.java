@@ -11,7 +11,6 @@ import org.bytedeco.javacpp.Loader;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.util.Arrays;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicBoolean;
 
@@ -29,6 +28,7 @@ public final class QueuePair implements AutoCloseable {
     private static final byte RETRIES = 6;
     private static final byte RNR_RETRY_FOREVER = 7;
     private static final byte RNR_TIMER_MILLISECOND = 14;
+    /** READs and atomics in flight at most, each way, where both devices can. */
     private static final int READS_IN_FLIGHT = 16;
     private static final byte HOP_LIMIT = 64;
 
@@ -97,7 +97,16 @@ public final class QueuePair implements AutoCloseable {
 
     /** What the peer needs to {@link #connect} to this queue pair. */
     public Endpoint endpoint() {
-        return new Endpoint(handle().qp_num(), packetSequenceNumber, port.lid(), gid.bytes(), port.mtu());
+        return new Endpoint(handle().qp_num(), packetSequenceNumber, port.lid(), gid.bytes(), port.mtu(), initiatorDepth(),
+            responderResources());
+    }
+
+    private int initiatorDepth() {
+        return Math.min(domain.context().limits().maxReadAtomicInitiator(), READS_IN_FLIGHT);
+    }
+
+    private int responderResources() {
+        return Math.min(domain.context().limits().maxReadAtomicTarget(), READS_IN_FLIGHT);
     }
 
     public int number() {
@@ -131,7 +140,7 @@ public final class QueuePair implements AutoCloseable {
                 .path_mtu(Math.min(port.mtu(), peer.pathMtu()))
                 .dest_qp_num(peer.queuePairNumber())
                 .rq_psn(peer.packetSequenceNumber())
-                .max_dest_rd_atomic((byte) Math.min(limits().maxReadAtomicTarget(), READS_IN_FLIGHT))
+                .max_dest_rd_atomic((byte) Math.min(responderResources(), peer.initiatorDepth()))
                 .min_rnr_timer(RNR_TIMER_MILLISECOND);
             address(attr.ah_attr(), peer);
             modify(attr, ibverbs.IBV_QP_STATE | ibverbs.IBV_QP_AV | ibverbs.IBV_QP_PATH_MTU | ibverbs.IBV_QP_DEST_QPN
@@ -147,7 +156,7 @@ public final class QueuePair implements AutoCloseable {
                 .timeout(ACK_TIMEOUT)
                 .retry_cnt(RETRIES)
                 .rnr_retry(RNR_RETRY_FOREVER)
-                .max_rd_atomic((byte) Math.min(limits().maxReadAtomicInitiator(), READS_IN_FLIGHT));
+                .max_rd_atomic((byte) Math.min(initiatorDepth(), peer.responderResources()));
             modify(attr, ibverbs.IBV_QP_STATE | ibverbs.IBV_QP_TIMEOUT | ibverbs.IBV_QP_RETRY_CNT | ibverbs.IBV_QP_RNR_RETRY
                 | ibverbs.IBV_QP_SQ_PSN | ibverbs.IBV_QP_MAX_QP_RD_ATOMIC, "get ready to send to " + peer);
         }
@@ -195,9 +204,15 @@ public final class QueuePair implements AutoCloseable {
         return new OneOperation(this, completions, calls.criticalBytes(), id, Math.min(inlineBytes, this.inlineBytes), polls);
     }
 
-    /** The first request that the device did not take, after a {@link #post} that returned an error. */
-    public int refused(SendRequests requests) {
-        return requests.indexOf(badRequest.get(ValueLayout.JAVA_LONG, 0));
+    /**
+     * The first request that the device did not take, after a {@link #post} that returned an error.
+     *
+     * @param first as it was posted: a provider that rings the kernel and is refused (rxe, whose device is gone) names no request
+     */
+    public int refused(SendRequests requests, int first) {
+        long named = badRequest.get(ValueLayout.JAVA_LONG, 0);
+        badRequest.set(ValueLayout.JAVA_LONG, 0, 0);
+        return named == 0 ? first : requests.indexOf(named);
     }
 
     /** As {@link #post}, for a request that may make the device call the system or wait, such as the first to a remote region. */
@@ -253,31 +268,22 @@ public final class QueuePair implements AutoCloseable {
         try (Arena arena = Arena.ofConfined()) {
             ibv_qp_attr attr = attributes(arena);
             attr.qp_state(ibverbs.IBV_QPS_INIT).pkey_index((short) 0).port_num((byte) port.number())
-                .qp_access_flags(Access.REMOTE_READ | Access.REMOTE_WRITE | Access.REMOTE_ATOMIC);
+                .qp_access_flags(domain.context().limits().remoteAccess());
             modify(attr, ibverbs.IBV_QP_STATE | ibverbs.IBV_QP_PKEY_INDEX | ibverbs.IBV_QP_PORT | ibverbs.IBV_QP_ACCESS_FLAGS,
                 "initialise");
         }
     }
 
-    private DeviceLimits limits() {
-        return domain.context().limits();
-    }
-
     private void address(ibv_ah_attr address, Endpoint peer) {
+        gid.checkReaches(peer, port);
         address.dlid((short) peer.lid()).port_num((byte) port.number());
-        if (port.ethernet() || inAnotherSubnet(peer.gid())) {
+        if (port.needsGid()) {
             ibv_global_route route = address.grh();
             MemorySegment destination = MemorySegment.ofAddress(route.address()).reinterpret(Endpoint.GID_BYTES);
             MemorySegment.copy(MemorySegment.ofArray(peer.gid()), 0, destination, 0, Endpoint.GID_BYTES);
             route.sgid_index((byte) gid.index()).hop_limit(HOP_LIMIT);
             address.is_global((byte) 1);
         }
-    }
-
-    /** InfiniBand: the first half of a GID is its subnet's prefix. */
-    private boolean inAnotherSubnet(byte[] peerGid) {
-        int half = Endpoint.GID_BYTES / 2;
-        return !Arrays.equals(peerGid, 0, half, gid.bytes(), 0, half);
     }
 
     private void modify(ibv_qp_attr attr, int mask, String what) {

@@ -55,7 +55,7 @@ class ControlRoundTripTest {
 
     @Test
     void everyCallCarriesItsValuesBothWays() {
-        Endpoint end = new Endpoint(0xABCDEF, 0xFFFFFF, 7, InMemoryPlane.gid(0xF0), 1);
+        Endpoint end = new Endpoint(0xABCDEF, 0xFFFFFF, 7, InMemoryPlane.gid(0xF0), 1, 1, 255);
 
         assertEquals(new Lease(LEASE, plane.leaseNanos), client.openLease("tést"));
         assertEquals(List.of("openLease", "tést"), lastCall());
@@ -115,6 +115,8 @@ class ControlRoundTripTest {
         assertEquals(InMemoryPlane.SERVER_END.toString(), end.toString());
         assertEquals(InMemoryPlane.SERVER_END.pathMtu(), end.pathMtu());
         assertEquals(InMemoryPlane.SERVER_END.packetSequenceNumber(), end.packetSequenceNumber());
+        assertEquals(InMemoryPlane.SERVER_END.initiatorDepth(), end.initiatorDepth());
+        assertEquals(InMemoryPlane.SERVER_END.responderResources(), end.responderResources());
     }
 
     @ParameterizedTest

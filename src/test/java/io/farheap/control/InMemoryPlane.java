@@ -11,7 +11,7 @@ import java.util.stream.IntStream;
 /** A control plane that remembers what it was asked and answers with fixed values; {@link #failWith} makes every call fail. */
 final class InMemoryPlane implements ControlPlane {
 
-    static final Endpoint SERVER_END = new Endpoint(0xFFFFFF, 0, 0xFFFF, gid(0x80), 5);
+    static final Endpoint SERVER_END = new Endpoint(0xFFFFFF, 0, 0xFFFF, gid(0x80), 5, 255, 1);
 
     final List<Object> calls = new CopyOnWriteArrayList<>();
     final CountDownLatch pullMayEnd = new CountDownLatch(1);

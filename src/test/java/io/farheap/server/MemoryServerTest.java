@@ -190,7 +190,7 @@ class MemoryServerTest {
         assertEquals(Code.NOT_FOUND, codeOf(() -> plane.export(lease, REGIONS)));
         assertEquals(Code.INVALID_ARGUMENT, codeOf(() -> plane.openLease("n".repeat(ControlPlane.MAX_NAME_LENGTH + 1))));
         assertEquals(Code.PROTOCOL_MISMATCH, codeOf(() -> plane.hello(0)));
-        Endpoint nowhere = new Endpoint(1, 1, 0, new byte[Endpoint.GID_BYTES], 5);
+        Endpoint nowhere = new Endpoint(1, 1, 0, new byte[Endpoint.GID_BYTES], 5, 1, 1);
         assertEquals(Code.TICKET_REFUSED, codeOf(() -> plane.openPull(new byte[0], nowhere)));
         assertEquals(Code.TICKET_REFUSED, codeOf(() -> plane.openPull(new byte[ControlPlane.TOKEN_BYTES], nowhere)));
         plane.disconnect(lease, 42);

@@ -50,8 +50,13 @@ final class ConnectedPair implements AutoCloseable {
         return connect(TestDevice.client(), TestDevice.server(), memoryBytes);
     }
 
+    /** Not connected yet. */
+    static ConnectedPair open(String clientDevice, String serverDevice, int memoryBytes) {
+        return new ConnectedPair(clientDevice, serverDevice, memoryBytes);
+    }
+
     static ConnectedPair connect(String clientDevice, String serverDevice, int memoryBytes) {
-        ConnectedPair pair = new ConnectedPair(clientDevice, serverDevice, memoryBytes);
+        ConnectedPair pair = open(clientDevice, serverDevice, memoryBytes);
         Endpoint endpoint = pair.client.queuePair.endpoint();
         pair.client.queuePair.connect(pair.server.queuePair.endpoint());
         pair.server.queuePair.connect(endpoint);

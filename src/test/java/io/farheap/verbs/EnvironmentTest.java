@@ -83,6 +83,17 @@ class EnvironmentTest {
         }
     }
 
+    /** A critical call would keep the whole JVM from its safepoints while the kernel executes the request. */
+    @Test
+    void aDeviceThatPostsBySystemCallsIsKnownByAnyName() {
+        Shell.run("rdma link add mlx5_0 type rxe netdev lo");
+        try (Context context = Devices.open("mlx5_0")) {
+            assertTrue(context.calls().criticalBytes() < 0, "posts of 0 bytes would be critical");
+        } finally {
+            Shell.run("rdma link delete mlx5_0");
+        }
+    }
+
     /** @param before commands, and a program that runs the JVM */
     private static String register(String before) {
         String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();

@@ -53,6 +53,33 @@ class PairTest {
         }
     }
 
+    /** More READs than the other side has room for break the connection on some devices. */
+    @Test
+    void eachSideReadsNoDeeperThanTheOtherServes() throws Exception {
+        try (ConnectedPair pair = ConnectedPair.open(TestDevice.client(), TestDevice.server(), BYTES)) {
+            Endpoint client = pair.client.queuePair.endpoint();
+            Endpoint server = pair.server.queuePair.endpoint();
+            assertTrue(client.initiatorDepth() > 3 && client.responderResources() > 3, "the device can do more than the test allows");
+            pair.client.queuePair.connect(withDepths(server, 2, 3));
+            pair.server.queuePair.connect(withDepths(client, 3, 2));
+            assertEquals(3, States.initiatorDepth(pair.client.queuePair));
+            assertEquals(2, States.responderResources(pair.client.queuePair));
+            assertEquals(2, States.initiatorDepth(pair.server.queuePair));
+            assertEquals(3, States.responderResources(pair.server.queuePair));
+            for (int i = 0; i < ConnectedPair.DEPTH; i++) {
+                pair.prepare(i, SendRequests.READ, SendRequests.SIGNALED, 0, 65536, 0);
+                assertEquals(0, pair.post(i));
+            }
+            for (int i = 0; i < ConnectedPair.DEPTH; i++) {
+                assertEquals(WcStatus.SUCCESS, pair.await(i));
+            }
+        }
+    }
+
+    private static Endpoint withDepths(Endpoint of, int initiatorDepth, int responderResources) {
+        return new Endpoint(of.queuePairNumber(), of.packetSequenceNumber(), of.lid(), of.gid(), of.pathMtu(), initiatorDepth, responderResources);
+    }
+
     @Test
     @Needs(Need.ATOMICS)
     void atomicsCount() throws Exception {

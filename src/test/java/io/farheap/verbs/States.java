@@ -1,6 +1,7 @@
 package io.farheap.verbs;
 
 import io.farheap.verbs.binding.ibv_qp_attr;
+import io.farheap.verbs.binding.ibv_qp_init_attr;
 import io.farheap.verbs.binding.ibv_recv_wr;
 import io.farheap.verbs.binding.ibverbs;
 import org.bytedeco.javacpp.Loader;
@@ -10,13 +11,14 @@ import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
+import java.util.function.ToIntFunction;
 
 import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-/** The client's end of a pair in states that Farheap passes through and never posts in. */
+/** What Farheap's own queue pairs do not tell or do: the client's end of a pair in states that it passes through and never posts in. */
 final class States {
 
     private static final MethodHandle POST_RECEIVE = Linker.nativeLinker()
@@ -48,6 +50,25 @@ final class States {
             }
         }
         assertEquals(state, queuePair.state());
+    }
+
+    /** READs and atomics that it has outstanding at most, as the device has it. */
+    static int initiatorDepth(QueuePair queuePair) {
+        return query(queuePair, ibverbs.IBV_QP_MAX_QP_RD_ATOMIC, ibv_qp_attr::max_rd_atomic);
+    }
+
+    /** READs and atomics that it serves at a time, as the device has it. */
+    static int responderResources(QueuePair queuePair) {
+        return query(queuePair, ibverbs.IBV_QP_MAX_DEST_RD_ATOMIC, ibv_qp_attr::max_dest_rd_atomic);
+    }
+
+    private static int query(QueuePair queuePair, int mask, ToIntFunction<ibv_qp_attr> attribute) {
+        try (Arena arena = Arena.ofConfined()) {
+            ibv_qp_attr attr = new ibv_qp_attr(Native.allocate(arena, Loader.sizeof(ibv_qp_attr.class)));
+            ibv_qp_init_attr init = new ibv_qp_init_attr(Native.allocate(arena, Loader.sizeof(ibv_qp_init_attr.class)));
+            assertEquals(0, ibverbs.farheap_query_qp(queuePair.handle(), attr, mask, init));
+            return attribute.applyAsInt(attr);
+        }
     }
 
     /** Posts a receive of no bytes, which Farheap's own data path has no use for. @return errno */
