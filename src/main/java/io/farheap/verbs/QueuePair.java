@@ -105,6 +105,11 @@ public final class QueuePair implements AutoCloseable {
         return Math.min(domain.context().limits().maxReadAtomicInitiator(), READS_IN_FLIGHT);
     }
 
+    /** Drivers round up to a power of two, beyond what the other side serves: so it is one. */
+    private static byte depth(int own, int peers) {
+        return (byte) Integer.highestOneBit(Math.min(own, peers));
+    }
+
     private int responderResources() {
         return Math.min(domain.context().limits().maxReadAtomicTarget(), READS_IN_FLIGHT);
     }
@@ -140,7 +145,7 @@ public final class QueuePair implements AutoCloseable {
                 .path_mtu(Math.min(port.mtu(), peer.pathMtu()))
                 .dest_qp_num(peer.queuePairNumber())
                 .rq_psn(peer.packetSequenceNumber())
-                .max_dest_rd_atomic((byte) Math.min(responderResources(), peer.initiatorDepth()))
+                .max_dest_rd_atomic(depth(responderResources(), peer.initiatorDepth()))
                 .min_rnr_timer(RNR_TIMER_MILLISECOND);
             address(attr.ah_attr(), peer);
             modify(attr, ibverbs.IBV_QP_STATE | ibverbs.IBV_QP_AV | ibverbs.IBV_QP_PATH_MTU | ibverbs.IBV_QP_DEST_QPN
@@ -156,7 +161,7 @@ public final class QueuePair implements AutoCloseable {
                 .timeout(ACK_TIMEOUT)
                 .retry_cnt(RETRIES)
                 .rnr_retry(RNR_RETRY_FOREVER)
-                .max_rd_atomic((byte) Math.min(initiatorDepth(), peer.responderResources()));
+                .max_rd_atomic(depth(initiatorDepth(), peer.responderResources()));
             modify(attr, ibverbs.IBV_QP_STATE | ibverbs.IBV_QP_TIMEOUT | ibverbs.IBV_QP_RETRY_CNT | ibverbs.IBV_QP_RNR_RETRY
                 | ibverbs.IBV_QP_SQ_PSN | ibverbs.IBV_QP_MAX_QP_RD_ATOMIC, "get ready to send to " + peer);
         }

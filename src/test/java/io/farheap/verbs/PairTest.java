@@ -59,13 +59,13 @@ class PairTest {
         try (ConnectedPair pair = ConnectedPair.open(TestDevice.client(), TestDevice.server(), BYTES)) {
             Endpoint client = pair.client.queuePair.endpoint();
             Endpoint server = pair.server.queuePair.endpoint();
-            assertTrue(client.initiatorDepth() > 3 && client.responderResources() > 3, "the device can do more than the test allows");
-            pair.client.queuePair.connect(withDepths(server, 2, 3));
-            pair.server.queuePair.connect(withDepths(client, 3, 2));
-            assertEquals(3, States.initiatorDepth(pair.client.queuePair));
+            assertTrue(client.initiatorDepth() > 4 && client.responderResources() > 4, "the device can do more than the test allows");
+            pair.client.queuePair.connect(withDepths(server, 2, 7));
+            pair.server.queuePair.connect(withDepths(client, 7, 2));
+            assertEquals(4, States.initiatorDepth(pair.client.queuePair));
             assertEquals(2, States.responderResources(pair.client.queuePair));
             assertEquals(2, States.initiatorDepth(pair.server.queuePair));
-            assertEquals(3, States.responderResources(pair.server.queuePair));
+            assertEquals(4, States.responderResources(pair.server.queuePair));
             for (int i = 0; i < ConnectedPair.DEPTH; i++) {
                 pair.prepare(i, SendRequests.READ, SendRequests.SIGNALED, 0, 65536, 0);
                 assertEquals(0, pair.post(i));
