@@ -29,6 +29,9 @@ final class BenchPeersCommand implements Callable<Integer> {
     private static final long MAX_BYTES = 1 << 20;
     private static final long SERVER_BYTES = 2 * MAX_BYTES;
 
+    /** A logarithmic axis has no 0. */
+    private static final double LEAST_NANOS = 0.1;
+
     @Option(names = "--op", split = ",", paramLabel = "OP", defaultValue = "get,put", description = "get, put (default: ${DEFAULT-VALUE})")
     private List<Operation> operations;
 
@@ -117,7 +120,7 @@ final class BenchPeersCommand implements Callable<Integer> {
             List<Double> medians = new ArrayList<>();
             for (String peer : peers) {
                 medians.add(rows.stream().filter(row -> row.operation() == operation && row.bytes() == size && row.peer().equals(peer))
-                    .map(PeersBench.Row::p50).findFirst().orElse(null));
+                    .map(row -> Math.max(row.p50(), LEAST_NANOS)).findFirst().orElse(null));
             }
             plot.series(Sizes.format(size), peers, medians);
         }

@@ -30,6 +30,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 class MalformedBatchTest {
 
     private static final int HEADER = BatchFormat.HEADER_BYTES;
+    private static final int CHECKSUM = 16;
     private static final int REGION = 64 << 10;
     private static final int REGIONS = 4;
     private static final long LEASE = TestDevice.patience(5_000_000_000L);
@@ -186,19 +187,21 @@ class MalformedBatchTest {
         int count = 1 + random.nextInt(32);
         int bytes = HEADER;
         for (int i = 0; i < count; i++) {
-            // Whole words: what pads a payload is nobody's, and a batch with another padding is a good one.
-            int length = Long.BYTES * (1 + random.nextInt(HostileClient.SHAPE.recordBytes() / Long.BYTES));
+            int length = 1 + random.nextInt(HostileClient.SHAPE.recordBytes());
             boolean write = random.nextInt(4) > 0;
             bytes = client.put(bytes, write ? BatchFormat.WRITE : BatchFormat.READ, region, length, random.nextInt(REGION),
                 write ? BatchFormat.padded(length) : 0);
         }
         client.seal(1, bytes, count, 0);
+        long good = client.message().get(JAVA_LONG, CHECKSUM);
         int from = random.nextBoolean() ? 0 : 8;
         int changed = random.nextInt(4) == 0 ? bytes - from : 1;
         for (int i = 0; i < changed; i++) {
             int at = from + random.nextInt(changed == 1 && random.nextBoolean() ? HEADER - from : bytes - from);
             client.message().set(JAVA_BYTE, at, (byte) (client.message().get(JAVA_BYTE, at) + 1 + random.nextInt(255)));
         }
+        // What comes next is written over this word by word: where all else is good, the two must not add up to a good batch.
+        client.message().set(JAVA_LONG, CHECKSUM, good ^ (random.nextLong() | 1));
     }
 
     /** Where the answers go is the client's own affair; a server that cannot write there gives up on that connection. */

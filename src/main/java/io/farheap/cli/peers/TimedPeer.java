@@ -82,6 +82,10 @@ final class TimedPeer implements Contestant {
             double nanos = nanos(operation, block);
             blocks[count] = Math.max(0, nanos - clockNanos) / block;
             singles[count] = block == 1 ? nanos : nanos(operation, 1);
+            if (nanos < BLOCK_NANOS / 2 && block < MAX_BLOCK) {
+                // It was expected to take longer, before it was compiled.
+                block = Math.min(2 * block, MAX_BLOCK);
+            }
         }
         Arrays.sort(blocks, 0, count);
         Arrays.sort(singles, 0, count);
