@@ -43,8 +43,7 @@ static uint64_t total_bytes(const struct sv_pending *p)
 static void model_times(struct sv_qp *qp, struct sv_pending *p, uint64_t now)
 {
 	uint64_t bytes = total_bytes(p), wire = (uint64_t)((double)bytes / sv_config.bytes_per_ns);
-	bool answers = p->wr.opcode == IBV_WR_RDMA_READ || p->wr.opcode == IBV_WR_ATOMIC_CMP_AND_SWP ||
-		       p->wr.opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
+	bool answers = sv_is_answered(&p->wr);
 	uint64_t start = now, jitter = sv_config.jitter ? sv_random(sv_config.jitter + 1) : 0;
 
 	if (!answers && bytes && !(p->wr.send_flags & IBV_SEND_INLINE))
@@ -80,12 +79,6 @@ void sv_delay_start(struct sv_qp *qp, struct sv_pending *p)
 	qp->last_due_complete = p->due_complete;
 }
 
-static bool is_answered(const struct sv_pending *p)
-{
-	return p->wr.opcode == IBV_WR_RDMA_READ || p->wr.opcode == IBV_WR_ATOMIC_CMP_AND_SWP ||
-	       p->wr.opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
-}
-
 static bool may_overtake(const struct sv_pending *p)
 {
 	return !(p->wr.send_flags & IBV_SEND_FENCE) && p->wr.opcode <= IBV_WR_SEND_WITH_IMM;
@@ -110,7 +103,7 @@ static uint32_t choose(struct sv_qp *qp)
 			continue;
 		if (i != at && may_overtake(p) && sv_random(2))
 			return i;
-		if (!is_answered(p))
+		if (!sv_is_answered(&p->wr))
 			break;
 	}
 	return chosen;

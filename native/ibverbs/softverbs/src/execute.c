@@ -2,6 +2,7 @@
  * Executing one send work request, now, in the initiator. Returns a completion status or a reason to wait.
  * Checks come in the order of the specification: what is wrong on our side first, then the peer's.
  */
+#include "config.h"
 #include "execute.h"
 
 #include <sys/uio.h>
@@ -125,6 +126,26 @@ int sv_write(struct sv_qp *qp, const struct ibv_send_wr *wr)
 		at += sge->length;
 	}
 	return IBV_WC_SUCCESS;
+}
+
+/*
+ * READs and atomics, of which so many may be under way that the peer keeps resources for, each in its attributes. Here one
+ * is under way at a time, unless operations are late: then all that wait are.
+ */
+static int check_depth(struct sv_qp *qp)
+{
+	uint32_t ours = qp->attr.max_rd_atomic, theirs = atomic_load_explicit(&qp->remote_entry->max_dest_rd_atomic,
+									      memory_order_relaxed);
+	uint32_t under_way = 1;
+
+	if (likely(ours && theirs >= ours))
+		return IBV_WC_SUCCESS;
+	if (ours == 0)
+		return IBV_WC_LOC_QP_OP_ERR;
+	if (atomic_load_explicit(&sv_config.delayed, memory_order_relaxed))
+		under_way = sv_send_answers_awaited(qp);
+	return (under_way < ours ? under_way : ours) > theirs ? refuse(qp, SV_FAULT_REQUEST, IBV_WC_REM_INV_REQ_ERR)
+							      : IBV_WC_SUCCESS;
 }
 
 static int read_remote(struct sv_qp *qp, const struct ibv_send_wr *wr, uint64_t total)
@@ -251,6 +272,8 @@ int sv_execute(struct sv_qp *qp, const struct ibv_send_wr *wr, uint32_t *bytes)
 	case IBV_WR_RDMA_READ:
 		status = sv_check_local(qp, wr, IBV_ACCESS_LOCAL_WRITE, &total);
 		if (likely(!status))
+			status = check_depth(qp);
+		if (likely(!status))
 			status = read_remote(qp, wr, total);
 		break;
 	case IBV_WR_ATOMIC_CMP_AND_SWP:
@@ -258,6 +281,8 @@ int sv_execute(struct sv_qp *qp, const struct ibv_send_wr *wr, uint32_t *bytes)
 		status = sv_check_local(qp, wr, IBV_ACCESS_LOCAL_WRITE, &total);
 		if (!status && (wr->num_sge != 1 || total != 8))
 			status = IBV_WC_LOC_LEN_ERR;
+		if (likely(!status))
+			status = check_depth(qp);
 		if (likely(!status))
 			status = atomic_remote(qp, wr);
 		break;

@@ -95,6 +95,7 @@ struct sv_qp_entry {
 	_Atomic uint32_t min_rnr_timer;
 	/* the gist of it in one word. Low: the number of the QP whose requests it takes now, or 0; high: its access flags */
 	_Atomic uint64_t gate;
+	_Atomic uint32_t max_dest_rd_atomic;
 	/* by the peer */
 	_Alignas(SV_LINE) _Atomic uint32_t hazard;
 	_Atomic uint32_t record_head; /* next record to publish */
@@ -114,6 +115,7 @@ enum sv_fault {
 	SV_FAULT_ACCESS,
 	SV_FAULT_REQUEST,
 	SV_FAULT_SILENT, /* a receive's completion tells of it: no event */
+	SV_FAULT_LOST,	 /* not a peer: a completion of ours found its CQ full */
 };
 
 struct sv_sge {

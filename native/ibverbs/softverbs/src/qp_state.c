@@ -137,12 +137,16 @@ static void take(struct sv_qp *qp, const struct ibv_qp_attr *attr, int mask)
 	atomic_store_explicit(&qp->entry->min_rnr_timer, own->min_rnr_timer, memory_order_relaxed);
 	atomic_store_explicit(&qp->entry->dest_qpn, own->dest_qp_num, memory_order_relaxed);
 	atomic_store_explicit(&qp->entry->qkey, own->qkey, memory_order_relaxed);
+	atomic_store_explicit(&qp->entry->max_dest_rd_atomic, own->max_dest_rd_atomic, memory_order_relaxed);
+	if (mask & IBV_QP_MAX_QP_RD_ATOMIC)
+		sv_remote_forget(&qp->link);
 }
 
 void sv_qp_publish_state(struct sv_qp *qp)
 {
 	uint32_t state = SV_QP_LIVE | (uint32_t)qp->state | (sv_config.link_down ? SV_QP_UNREACHABLE : 0);
-	uint64_t gate = (uint64_t)qp->attr.qp_access_flags << 32 | qp->attr.dest_qp_num;
+	uint64_t access = qp->attr.qp_access_flags & ~(qp->attr.max_dest_rd_atomic ? 0u : SV_ANSWERED_ACCESS);
+	uint64_t gate = access << 32 | qp->attr.dest_qp_num;
 
 	atomic_store_explicit(&qp->entry->state, state, memory_order_release);
 	atomic_store_explicit(&qp->entry->gate, sv_accepts(state) ? gate : 0, memory_order_release);
@@ -229,6 +233,8 @@ void sv_qp_fail(struct sv_qp *qp)
 		sv_async_raise(qp->qp.context, IBV_EVENT_QP_ACCESS_ERR, qp->index, qp->qp.qp_num);
 	else if (fault == SV_FAULT_REQUEST)
 		sv_async_raise(qp->qp.context, IBV_EVENT_QP_REQ_ERR, qp->index, qp->qp.qp_num);
+	else if (fault == SV_FAULT_LOST)
+		sv_async_raise(qp->qp.context, IBV_EVENT_QP_FATAL, qp->index, qp->qp.qp_num);
 	/* receives are given back once no sender can still be filling one; the helper waits, a post must not */
 	qp->failing = true;
 	sv_barrier_host();
@@ -237,6 +243,16 @@ void sv_qp_fail(struct sv_qp *qp)
 		sv_watch_start();
 		sv_waiting_update(qp);
 	}
+}
+
+void sv_qp_fail_sends(struct sv_qp *qp)
+{
+	if (qp->state != IBV_QPS_RTS && qp->state != IBV_QPS_SQD)
+		return;
+	qp->state = IBV_QPS_SQE;
+	qp->direct = false;
+	sv_qp_publish_state(qp);
+	sv_send_flush(qp);
 }
 
 static void reset(struct sv_qp *qp)

@@ -106,11 +106,11 @@ struct sv_remote *sv_remote_load(struct sv_qp *qp, uint32_t key)
 		return NULL;
 	/* stable while the key is there and our hazard is up */
 	memcpy((char *)&entry + sizeof(entry.key), (char *)shared + sizeof(entry.key), sizeof(entry) - sizeof(entry.key));
-	*remote = (struct sv_remote){/* granted to this connection: of the same domain, and not another QP's window */
-				     .access = entry.pd == qp->remote_entry->pd &&
-						       (!entry.qpn || entry.qpn == qp->target.qpn)
-						   ? entry.access
-						   : 0,
+	/* granted to this connection: of the same domain, and not another QP's window; and that we may ask for at all */
+	bool granted = entry.pd == qp->remote_entry->pd && (!entry.qpn || entry.qpn == qp->target.qpn);
+	uint32_t asked = qp->attr.max_rd_atomic ? UINT32_MAX : ~(uint32_t)SV_ANSWERED_ACCESS;
+
+	*remote = (struct sv_remote){.access = granted ? entry.access & asked : 0,
 				     .kind = entry.kind,
 				     .iova = entry.iova,
 				     .length = entry.length,
@@ -129,10 +129,15 @@ struct sv_remote *sv_remote_load(struct sv_qp *qp, uint32_t key)
 	return remote;
 }
 
-void sv_remote_drop_all(struct sv_link *link)
+void sv_remote_forget(struct sv_link *link)
 {
 	for (int i = 0; link->remotes && i < SV_REMOTES; i++)
 		drop(link->peer, &link->remotes[i]);
+}
+
+void sv_remote_drop_all(struct sv_link *link)
+{
+	sv_remote_forget(link);
 	free(link->remotes);
 	link->remotes = NULL;
 }

@@ -28,6 +28,17 @@ static const uint8_t wc_opcodes[] = {
     [IBV_WR_SEND_WITH_INV] = IBV_WC_SEND,
 };
 
+/* A completion that found no room. The QP fails, as soon as whoever posts next or the helper sees to it. */
+static __attribute__((noinline)) void lose(struct sv_qp *qp)
+{
+	uint32_t none = SV_FAULT_NONE;
+
+	sv_cq_overrun(sv_cq(qp->qp.send_cq));
+	qp->direct = false;
+	if (atomic_compare_exchange_strong(&qp->entry->fault, &none, SV_FAULT_LOST))
+		sv_watch_wake();
+}
+
 SV_INLINE void push(struct sv_qp *qp, const struct ibv_send_wr *wr, int status, uint32_t bytes, uint32_t sequence)
 {
 	struct sv_cq *cq = sv_cq(qp->qp.send_cq);
@@ -35,7 +46,7 @@ SV_INLINE void push(struct sv_qp *qp, const struct ibv_send_wr *wr, int status, 
 
 	if (unlikely(cq->tail - cq->head >= (uint32_t)cq->cq.cqe)) {
 		sv_unlock(&cq->lock, biased);
-		sv_cq_overrun(cq);
+		lose(qp);
 		return;
 	}
 	struct sv_cqe *cqe = &cq->ring[cq->tail++ & cq->mask];
@@ -195,6 +206,18 @@ static void drop_first(struct sv_qp *qp)
 	qp->stall_since_ns = 0;
 }
 
+uint32_t sv_send_answers_awaited(const struct sv_qp *qp)
+{
+	uint32_t count = 0;
+
+	for (uint32_t at = qp->pending_head; at != qp->pending_tail; at++) {
+		const struct sv_pending *p = qp->pending[at & qp->pending_mask];
+
+		count += !p->done && sv_is_answered(&p->wr);
+	}
+	return count;
+}
+
 void sv_send_flush(struct sv_qp *qp)
 {
 	struct sv_pending *p;
@@ -220,6 +243,12 @@ void sv_send_reset(struct sv_qp *qp)
 
 static void fail_with(struct sv_qp *qp, const struct ibv_send_wr *wr, int status, uint32_t sequence)
 {
+	/* an unreliable QP loses what it could not send, and only that; FATAL is a fault on request */
+	if (qp->qp.qp_type != IBV_QPT_RC && status != IBV_WC_FATAL_ERR) {
+		complete(qp, wr, status, 0, sequence);
+		sv_qp_fail_sends(qp);
+		return;
+	}
 	/* whoever learns of this posts to no QP of ours that is about to fail; see post_direct */
 	sv_qp_shut(qp);
 	complete(qp, wr, status, 0, sequence);

@@ -162,6 +162,9 @@ struct sv_remote {
 
 #define SV_REMOTES 256
 
+/* What is answered with data, and so needs resources of both sides that the QPs' attributes count. */
+#define SV_ANSWERED_ACCESS (IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC)
+
 struct sv_link;
 
 struct sv_remote *sv_remotes_create(void);
@@ -169,6 +172,8 @@ struct sv_remote *sv_remote_load(struct sv_qp *qp, uint32_t key);
 void sv_remote_drop_all(struct sv_link *link);
 /* Drop what names regions that are gone, so that their memory is freed. Under the QP's send lock. */
 void sv_remote_sweep(struct sv_qp *qp);
+/* Look everything up again: what is granted to this QP has changed. */
+void sv_remote_forget(struct sv_link *link);
 
 /* --- objects --- */
 
@@ -278,6 +283,13 @@ struct sv_pending {
 	uint8_t data[];
 };
 
+/* A READ or an atomic: it is answered with data. */
+static inline bool sv_is_answered(const struct ibv_send_wr *wr)
+{
+	return wr->opcode == IBV_WR_RDMA_READ || wr->opcode == IBV_WR_ATOMIC_CMP_AND_SWP ||
+	       wr->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
+}
+
 /* The receive side of the peer's QP, checked when the connection was made. */
 struct sv_target {
 	struct sv_segment *segment;
@@ -367,8 +379,7 @@ struct sv_qp {
 /* Does a QP in this published state take requests? */
 static inline bool sv_accepts(uint32_t state)
 {
-	return state == (SV_QP_LIVE | IBV_QPS_RTS) || state == (SV_QP_LIVE | IBV_QPS_RTR) ||
-	       state == (SV_QP_LIVE | IBV_QPS_SQD);
+	return state >= (SV_QP_LIVE | IBV_QPS_RTR) && state <= (SV_QP_LIVE | IBV_QPS_SQE);
 }
 
 static inline struct sv_qp *sv_qp(struct ibv_qp *qp)
@@ -445,6 +456,8 @@ void sv_async_raise(struct ibv_context *context, enum ibv_event_type type, uint3
 struct ibv_qp *sv_create_qp_ex(struct ibv_context *context, struct ibv_qp_init_attr_ex *attr);
 /* To the error state: under the send lock. */
 void sv_qp_fail(struct sv_qp *qp);
+/* The send queue alone, of an unreliable QP: it goes on receiving. */
+void sv_qp_fail_sends(struct sv_qp *qp);
 /* Finish what sv_qp_fail began, once the peer is out; false: not yet. */
 bool sv_qp_fail_finish(struct sv_qp *qp, bool wait);
 void sv_qp_update_direct(struct sv_qp *qp);
@@ -463,6 +476,8 @@ int sv_send_check(const struct sv_qp *qp, const struct ibv_send_wr *wr);
 /* Run waiting sends; under the send lock. */
 void sv_send_progress(struct sv_qp *qp);
 void sv_send_flush(struct sv_qp *qp);
+/* READs and atomics that wait. */
+uint32_t sv_send_answers_awaited(const struct sv_qp *qp);
 void sv_send_reset(struct sv_qp *qp);
 /* Is this QP waiting for something? Under the send lock. */
 void sv_waiting_update(struct sv_qp *qp);

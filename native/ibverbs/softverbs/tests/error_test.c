@@ -1,6 +1,8 @@
 /* Every error that an RC program can cause: its completion, the state of both sides, the asynchronous event. */
 #include "test.h"
 
+int softverbs_control(const char *settings);
+
 static struct endpoint a, b;
 
 static void connect_fresh(const struct options *options)
@@ -298,9 +300,87 @@ static void overruns(void)
 	wr[2].next = NULL;
 	for (int i = 0; i < 257; i++)
 		post(a.qp, &wr[2]);
+	/* the event of the CQ, then of the QP whose completion is lost */
 	expect_event(a.context, IBV_EVENT_CQ_ERR);
+	expect_event(a.context, IBV_EVENT_QP_FATAL);
+	CHECK_EQ(qp_state(a.qp), IBV_QPS_ERR);
 	for (int i = 0; i < 256; i++)
-		poll_one(a.cq);
+		CHECK_EQ(poll_one(a.cq).status, IBV_WC_SUCCESS);
+	expect_flush(&a, &wr[2]);
+	connect_fresh(NULL);
+}
+
+/* Connected as `ours` asks and `theirs` answers. */
+static void connect_with_depths(uint8_t ours, uint8_t theirs)
+{
+	connect_fresh(NULL); /* and from there, once more */
+	struct ibv_qp *const qps[2] = {a.qp, b.qp};
+
+	for (int i = 0; i < 2; i++) {
+		struct ibv_qp_attr attr = {.qp_state = IBV_QPS_RESET};
+
+		CHECK_EQ(ibv_modify_qp(qps[i], &attr, IBV_QP_STATE), 0);
+		qp_to_init(qps[i], ALL_ACCESS & ~IBV_ACCESS_LOCAL_WRITE);
+		attr = (struct ibv_qp_attr){.qp_state = IBV_QPS_RTR,
+					    .path_mtu = IBV_MTU_4096,
+					    .dest_qp_num = qps[1 - i]->qp_num,
+					    .max_dest_rd_atomic = theirs,
+					    .min_rnr_timer = 1,
+					    .ah_attr = {.dlid = 1, .port_num = 1}};
+		CHECK_EQ(ibv_modify_qp(qps[i], &attr,
+				       IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
+					   IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER),
+			 0);
+		attr = (struct ibv_qp_attr){
+		    .qp_state = IBV_QPS_RTS, .timeout = 18, .retry_cnt = 7, .rnr_retry = 7, .max_rd_atomic = ours};
+		CHECK_EQ(ibv_modify_qp(qps[i], &attr,
+				       IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN |
+					   IBV_QP_MAX_QP_RD_ATOMIC),
+			 0);
+	}
+}
+
+static void depths(void)
+{
+	struct ibv_sge sge = sge_of(&a, 0, 8);
+	struct ibv_send_wr write = one_sided(IBV_WR_RDMA_WRITE, &sge, address_of(&b), 0);
+	struct ibv_send_wr read = one_sided(IBV_WR_RDMA_READ, &sge, address_of(&b), 0);
+	struct ibv_send_wr add = atomic_wr(IBV_WR_ATOMIC_FETCH_AND_ADD, &sge, address_of(&b), 0, 1, 0);
+	struct ibv_send_wr *const answered[] = {&read, &add};
+
+	step("READs and atomics of a QP that may have none under way, and of one whose peer answers none");
+	for (int i = 0; i < 2; i++) {
+		connect_with_depths(0, 1);
+		post_and_expect(&a, &write, IBV_WC_SUCCESS);
+		post_and_expect(&a, &write, IBV_WC_SUCCESS);
+		post_and_expect(&a, answered[i], IBV_WC_LOC_QP_OP_ERR);
+		connect_with_depths(1, 0);
+		post_and_expect(&a, &write, IBV_WC_SUCCESS);
+		post_and_expect(&a, &write, IBV_WC_SUCCESS);
+		post_and_expect(&a, answered[i], IBV_WC_REM_INV_REQ_ERR);
+		expect_event(b.context, IBV_EVENT_QP_REQ_ERR);
+		connect_with_depths(1, 1);
+		post_and_expect(&a, answered[i], IBV_WC_SUCCESS);
+	}
+	step("more of them at once than the peer answers, where operations wait for each other");
+	CHECK_EQ(softverbs_control("straggler=1:1000"), 0);
+	for (uint8_t ours = 2; ours <= 3; ours++) {
+		struct ibv_send_wr list[4];
+
+		connect_with_depths(ours, 2);
+		for (int i = 0; i < 4; i++) {
+			list[i] = read;
+			list[i].next = i < 3 ? &list[i + 1] : NULL;
+		}
+		post(a.qp, list);
+		for (unsigned i = 0; i < 4; i++) {
+			enum ibv_wc_status status = poll_one(a.cq).status;
+
+			CHECK_EQ(status, ours == 2 ? IBV_WC_SUCCESS : i ? IBV_WC_WR_FLUSH_ERR : IBV_WC_REM_INV_REQ_ERR);
+		}
+	}
+	CHECK_EQ(softverbs_control("straggler=0:0"), 0);
+	expect_event(b.context, IBV_EVENT_QP_REQ_ERR);
 	connect_fresh(NULL);
 }
 
@@ -334,6 +414,7 @@ int main(void)
 	message_errors();
 	state_errors();
 	overruns();
+	depths();
 	registrations();
 	endpoint_close(&a);
 	endpoint_close(&b);

@@ -103,6 +103,26 @@ static void ud_up(struct ibv_qp *qp, uint32_t qkey)
 	CHECK_EQ(ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_SQ_PSN), 0);
 }
 
+static void uc_up(struct ibv_qp *qp, uint32_t dest)
+{
+	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_RTR,
+				   .path_mtu = IBV_MTU_4096,
+				   .dest_qp_num = dest,
+				   .ah_attr = {.dlid = 1, .port_num = 1}};
+
+	qp_to_init(qp, IBV_ACCESS_REMOTE_WRITE);
+	CHECK_EQ(ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN), 0);
+	attr.qp_state = IBV_QPS_RTS;
+	CHECK_EQ(ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_SQ_PSN), 0);
+}
+
+static void to_rts_again(struct ibv_qp *qp)
+{
+	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_RTS, .cur_qp_state = IBV_QPS_SQE};
+
+	CHECK_EQ(ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_CUR_STATE), 0);
+}
+
 static void datagrams(void)
 {
 	struct options ud = {.type = IBV_QPT_UD};
@@ -155,17 +175,62 @@ static void datagrams(void)
 	CHECK(back);
 	CHECK_EQ(ibv_destroy_ah(back), 0);
 
-	sge.length = 5000;
-	post_and_expect(&a, &wr, IBV_WC_LOC_LEN_ERR);
 	struct ibv_send_wr *bad;
 
-	CHECK_EQ(ibv_destroy_qp(a.qp), 0);
-	a.qp = qp_create(&a, &ud);
-	ud_up(a.qp, 0x11);
+	step("a datagram that cannot be sent stops the send queue alone");
+	sge.length = 5000;
+	post_and_expect(&a, &wr, IBV_WC_LOC_LEN_ERR);
+	CHECK_EQ(qp_state(a.qp), IBV_QPS_SQE);
+	sge.length = 8;
+	post_and_expect(&a, &wr, IBV_WC_WR_FLUSH_ERR);
+	struct ibv_sge back_sge = sge_of(&b, 0, 8);
+	struct ibv_send_wr reply = message(&back_sge);
+
+	reply.wr.ud.ah = ibv_create_ah(b.pd, &(struct ibv_ah_attr){.dlid = 1, .port_num = 1});
+	reply.wr.ud.remote_qpn = a.qp->qp_num;
+	reply.wr.ud.remote_qkey = 0x11;
+	CHECK(reply.wr.ud.ah);
+	post_receive(&a, 5, 1000, 100);
+	post_and_expect(&b, &reply, IBV_WC_SUCCESS);
+	CHECK_EQ(poll_one(a.cq).wr_id, 5);
+	CHECK_EQ(ibv_destroy_ah(reply.wr.ud.ah), 0);
+	to_rts_again(a.qp);
+	post_receive(&b, 6, 2000, 200);
+	post_and_expect(&a, &wr, IBV_WC_SUCCESS);
+	CHECK_EQ(poll_one(b.cq).wr_id, 6);
 	wr.opcode = IBV_WR_RDMA_WRITE;
 	CHECK_EQ(ibv_post_send(a.qp, &wr, &bad), EINVAL);
 	CHECK_EQ(ibv_destroy_ah(ah), 0);
 	CHECK_EQ(ibv_destroy_ah(global), 0);
+	close_both();
+}
+
+static void unreliable_connection(void)
+{
+	struct options uc = {.type = IBV_QPT_UC};
+
+	step("an unreliable connection: the same for a bad lkey; what the peer does not take is lost");
+	open_both(&uc, &uc);
+	uc_up(a.qp, b.qp->qp_num);
+	uc_up(b.qp, a.qp->qp_num);
+	struct ibv_sge sge = sge_of(&a, 0, 8), back_sge = sge_of(&b, 0, 8);
+	struct ibv_send_wr wr = one_sided(IBV_WR_RDMA_WRITE, &sge, address_of(&b), 64);
+	struct ibv_send_wr back = one_sided(IBV_WR_RDMA_WRITE, &back_sge, address_of(&a), 64);
+
+	sge.lkey ^= 0x01000000;
+	post_and_expect(&a, &wr, IBV_WC_LOC_PROT_ERR);
+	CHECK_EQ(qp_state(a.qp), IBV_QPS_SQE);
+	*(uint64_t *)b.buffer = 77;
+	post_and_expect(&b, &back, IBV_WC_SUCCESS);
+	CHECK_EQ(*(uint64_t *)(a.buffer + 64), 77);
+	to_rts_again(a.qp);
+	sge = sge_of(&a, 0, 8);
+	*(uint64_t *)a.buffer = 78;
+	post_and_expect(&a, &wr, IBV_WC_SUCCESS);
+	CHECK_EQ(*(uint64_t *)(b.buffer + 64), 78);
+	wr.wr.rdma.rkey ^= 0x01000000;
+	post_and_expect(&a, &wr, IBV_WC_SUCCESS);
+	CHECK_EQ(qp_state(a.qp), IBV_QPS_RTS);
 	close_both();
 }
 
@@ -483,6 +548,7 @@ int main(void)
 	device_queries();
 	shared_receive_queue();
 	datagrams();
+	unreliable_connection();
 	memory_windows();
 	named_and_gone();
 	builders();
