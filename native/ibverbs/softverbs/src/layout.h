@@ -20,7 +20,7 @@
 #include <stdint.h>
 
 #define SV_MAGIC 0x73627265767466bULL
-#define SV_ABI 2u
+#define SV_ABI 3u
 #define SV_SLOTS 4096u
 #define SV_QPS 4096u
 #define SV_CQS 4096u

@@ -252,7 +252,7 @@ bool sv_peers_find_dead(void)
 	pthread_mutex_lock(&peers_lock);
 	for (struct sv_peer *peer = peers; peer; peer = peer->next) {
 		/* also one that somebody else found dead: its pipe would wake the helper for ever */
-		if (peer->watched && sv_peer_check_dead(peer)) {
+		if ((peer->watched || !atomic_load(&peer->dead)) && sv_peer_check_dead(peer)) {
 			sv_watch_remove(peer);
 			found = true;
 		}

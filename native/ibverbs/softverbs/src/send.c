@@ -332,7 +332,7 @@ static int try_reliably(struct sv_qp *qp, const struct ibv_send_wr *wr, uint32_t
 		return status;
 	}
 	if (!qp->remote_entry && !sv_qp_connect(qp))
-		return SV_STALL_GONE;
+		return errno == EAGAIN ? SV_STALL_NOT_READY : SV_STALL_GONE; /* it has not taken its callers yet */
 	if (atomic_load_explicit(&qp->peer->dead, memory_order_relaxed))
 		return SV_STALL_GONE;
 	if (!peer_ready(qp))
