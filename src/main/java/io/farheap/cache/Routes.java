@@ -38,10 +38,14 @@ final class Routes {
         routes = blocked ? none : known;
     }
 
+    boolean blocked() {
+        return routes == none;
+    }
+
     /** @return false where there is an obstacle: the region is moving, or its server cannot be reached */
     boolean learn(int index, RemoteRegion region) {
         Connection connection = engine.connection(region.serverIndex());
-        if (routes == none || region.divided() || connection == null || connection.failed()) {
+        if (blocked() || region.divided() || connection == null || connection.failed()) {
             return false;
         }
         routes[index] = new Route(region, connection);

@@ -176,12 +176,17 @@ final class SessionEngine {
         if (route.region != region || requests.pending() != 0 || length > maxMessageBytes || length > table.regionBytes() - offsetInRegion) {
             return nowAfterLearning(write, address, buffer, offset, length, completion, token);
         }
+        return run(route.operation, region, route.address + offsetInRegion, route.remoteKey, write, address, buffer, offset, length, completion,
+            token);
+    }
+
+    private int run(OneOperation operation, RemoteRegion copy, long remote, int remoteKey, boolean write, long address, Buffer buffer,
+                    long offset, long length, Completion completion, long token) {
         int timed = latency == null ? 0 : latency.due();
         long start = timed > 0 ? System.nanoTime() : 0;
-        int result = route.operation.run(write, buffer.address() + offset, buffer.localKey(), route.address + offsetInRegion,
-            route.remoteKey, (int) length);
+        int result = operation.run(write, buffer.address() + offset, buffer.localKey(), remote, remoteKey, (int) length);
         if (result != OneOperation.COMPLETED) {
-            return started(result, region, write, address, length, buffer, completion, token, timed, start);
+            return started(result, copy, write, address, length, buffer, completion, token, timed, start);
         }
         if (timed > 0) {
             record(write, System.nanoTime() - start, timed);
@@ -192,8 +197,24 @@ final class SessionEngine {
     private int nowAfterLearning(boolean write, long address, Buffer buffer, long offset, long length, Completion completion, long token) {
         int index = table.indexOf(address);
         RemoteRegion region = table.get(index);
+        if (region.divided()) {
+            return nowInPart(region.division(), write, address, buffer, offset, length, completion, token);
+        }
         return routes.get(index).region != region && routes.learn(index, region)
             ? now(write, address, buffer, offset, length, completion, token) : NOT_NOW;
+    }
+
+    /** As {@link #now}, in a region that is in more than one place. */
+    private int nowInPart(DividedRegion division, boolean write, long address, Buffer buffer, long offset, long length, Completion completion,
+                          long token) {
+        long offsetInRegion = table.offsetOf(address);
+        RemoteRegion copy = division.copy(write, offsetInRegion, length);
+        Connection connection = copy == null ? null : connection(copy.serverIndex());
+        if (connection == null || connection.failed() || routes.blocked() || requests.pending() != 0 || length > maxMessageBytes) {
+            return NOT_NOW;
+        }
+        return run(connection.now(), copy, copy.address() + offsetInRegion, copy.remoteKey(), write, address, buffer, offset, length, completion,
+            token);
     }
 
     private int started(int result, RemoteRegion region, boolean write, long address, long length, Buffer buffer, Completion completion,
@@ -239,10 +260,28 @@ final class SessionEngine {
         Route route = routes.get(index);
         long offset = table.offsetOf(address);
         if (route.region != region) {
+            if (region.divided()) {
+                return postInPart(region.division(), write, address, length, buffer, local, completion, token);
+            }
             return routes.learn(index, region) && postAtOnce(write, address, length, buffer, local, completion, token);
         }
-        Connection connection = route.connection;
-        if (length > maxMessageBytes || length > table.regionBytes() - offset || connection.failed() || !connection.hasRoom() || inFlight == completionEntries) {
+        return length <= table.regionBytes() - offset
+            && post(route.connection, route.address + offset, route.remoteKey, write, address, length, buffer, local, completion, token);
+    }
+
+    /** As {@link #postAtOnce}, in a region that is in more than one place. */
+    private boolean postInPart(DividedRegion division, boolean write, long address, long length, Buffer buffer, long local,
+                               Completion completion, long token) {
+        long offset = table.offsetOf(address);
+        RemoteRegion copy = division.copy(write, offset, length);
+        Connection connection = copy == null ? null : connection(copy.serverIndex());
+        return connection != null
+            && post(connection, copy.address() + offset, copy.remoteKey(), write, address, length, buffer, local, completion, token);
+    }
+
+    private boolean post(Connection connection, long remote, int remoteKey, boolean write, long address, long length, Buffer buffer, long local,
+                         Completion completion, long token) {
+        if (length > maxMessageBytes || connection.failed() || !connection.hasRoom() || inFlight == completionEntries) {
             return false;
         }
         int request = requests.take();
@@ -258,8 +297,8 @@ final class SessionEngine {
         next = tail;
         inFlight++;
         int error = write
-            ? connection.write(request, local, buffer.localKey(), route.address + offset, route.remoteKey, (int) length)
-            : connection.read(request, local, buffer.localKey(), route.address + offset, route.remoteKey, (int) length);
+            ? connection.write(request, local, buffer.localKey(), remote, remoteKey, (int) length)
+            : connection.read(request, local, buffer.localKey(), remote, remoteKey, (int) length);
         noteList(connection, error);
         return true;
     }
