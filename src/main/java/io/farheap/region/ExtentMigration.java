@@ -5,7 +5,6 @@ import io.farheap.control.ControlException.Code;
 import io.farheap.posix.ShortSleeps;
 
 import java.util.ArrayDeque;
-import java.util.concurrent.locks.LockSupport;
 
 /**
  * Moves one extent of a region, whose table entry has it as the moving one. Drains window after window, lets the new server copy them, and
@@ -15,7 +14,6 @@ final class ExtentMigration {
 
     private static final int SLOWNESS = Integer.getInteger("farheap.slowness", 1);
     private static final long STALL_NANOS = 10_000_000_000L * SLOWNESS;
-    private static final long PARK_NANOS = 20_000;
 
     private record Held(long end, long since) {
     }
@@ -30,6 +28,7 @@ final class ExtentMigration {
     /** Windows whose writes wait, the oldest first. */
     private final ArrayDeque<Held> waiting = new ArrayDeque<>();
     private long longestPause;
+    private final Looks looks;
 
     /**
      * @param division where the extent is about to move
@@ -42,6 +41,7 @@ final class ExtentMigration {
         this.pull = pull;
         this.participants = participants;
         this.window = options.pause() != Pause.CHUNK ? null : new CopyWindow(options.chunkBytes(), options.windowBytes());
+        this.looks = new Looks(window != null);
     }
 
     /** Returns when all of it is new. @throws ControlException where that fails; the marks say how far it has come */
@@ -53,54 +53,52 @@ final class ExtentMigration {
 
     private void move() {
         hold(window == null ? end : division.moved() + window.bytes());
-        long progressAt = System.nanoTime();
         long seen = division.moved();
+        long progressAt = System.nanoTime();
         while (division.moved() < end) {
+            looks.sleep();
+            pull.check();
             long copied = pull.copied();
-            if (copied == seen) {
-                await(progressAt);
-                continue;
+            if (copied != seen) {
+                seen = copied;
+                progressAt = System.nanoTime();
+                if (window != null || copied == end) {
+                    goOn(copied);
+                }
+            } else if (System.nanoTime() - progressAt > STALL_NANOS) {
+                throw new ControlException(Code.DEADLINE_EXCEEDED, "nothing has been copied for " + STALL_NANOS / 1_000_000_000L + " s");
             }
-            seen = copied;
-            progressAt = System.nanoTime();
-            if (window == null && copied < end) {
-                continue;
-            }
-            division.moved(copied);
-            // First what the copier waits for, then what writers do.
-            long held = division.held();
-            if (held < end) {
-                window.adapt(held - copied);
-                hold(copied + window.bytes());
-            }
-            letWritesGoOn();
+        }
+    }
+
+    private void goOn(long copied) {
+        division.moved(copied);
+        // First what the copier waits for, then what writers do.
+        if (division.held() < end) {
+            window.adapt(division.held() - copied);
+            hold(copied + window.bytes());
+        } else {
+            participants.publish();
+        }
+        participants.resume();
+        long now = System.nanoTime();
+        while (!waiting.isEmpty() && waiting.getFirst().end() <= copied) {
+            longestPause = Math.max(longestPause, now - waiting.removeFirst().since());
         }
     }
 
     private void hold(long wanted) {
         long held = Math.min(wanted, end);
-        if (held > division.held()) {
+        boolean more = held > division.held();
+        if (more) {
             waiting.addLast(new Held(held, System.nanoTime()));
             division.held(held);
+        }
+        participants.publish();
+        if (more) {
             participants.flush(old);
             pull.clear(held);
         }
-    }
-
-    private void letWritesGoOn() {
-        participants.resume();
-        long now = System.nanoTime();
-        while (!waiting.isEmpty() && waiting.getFirst().end() <= division.moved()) {
-            longestPause = Math.max(longestPause, now - waiting.removeFirst().since());
-        }
-    }
-
-    private void await(long progressAt) {
-        pull.check();
-        if (System.nanoTime() - progressAt > STALL_NANOS) {
-            throw new ControlException(Code.DEADLINE_EXCEEDED, "nothing has been copied for " + STALL_NANOS / 1_000_000_000L + " s");
-        }
-        LockSupport.parkNanos(PARK_NANOS);
     }
 
     /** The longest time that writes to a chunk waited for it. */

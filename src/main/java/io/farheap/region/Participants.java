@@ -23,12 +23,16 @@ final class Participants {
         }
     }
 
+    /** What the caller did before is seen by whatever a session does after it has come out of its gate. */
+    void publish() {
+        AsymmetricFence.heavy();
+    }
+
     /**
-     * Returns when every session has seen the table and the marks as they are now, and every operation that was posted to a region's server
-     * before has completed, or its connection is fenced.
+     * Returns when every session has seen the table and the marks as they were {@linkplain #publish published}, and every operation that was
+     * posted to a region's server before has completed, or its connection is fenced.
      */
     void flush(RemoteRegion region) {
-        AsymmetricFence.heavy();
         RuntimeException failed = null;
         for (MigrationParticipant participant : open.get()) {
             try {
@@ -59,9 +63,8 @@ final class Participants {
         }
     }
 
-    /** Requests that were held may go on, as far as the marks allow. */
+    /** Requests that were held may go on, as far as the marks that were {@linkplain #publish published} allow. */
     void resume() {
-        AsymmetricFence.heavy();
         for (MigrationParticipant participant : open.get()) {
             participant.resume();
         }

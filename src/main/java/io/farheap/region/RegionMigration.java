@@ -82,15 +82,16 @@ public final class RegionMigration {
         paused = true;
         readsPaused = readsToo;
         for (int index = 0; index < table.size(); index++) {
-            publish(index, table.get(index));
+            set(index, table.get(index));
         }
     }
 
     public void resume() {
         paused = false;
         for (int index = 0; index < table.size(); index++) {
-            publish(index, extents(index).settled());
+            set(index, extents(index).settled());
         }
+        participants.publish();
         participants.resume();
     }
 
@@ -101,6 +102,7 @@ public final class RegionMigration {
         long end = before.end(extent);
         try (LedPull pull = LedPull.begin(context, target, source, start, end, options.chunkBytes())) {
             // What failed before now is fenced before anybody waits for it.
+            participants.publish();
             participants.flush(source);
             DividedRegion division = before.moving(extent, target, !options.unpausedReads(), paused);
             ExtentMigration migration = new ExtentMigration(division, source, end, pull, participants, options);
@@ -110,7 +112,8 @@ public final class RegionMigration {
                 migration.run();
             } finally {
                 division.held(division.moved());
-                publish(index, division.settled());
+                set(index, division.settled());
+                participants.publish();
                 participants.resume();
             }
             return new MigrationResult(0, end - start, System.nanoTime() - held, 0, migration.longestPauseNanos());
@@ -121,7 +124,7 @@ public final class RegionMigration {
         return DividedRegion.of(table.get(index), table.regionBytes());
     }
 
-    private void publish(int index, RemoteRegion region) {
+    private void set(int index, RemoteRegion region) {
         table.set(index, paused ? region.divided(DividedRegion.of(region, table.regionBytes()).paused(readsPaused)) : region);
     }
 
@@ -130,6 +133,7 @@ public final class RegionMigration {
             return;
         }
         try {
+            participants.publish();
             participants.flush(copy);
             copy.server().releaseQuietly(copy);
         } catch (RuntimeException e) {
