@@ -96,6 +96,7 @@ final class BenchMigrationCommand implements Callable<Integer> {
 
     private void checkOptions() {
         output.check();
+        options();
         if (regions < 1 || repeat < 1) {
             throw new IllegalArgumentException("--regions " + regions + " --repeat " + repeat + ": both must be at least 1");
         }

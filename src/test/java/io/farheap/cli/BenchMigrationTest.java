@@ -1,0 +1,64 @@
+package io.farheap.cli;
+
+import com.google.gson.JsonElement;
+import com.google.gson.JsonObject;
+import com.google.gson.JsonParser;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+/** {@code farheap bench migration}, small: what its report holds. Its figures are for a quiet machine. */
+@Timeout(120)
+class BenchMigrationTest {
+
+    @TempDir
+    Path directory;
+
+    private int run(String... arguments) {
+        List<String> all = new ArrayList<>(List.of("bench", "migration"));
+        all.addAll(List.of(arguments));
+        return Main.commandLine().execute(all.toArray(String[]::new));
+    }
+
+    @Test
+    void everyCaseHasARow() throws Exception {
+        Path json = directory.resolve("migration.json");
+        assertEquals(0, run("--regions", "3", "--region", "1m", "--move", "1,2", "--repeat", "2", "--json", json.toString(), "--report",
+            directory.toString()));
+        JsonObject report = JsonParser.parseString(Files.readString(json)).getAsJsonObject();
+        assertTrue(report.get("command").getAsString().contains("bench migration"));
+        List<String> cases = new ArrayList<>();
+        for (JsonElement element : report.getAsJsonArray("rows")) {
+            JsonObject row = element.getAsJsonObject();
+            String pause = row.get("pause").getAsString();
+            cases.add(row.get("regions").getAsInt() + " " + pause + " " + row.get("unpaused_reads").getAsBoolean());
+            assertTrue(row.get("longest_read_stall_us").getAsDouble() > 0 && row.get("longest_write_pause_us").getAsDouble() > 0, row.toString());
+            assertTrue(row.has("read_drop_pct") && row.has("write_drop_pct"), row.toString());
+            if (row.get("regions").getAsInt() > 0) {
+                assertTrue(row.get("gib_per_s").getAsDouble() > 0 && row.get("memcpy_gib_per_s").getAsDouble() > 0, row.toString());
+            }
+        }
+        assertEquals(List.of("0 none true", "1 cache true", "2 cache true", "1 cache false", "2 cache false", "1 region true", "2 region true",
+            "1 region false", "2 region false", "1 chunk true", "2 chunk true", "1 chunk false", "2 chunk false"), cases);
+        for (String plot : List.of("migration-reads.png", "migration-writes.png", "migration-pauses.png")) {
+            assertTrue(Files.size(directory.resolve(plot)) > 0, plot);
+        }
+    }
+
+    @Test
+    void whatMakesNoSenseIsRefused() {
+        assertEquals(1, run("--move", "8"));
+        assertEquals(1, run("--repeat", "0"));
+        assertEquals(1, run("--chunk", "1000"));
+        assertEquals(2, run("--pause", "nothing"));
+    }
+}
