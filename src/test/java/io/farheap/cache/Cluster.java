@@ -12,7 +12,8 @@ import java.util.List;
 final class Cluster implements AutoCloseable {
 
     static final long REGION_BYTES = 64 * 1024;
-    private static final long LEASE_NANOS = TestDevice.patience(3_000_000_000L);
+    /** Longer than a busy machine keeps any thread waiting. */
+    private static final long LEASE_NANOS = TestDevice.patience(30_000_000_000L);
 
     private record Node(MemoryServer memory, ControlServer control) {
     }

@@ -114,6 +114,25 @@ class ServerProcessTest {
     }
 
     @Test
+    void aClientThatIsKilledWhileARegionMovesGivesBothItsRegionsBack() throws Exception {
+        String lease = TestDevice.patience(1) + "s";
+        try (Child first = server("--lease", lease); Child second = server("--lease", lease)) {
+            String from = address(first);
+            String to = address(second);
+            try (ControlClient source = ControlClient.connect(from); ControlClient destination = ControlClient.connect(to);
+                 Child client = new Child(MigratingClient.class.getName(), from, to)) {
+                assertEquals("moving", client.line());
+                client.kill();
+                long start = System.nanoTime();
+                while (free(source) != 4 || free(destination) != 4) {
+                    assertTrue(System.nanoTime() - start < TestDevice.patience(20_000_000_000L), "20 s after the kill, regions are still held");
+                    Thread.sleep(20);
+                }
+            }
+        }
+    }
+
+    @Test
     void aClientOfAKilledServerSeesErrorsAndNoHang() throws Exception {
         try (Child server = server(); ControlClient plane = ControlClient.connect(address(server));
              TestClient client = new TestClient(plane)) {
