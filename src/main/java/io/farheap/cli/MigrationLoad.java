@@ -75,6 +75,11 @@ final class MigrationLoad implements AutoCloseable {
         return (long) DONE.getOpaque(this);
     }
 
+    /** Whether it goes on: it ends early where a call of the session throws. */
+    boolean running() {
+        return thread.isAlive();
+    }
+
     /** The longest that a request took, in ns, since {@link #forgetLongest}. */
     long longestNanos() {
         return longest;
@@ -83,7 +88,7 @@ final class MigrationLoad implements AutoCloseable {
     /** Returns when the load's thread has begun anew. */
     void forgetLongest() {
         resetLongest = true;
-        while (resetLongest && thread.isAlive()) {
+        while (resetLongest && running()) {
             Thread.onSpinWait();
         }
     }
