@@ -79,6 +79,7 @@ public final class Posix {
         bind("sched_getaffinity", FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_LONG, POINTER));
     private static final MethodHandle MH$sched_setaffinity =
         bind("sched_setaffinity", FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_LONG, POINTER));
+    private static final MethodHandle MH$sched_getcpu = bind("sched_getcpu", FunctionDescriptor.of(JAVA_INT));
     private static final MethodHandle MH$membarrier = bind("syscall",
         FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_INT, JAVA_INT, JAVA_INT), Linker.Option.firstVariadicArg(1));
     private static final MethodHandle MH$prctl = bind("prctl",
@@ -262,6 +263,16 @@ public final class Posix {
             MemorySegment mask = arena.allocate(MASK_BYTES, 8);
             check((int) MH$sched_getaffinity.invokeExact(state, thread, (long) MASK_BYTES, mask), state, "sched_getaffinity(%d)", thread);
             return BitSet.valueOf(mask.toArray(JAVA_BYTE));
+        } catch (Throwable e) {
+            throw rethrow(e);
+        }
+    }
+
+    /** The core that the calling thread is running on. */
+    public static int currentCore() {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment state = arena.allocate(ERRNO_LAYOUT);
+            return check((int) MH$sched_getcpu.invokeExact(state), state, "sched_getcpu()");
         } catch (Throwable e) {
             throw rethrow(e);
         }

@@ -29,11 +29,31 @@ public final class Cores {
     }
 
     static List<Integer> near(BitSet allowed, Path system, String device) {
-        BitSet near = nodeOf(system, device);
+        BitSet near = coresNear(system, device);
         return allowed.stream().boxed().sorted(Comparator.comparing((Integer core) -> !near.get(core))).toList();
     }
 
-    private static BitSet nodeOf(Path system, String device) {
+    /** The NUMA node that the calling thread is running on; 0 where the machine does not say. */
+    public static int currentNode() {
+        return nodeOf(Posix.currentCore());
+    }
+
+    /** The NUMA node of a core; 0 where the machine does not say, or where it is {@link Pinning#ANY}. */
+    public static int nodeOf(int core) {
+        return nodeOf(core, SYSTEM);
+    }
+
+    static int nodeOf(int core, Path system) {
+        Path nodes = system.resolve("devices/system/node");
+        for (int node : parse(read(nodes.resolve("online"))).stream().toArray()) {
+            if (core >= 0 && parse(read(nodes.resolve("node" + node + "/cpulist"))).get(core)) {
+                return node;
+            }
+        }
+        return 0;
+    }
+
+    private static BitSet coresNear(Path system, String device) {
         int node = number(read(system.resolve("class/infiniband").resolve(device).resolve("device/numa_node")));
         return node == NO_NODE ? new BitSet() : parse(read(system.resolve("devices/system/node/node" + node + "/cpulist")));
     }

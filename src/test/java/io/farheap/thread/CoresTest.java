@@ -12,6 +12,7 @@ import java.util.List;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 class CoresTest {
 
@@ -44,6 +45,18 @@ class CoresTest {
         file("class/infiniband/mlx5_0/device/numa_node", "1");
         file("devices/system/node/node1/cpulist", "2-3,6-7");
         assertEquals(List.of(2, 3, 6, 0, 1), Cores.near(cores(0, 1, 2, 3, 6), system, "mlx5_0"));
+    }
+
+    @Test
+    void aCoreHasANode() throws IOException {
+        file("devices/system/node/online", "0-1");
+        file("devices/system/node/node0/cpulist", "0-1");
+        file("devices/system/node/node1/cpulist", "2-3");
+        assertEquals(0, Cores.nodeOf(1, system));
+        assertEquals(1, Cores.nodeOf(2, system));
+        assertEquals(0, Cores.nodeOf(Pinning.ANY, system));
+        assertEquals(0, Cores.nodeOf(9, system), "a core that no node has");
+        assertTrue(Cores.currentNode() >= 0);
     }
 
     @Test
