@@ -1,0 +1,2 @@
+/** Queues between two threads, without locks. */
+package io.farheap.ring;
