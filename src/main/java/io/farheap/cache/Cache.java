@@ -62,8 +62,8 @@ public final class Cache implements AutoCloseable {
         this.events = new CompletionEvents(options.name());
         try (Undo undo = new Undo()) {
             context = undo.add(Devices.open(options.device()));
-            if (options.queueDepth() >= context.limits().maxQueuePairRequests()) {
-                throw new IllegalArgumentException("a queue depth of " + options.queueDepth() + "; " + context.device().name()
+            if (options.configuration().queueDepth() >= context.limits().maxQueuePairRequests()) {
+                throw new IllegalArgumentException("a queue depth of " + options.configuration().queueDepth() + "; " + context.device().name()
                     + " takes up to " + (context.limits().maxQueuePairRequests() - 1));
             }
             domain = undo.add(context.allocateProtectionDomain());

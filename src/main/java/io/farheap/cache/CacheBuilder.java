@@ -11,9 +11,7 @@ import java.util.function.LongConsumer;
 /** What a cache is to be. Every setter returns the builder. */
 public final class CacheBuilder {
 
-    private static final int DEFAULT_QUEUE_DEPTH = 64;
     private static final int DEFAULT_REQUESTS = 512;
-    private static final int DEFAULT_INLINE_BYTES = 172;
 
     private long capacity;
     private final List<String> servers = new ArrayList<>();
@@ -21,9 +19,8 @@ public final class CacheBuilder {
     private Path file;
     private LongConsumer loaded;
     private String name = "farheap-" + ProcessHandle.current().pid();
-    private int queueDepth = DEFAULT_QUEUE_DEPTH;
+    private CacheConfiguration configuration = CacheConfiguration.DIRECT;
     private int requests = DEFAULT_REQUESTS;
-    private int inlineBytes = DEFAULT_INLINE_BYTES;
     private int doorbellBatch = 1;
     private LatencyTracking latencyTracking = LatencyTracking.NONE;
     private LostServerListener lostListener;
@@ -72,10 +69,15 @@ public final class CacheBuilder {
         return this;
     }
 
-    /** RDMA operations in flight on one connection. */
-    public CacheBuilder queueDepth(int operations) {
-        this.queueDepth = operations;
+    /** How requests travel: threads, batches, queue depth. {@link CacheConfiguration#DIRECT} by default. */
+    public CacheBuilder configuration(CacheConfiguration how) {
+        this.configuration = how;
         return this;
+    }
+
+    /** RDMA operations in flight on one connection: this part of the configuration alone. */
+    public CacheBuilder queueDepth(int operations) {
+        return configuration(configuration.withQueueDepth(operations));
     }
 
     /** Requests of a session between issue and callback; a power of two. */
@@ -84,10 +86,9 @@ public final class CacheBuilder {
         return this;
     }
 
-    /** Writes of up to this many bytes travel in the work request, so that the device fetches nothing. */
+    /** Writes of up to this many bytes travel in the work request, so that the device fetches nothing: this part of the configuration alone. */
     public CacheBuilder inlineBytes(int bytes) {
-        this.inlineBytes = bytes;
-        return this;
+        return configuration(configuration.withInlineBytes(bytes));
     }
 
     /**
@@ -125,7 +126,7 @@ public final class CacheBuilder {
      * @throws IllegalArgumentException          where an option makes no sense
      */
     public Cache create() {
-        return new Cache(new CacheOptions(capacity, servers, device, file, loaded, name, queueDepth, requests, inlineBytes, doorbellBatch,
+        return new Cache(new CacheOptions(capacity, servers, device, file, loaded, name, configuration, requests, doorbellBatch,
             latencyTracking, lostListener, migration));
     }
 }

@@ -17,16 +17,15 @@ import java.util.function.LongConsumer;
  * @param file          whose first {@code capacity} bytes fill the cache, or null
  * @param loaded        told how many bytes of the file have been loaded so far, on the creating thread; or null
  * @param name          of the client, for servers' logs and thread names
- * @param queueDepth    RDMA operations in flight on one connection (Redy's q)
+ * @param configuration how requests travel
  * @param requests      requests of a session between issue and callback
- * @param inlineBytes   writes of up to this size travel in the work request
  * @param doorbellBatch work requests posted as one list; 1 posts each at once
  * @param latencyTracking which requests sessions time
  * @param lostListener  told when a server is lost, on a thread that it must not hold; or null
  * @param migration     how regions move
  */
-record CacheOptions(long capacity, List<String> servers, String device, Path file, LongConsumer loaded, String name, int queueDepth,
-                    int requests, int inlineBytes, int doorbellBatch, LatencyTracking latencyTracking, LostServerListener lostListener, MigrationOptions migration) {
+record CacheOptions(long capacity, List<String> servers, String device, Path file, LongConsumer loaded, String name,
+                    CacheConfiguration configuration, int requests, int doorbellBatch, LatencyTracking latencyTracking, LostServerListener lostListener, MigrationOptions migration) {
 
     private static final int MAX_REQUESTS = 1 << 16;
     private static final int COMPLETION_ENTRIES_PER_DEPTH = 16;
@@ -40,14 +39,8 @@ record CacheOptions(long capacity, List<String> servers, String device, Path fil
         if (servers.isEmpty()) {
             throw new IllegalArgumentException("a cache needs at least one memory server, as HOST:PORT");
         }
-        if (queueDepth < 1) {
-            throw new IllegalArgumentException("a queue depth of " + queueDepth + "; it must be at least 1");
-        }
         if (requests < 2 || requests > MAX_REQUESTS || Integer.bitCount(requests) != 1) {
             throw new IllegalArgumentException(requests + " requests; it must be a power of two from 2 to " + MAX_REQUESTS);
-        }
-        if (inlineBytes < 0) {
-            throw new IllegalArgumentException("an inline threshold of " + inlineBytes + " bytes; it must be at least 0");
         }
         if (doorbellBatch < 1) {
             throw new IllegalArgumentException("a doorbell batch of " + doorbellBatch + " work requests; it must be at least 1");
@@ -57,7 +50,7 @@ record CacheOptions(long capacity, List<String> servers, String device, Path fil
 
     /** Work requests that a session may have in flight over all its connections. */
     int completionEntries(DeviceLimits limits) {
-        int wanted = Math.max(MIN_COMPLETION_ENTRIES, queueDepth * COMPLETION_ENTRIES_PER_DEPTH);
+        int wanted = Math.max(MIN_COMPLETION_ENTRIES, configuration.queueDepth() * COMPLETION_ENTRIES_PER_DEPTH);
         return Math.min(wanted, limits.maxCompletionEntries() - RESERVED_ENTRIES);
     }
 }

@@ -24,6 +24,10 @@ final class Parts implements Completion {
         }
     }
 
+    boolean full() {
+        return freeCount == 0;
+    }
+
     /** Begins a request of so many parts, each of which carries this object as its completion. @return the token that each carries */
     int begin(int parts, Completion whenAll, long wholeToken) {
         int whole = free[--freeCount];

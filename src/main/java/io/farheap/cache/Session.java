@@ -62,8 +62,8 @@ public final class Session implements AutoCloseable, MigrationParticipant {
     private final CompletionChannel channel;
     private final CompletionQueue completions;
     private final BounceBuffers bounce;
-    private final SessionEngine engine;
-    private final SessionConnections connections;
+    private final RequestPath path;
+    private final Links links;
     private final Blocked blocked = new Blocked();
 
     private final ReentrantLock destroying = new ReentrantLock();
@@ -87,9 +87,17 @@ public final class Session implements AutoCloseable, MigrationParticipant {
             queue = cache.context().createCompletionQueue(entries + FLUSH_ENTRIES, COMPLETION_BATCH, channel);
             this.completions = queue;
             this.bounce = new BounceBuffers(cache.domain());
-            this.engine = new SessionEngine(cache.table(), completions, entries, entries + FLUSH_ENTRIES,
+            SessionEngine engine = new SessionEngine(cache.table(), completions, entries, entries + FLUSH_ENTRIES,
                 cache.maxMessageBytes(), bounce, latency, options.requests());
-            this.connections = new SessionConnections(gate, engine, completions, cache.domain(), scratch, options);
+            SessionConnections connections = new SessionConnections(gate, engine, completions, cache.domain(), scratch, options);
+            if (options.configuration().batched()) {
+                SessionBatches batches = new SessionBatches(engine, cache.table(), latency, options.requests());
+                this.path = batches;
+                this.links = new SessionRings(connections, gate, batches, cache.context(), channel, options.configuration());
+            } else {
+                this.path = engine;
+                this.links = connections;
+            }
         } catch (Throwable e) {
             if (queue != null) {
                 queue.close();
@@ -174,11 +182,11 @@ public final class Session implements AutoCloseable, MigrationParticipant {
     /** Reads, and returns when the data is in the buffer. @throws CacheException where the request failed */
     public void readBlocking(long address, Buffer destination, long offset, long length) {
         int result = now(false, address, destination, offset, length);
-        if (result == SessionEngine.DONE) {
+        if (result == RequestPath.DONE) {
             return;
         }
         blocked.begin();
-        if (result == SessionEngine.NOT_NOW) {
+        if (result == RequestPath.NOT_NOW) {
             while (!read(address, destination, offset, length, blocked, blocked.ticket)) {
                 awaitProgress();
             }
@@ -189,11 +197,11 @@ public final class Session implements AutoCloseable, MigrationParticipant {
     /** Writes, and returns when the write has taken effect. @throws CacheException where the request failed */
     public void writeBlocking(long address, Buffer source, long offset, long length) {
         int result = now(true, address, source, offset, length);
-        if (result == SessionEngine.DONE) {
+        if (result == RequestPath.DONE) {
             return;
         }
         blocked.begin();
-        if (result == SessionEngine.NOT_NOW) {
+        if (result == RequestPath.NOT_NOW) {
             while (!write(address, source, offset, length, blocked, blocked.ticket)) {
                 awaitProgress();
             }
@@ -258,11 +266,24 @@ public final class Session implements AutoCloseable, MigrationParticipant {
         sleep();
     }
 
+    /**
+     * Sends what waits for others to fill a batch, or a list of work requests. A poll does so only when nothing else of the session is on
+     * its way to that server.
+     */
+    public void flush() {
+        enter();
+        try {
+            path.flush();
+        } finally {
+            exit();
+        }
+    }
+
     /** Requests between issue and callback. */
     public int pending() {
         enter();
         try {
-            return engine.pending();
+            return path.pending();
         } finally {
             exit();
         }
@@ -272,7 +293,7 @@ public final class Session implements AutoCloseable, MigrationParticipant {
     public int held() {
         enter();
         try {
-            return engine.heldCount();
+            return path.heldCount();
         } finally {
             exit();
         }
@@ -301,7 +322,7 @@ public final class Session implements AutoCloseable, MigrationParticipant {
             enter();
             try {
                 closing = true;
-                engine.abandonUnposted();
+                path.abandonUnposted();
             } finally {
                 gate.exit();
             }
@@ -325,17 +346,17 @@ public final class Session implements AutoCloseable, MigrationParticipant {
 
     @Override
     public void ensureConnected(RemoteServer server) {
-        connections.ensure(server);
+        links.ensure(server);
         wake();
     }
 
     @Override
     public boolean flush(RemoteRegion region) {
-        if (connections.flushedAlready(region)) {
+        if (links.flushedAlready(region)) {
             return true;
         }
         try {
-            return connections.flush(region);
+            return links.flush(region);
         } finally {
             // Completions that the session sleeps for may have been taken meanwhile.
             wake();
@@ -345,7 +366,7 @@ public final class Session implements AutoCloseable, MigrationParticipant {
     @Override
     public boolean flushed(RemoteRegion region) {
         try {
-            return connections.flushed(region);
+            return links.flushed(region);
         } finally {
             wake();
         }
@@ -353,7 +374,7 @@ public final class Session implements AutoCloseable, MigrationParticipant {
 
     @Override
     public void resume() {
-        if (engine.mayHold()) {
+        if (path.mayHold()) {
             resumed = true;
             wake();
         }
@@ -361,12 +382,12 @@ public final class Session implements AutoCloseable, MigrationParticipant {
 
     /** Connects to a server, before a region of it enters the table. */
     void connect(RemoteServer server) {
-        connections.connect(server);
+        links.connect(server);
     }
 
     /** Ends the connection to a server, if there is one; what is still in flight on it is failed. */
     void disconnect(RemoteServer server) {
-        connections.disconnect(server);
+        links.disconnect(server);
         wake();
     }
 
@@ -374,7 +395,7 @@ public final class Session implements AutoCloseable, MigrationParticipant {
     boolean uses(Buffer buffer) {
         gate.claim();
         try {
-            return engine.uses(buffer);
+            return path.uses(buffer);
         } finally {
             gate.unclaim();
         }
@@ -401,7 +422,7 @@ public final class Session implements AutoCloseable, MigrationParticipant {
         if (eventsToken != 0) {
             cache.events().remove(eventsToken);
         }
-        connections.close();
+        links.close();
         completions.close();
         channel.close();
         bounce.close();
@@ -413,13 +434,13 @@ public final class Session implements AutoCloseable, MigrationParticipant {
     /** The way of a request that meets no obstacle; whatever is unusual is left to the ordinary way, which reports it. */
     private int now(boolean write, long address, Buffer buffer, long offset, long length) {
         if (owner != Thread.currentThread() || (address | offset | length - 1) < 0 || length > capacity - address
-            || engine.inCallback()) {
-            return SessionEngine.NOT_NOW;
+            || path.inCallback()) {
+            return RequestPath.NOT_NOW;
         }
         gate.enter();
         try {
             return !closed && !closing && length <= buffer.usableBytes() - offset && buffer.cache() == cache
-                ? engine.now(write, address, buffer, offset, length, blocked, blocked.ticket + 1) : SessionEngine.NOT_NOW;
+                ? path.now(write, address, buffer, offset, length, blocked, blocked.ticket + 1) : RequestPath.NOT_NOW;
         } finally {
             gate.exit();
         }
@@ -435,7 +456,7 @@ public final class Session implements AutoCloseable, MigrationParticipant {
             if (buffer.closed()) {
                 throw new IllegalStateException("the buffer is closed");
             }
-            return engine.issue(write, address, length, buffer, buffer.address() + offset, null, completion, token);
+            return path.issue(write, address, length, buffer, buffer.address() + offset, null, completion, token);
         } finally {
             exit();
         }
@@ -443,9 +464,9 @@ public final class Session implements AutoCloseable, MigrationParticipant {
 
     private boolean issueAll(boolean write, long[] addresses, int count, Buffer buffer, long offset, int length, Completion completion,
                              long token) {
-        if (count < 1 || count > Math.min(addresses.length, engine.maxRecords())) {
+        if (count < 1 || count > Math.min(addresses.length, path.maxRecords())) {
             throw new IllegalArgumentException(count + " records of " + addresses.length + " addresses; a request may have from 1 to "
-                + engine.maxRecords());
+                + path.maxRecords());
         }
         for (int i = 0; i < count; i++) {
             checkRange(addresses[i], length);
@@ -458,7 +479,7 @@ public final class Session implements AutoCloseable, MigrationParticipant {
             if (buffer.closed()) {
                 throw new IllegalStateException("the buffer is closed");
             }
-            return engine.issueAll(write, addresses, count, length, buffer, buffer.address() + offset, completion, token);
+            return path.issueAll(write, addresses, count, length, buffer, buffer.address() + offset, completion, token);
         } finally {
             exit();
         }
@@ -473,7 +494,7 @@ public final class Session implements AutoCloseable, MigrationParticipant {
         enter();
         try {
             refuseWhileClosing();
-            return engine.issue(write, address, segment.byteSize(), null, 0, segment, completion, token);
+            return path.issue(write, address, segment.byteSize(), null, 0, segment, completion, token);
         } finally {
             exit();
         }
@@ -510,9 +531,9 @@ public final class Session implements AutoCloseable, MigrationParticipant {
     private int progress() {
         if (resumed) {
             resumed = false;
-            engine.resumeHeld();
+            path.resumeHeld();
         }
-        return engine.poll();
+        return path.poll();
     }
 
     private void enter() {
@@ -520,7 +541,7 @@ public final class Session implements AutoCloseable, MigrationParticipant {
         if (owner != current) {
             own(current);
         }
-        if (!engine.inCallback()) {
+        if (!path.inCallback()) {
             gate.enter();
         }
         if (closed) {
@@ -530,7 +551,7 @@ public final class Session implements AutoCloseable, MigrationParticipant {
     }
 
     private void exit() {
-        if (!engine.inCallback()) {
+        if (!path.inCallback()) {
             gate.exit();
         }
     }
@@ -542,7 +563,7 @@ public final class Session implements AutoCloseable, MigrationParticipant {
 
     /** Throws where the calling thread is in a callback of this session. */
     void refuseInCallback() {
-        if (owner == Thread.currentThread() && engine.inCallback()) {
+        if (owner == Thread.currentThread() && path.inCallback()) {
             throw new IllegalStateException("a callback may issue requests, but not poll, block on, release or close its session,"
                 + " nor create, close or move anything of its cache");
         }
@@ -569,6 +590,7 @@ public final class Session implements AutoCloseable, MigrationParticipant {
     }
 
     private void sleep() {
+        long patience;
         sleeper = Thread.currentThread();
         try {
             enterOutsideCallback();
@@ -576,15 +598,19 @@ public final class Session implements AutoCloseable, MigrationParticipant {
                 if (eventsToken == 0) {
                     eventsToken = cache.events().add(channel, this::wake);
                 }
-                completions.requestNotification();
-                // What completed before the request raises no event.
+                patience = path.listen();
+                // What completed before raises no event.
                 if (progress() > 0) {
                     return;
                 }
             } finally {
                 gate.exit();
             }
-            LockSupport.park(this);
+            if (patience == 0) {
+                LockSupport.park(this);
+            } else {
+                LockSupport.parkNanos(this, patience);
+            }
         } finally {
             sleeper = null;
         }

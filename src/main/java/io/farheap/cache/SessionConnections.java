@@ -17,7 +17,7 @@ import java.util.concurrent.locks.ReentrantLock;
  * A session's connections, one to each server: made, replaced, flushed and ended by migrations and by the cache, never by the
  * session's thread. Any thread but that may call; the gate is claimed for the moments in which the session must not use them.
  */
-final class SessionConnections implements AutoCloseable {
+final class SessionConnections implements Links {
 
     private static final long FLUSH_TIMEOUT_NANOS = 5_000_000_000L;
 
@@ -47,15 +47,15 @@ final class SessionConnections implements AutoCloseable {
         this.options = options;
     }
 
-    /** Connects to a server, before a region of it enters the table. */
-    void connect(RemoteServer server) {
+    @Override
+    public void connect(RemoteServer server) {
         changing.lock();
         try {
             if (closed) {
                 return;
             }
-            ServerConnection connection = server.connect(domain, completions, nextNumber++, options.queueDepth(), options.inlineBytes(),
-                options.doorbellBatch());
+            ServerConnection connection = server.connect(domain, completions, nextNumber++, options.configuration().queueDepth(),
+                options.configuration().inlineBytes(), options.doorbellBatch());
             gate.claim();
             connections.add(connection);
             engine.addConnection(server.index(), connection.connection());
@@ -65,8 +65,8 @@ final class SessionConnections implements AutoCloseable {
         }
     }
 
-    /** Connects anew where the connection to a server has failed, or there is none. */
-    void ensure(RemoteServer server) {
+    @Override
+    public void ensure(RemoteServer server) {
         changing.lock();
         try {
             gate.claim();
@@ -82,8 +82,8 @@ final class SessionConnections implements AutoCloseable {
         }
     }
 
-    /** Ends the connection to a server, if there is one; what is still in flight on it is failed. */
-    void disconnect(RemoteServer server) {
+    @Override
+    public void disconnect(RemoteServer server) {
         changing.lock();
         try {
             ServerConnection connection = find(server);
@@ -103,13 +103,13 @@ final class SessionConnections implements AutoCloseable {
         }
     }
 
-    /** Whether {@link #flush} would find nothing to do, for a caller that has executed a heavy fence. */
-    boolean flushedAlready(RemoteRegion region) {
+    @Override
+    public boolean flushedAlready(RemoteRegion region) {
         return gate.vacant() && idle(region.serverIndex());
     }
 
-    /** As {@link io.farheap.region.MigrationParticipant#flush}. */
-    boolean flush(RemoteRegion region) {
+    @Override
+    public boolean flush(RemoteRegion region) {
         boolean unknown = false;
         boolean done = true;
         gate.claim();
@@ -131,8 +131,8 @@ final class SessionConnections implements AutoCloseable {
         return done;
     }
 
-    /** As {@link io.farheap.region.MigrationParticipant#flushed}. */
-    boolean flushed(RemoteRegion region) {
+    @Override
+    public boolean flushed(RemoteRegion region) {
         boolean unknown;
         boolean done;
         gate.claim();
@@ -170,7 +170,6 @@ final class SessionConnections implements AutoCloseable {
         }
     }
 
-    /** Ends all, and returns when that is done; the connections stay listed, for a migration that has to fence them. */
     @Override
     public void close() {
         changing.lock();

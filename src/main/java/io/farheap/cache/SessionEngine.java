@@ -20,11 +20,7 @@ import java.util.Arrays;
  * which the connection fences; two requests that overlap meet on one server. Requests that a migration holds leave the order of
  * callbacks; later ones that overlap them are held too.
  */
-final class SessionEngine {
-
-    static final int DONE = 0;
-    static final int STARTED = 1;
-    static final int NOT_NOW = 2;
+final class SessionEngine implements RequestPath {
 
     private static final int NO_CHUNK = -1;
     private static final long REFUSED_TIMEOUT_NANOS = 5_000_000_000L;
@@ -32,6 +28,8 @@ final class SessionEngine {
     /** Places in the order of callbacks for each request: a request that is held leaves an empty one behind. */
     private static final int ORDER_PLACES = 4;
     private static final int EMPTY = -1;
+    /** Comparing with more requests takes longer than waiting for them. */
+    private static final int MOST_COMPARED = 64;
 
     private enum Posting {
         /** The whole request is posted. */
@@ -68,6 +66,8 @@ final class SessionEngine {
     private long next;
     private long tail;
 
+    /** Says which requests have to wait, or null where none has. */
+    private Barrier barrier;
     private boolean heldMayGoOn;
     /** A connection may have a list that is not posted. */
     private boolean listing;
@@ -141,34 +141,83 @@ final class SessionEngine {
         return server < byServer.length ? byServer[server] : null;
     }
 
-    boolean inCallback() {
+    /** Something beside the engine that its requests may have to wait for. */
+    interface Barrier {
+
+        /** Whether a request to a range must not be posted yet; it is asked again with the next poll. */
+        boolean blocks(long address, long length);
+    }
+
+    void barrier(Barrier asked) {
+        barrier = asked;
+    }
+
+    @Override
+    public boolean inCallback() {
         return inCallback;
     }
 
-    int pending() {
+    void inCallback(boolean inside) {
+        inCallback = inside;
+    }
+
+    /** Places in the order of issue: before it, all have been called back, but for requests that are held. */
+    long head() {
+        return head;
+    }
+
+    /** The place after that of the request issued last. */
+    long tail() {
+        return tail;
+    }
+
+    /** Work requests to a server that are in flight. */
+    int inFlight(int server) {
+        Connection connection = connection(server);
+        return connection == null ? 0 : connection.inFlight();
+    }
+
+    /** Whether so many requests would be taken now. */
+    boolean hasRoomFor(int count) {
+        return tail - head + count <= order.length && requests.pending() + count <= requests.capacity() && held.count() + count <= heldLimit;
+    }
+
+    /** Whether a range may overlap a request that has not been called back. */
+    boolean mayOverlap(long address, long length) {
+        if (tail - head > MOST_COMPARED) {
+            return true;
+        }
+        for (long sequence = head; sequence != tail; sequence++) {
+            int request = order[(int) sequence & orderMask];
+            if (request != EMPTY && requests.overlaps(request, address, length)) {
+                return true;
+            }
+        }
+        return held.count() > 0 && held.overlaps(address, length, tail, false);
+    }
+
+    @Override
+    public int pending() {
         return requests.pending();
     }
 
-    int heldCount() {
+    @Override
+    public int heldCount() {
         return held.count();
     }
 
-    /** Whether requests wait for a migration, for a thread that is not the session's. */
-    boolean mayHold() {
+    @Override
+    public boolean mayHold() {
         return held.any();
     }
 
-    boolean uses(Buffer buffer) {
+    @Override
+    public boolean uses(Buffer buffer) {
         return requests.uses(buffer);
     }
 
-    /**
-     * Does a request at once, where nothing else of the session is pending and nothing is in its way.
-     *
-     * @return {@link #DONE}; {@link #STARTED} where it is pending now, with the given completion; {@link #NOT_NOW} where nothing has
-     *         happened
-     */
-    int now(boolean write, long address, Buffer buffer, long offset, long length, Completion completion, long token) {
+    @Override
+    public int now(boolean write, long address, Buffer buffer, long offset, long length, Completion completion, long token) {
         int index = table.indexOf(address);
         RemoteRegion region = table.get(index);
         Route route = routes.get(index);
@@ -240,14 +289,14 @@ final class SessionEngine {
         return STARTED;
     }
 
-    /** @return false where the queue is full, and nothing has happened */
-    boolean issue(boolean write, long address, long length, Buffer buffer, long local, MemorySegment segment, Completion completion,
+    @Override
+    public boolean issue(boolean write, long address, long length, Buffer buffer, long local, MemorySegment segment, Completion completion,
                   long token) {
         if (tail - head == order.length) {
             return false;
         }
         // Nothing is queued or held, so what is posted now is in order.
-        if (next == tail && held.count() == 0 && segment == null && postAtOnce(write, address, length, buffer, local, completion, token)) {
+        if (next == tail && held.count() == 0 && segment == null && barrier == null && postAtOnce(write, address, length, buffer, local, completion, token)) {
             return true;
         }
         return enqueue(write, address, length, buffer, local, segment, completion, token);
@@ -303,18 +352,15 @@ final class SessionEngine {
         return true;
     }
 
-    /** The most records of one request: half of the requests may be held, and each record may have to become one. */
-    int maxRecords() {
+    /** Half of the requests may be held, and each record may have to become one. */
+    @Override
+    public int maxRecords() {
         return heldLimit;
     }
 
-    /**
-     * Issues one request for many records of one length, posted to each server as one list.
-     *
-     * @param local of the first record; the others follow it
-     * @return false where the queue is full, and nothing has happened
-     */
-    boolean issueAll(boolean write, long[] addresses, int count, int length, Buffer buffer, long local, Completion completion, long token) {
+    /** Posted to each server as one list. */
+    @Override
+    public boolean issueAll(boolean write, long[] addresses, int count, int length, Buffer buffer, long local, Completion completion, long token) {
         if (tail - head + count > order.length || requests.pending() + count > requests.capacity()) {
             return false;
         }
@@ -440,8 +486,14 @@ final class SessionEngine {
         }
     }
 
-    /** Handles completions, posts what waits, and runs callbacks. @return how many callbacks ran */
-    int poll() {
+    @Override
+    public int poll() {
+        advance();
+        return callBack(tail);
+    }
+
+    /** Handles completions and posts what waits. */
+    void advance() {
         handleForeign();
         handleCompletions();
         if (next != tail) {
@@ -454,16 +506,28 @@ final class SessionEngine {
             postLists();
             handleCompletions();
         }
-        return callBack();
     }
 
-    /** A region lets writes through again. */
-    void resumeHeld() {
+    @Override
+    public void flush() {
+        if (listing) {
+            postLists();
+        }
+    }
+
+    @Override
+    public long listen() {
+        completions.requestNotification();
+        return 0;
+    }
+
+    @Override
+    public void resumeHeld() {
         heldMayGoOn = true;
     }
 
-    /** Ends what has not been posted: it is called back as {@link Status#CLOSED}. */
-    void abandonUnposted() {
+    @Override
+    public void abandonUnposted() {
         for (long sequence = next; sequence != tail; sequence++) {
             abandon(order[(int) sequence & orderMask]);
         }
@@ -588,6 +652,9 @@ final class SessionEngine {
                 end = division.end(region, offset);
             }
             int bytes = (int) Math.min(Math.min(length - posted, end - offset), maxMessageBytes);
+            if (barrier != null && barrier.blocks(at, bytes)) {
+                return Posting.NO_ROOM;
+            }
             Connection connection = connection(region.serverIndex());
             if (connection == null || connection.failed()) {
                 requests.status[request] = Status.LOST;
@@ -716,14 +783,18 @@ final class SessionEngine {
         }
     }
 
-    private int callBack() {
+    /**
+     * Runs callbacks, of requests in the order of issue up to a place in it, and of those that were held.
+     *
+     * @return how many ran
+     */
+    int callBack(long end) {
         if (held.count() == 0 && (head == tail || !mayCallBack(order[(int) head & orderMask]))) {
             return 0;
         }
         int called = 0;
         // What a callback issues may be done at once, where a server is lost: it waits for the next poll.
-        long end = tail;
-        while (head != end) {
+        while (head < end) {
             int request = order[(int) head & orderMask];
             if (request != EMPTY) {
                 if (!requests.done(request)) {

@@ -223,9 +223,29 @@ public final class BatchConnection implements AutoCloseable {
         return (int) (sent - answered);
     }
 
+    /** Whether nothing is waiting or unanswered. */
+    public boolean isAnswered() {
+        return openCount == 0 && answered == sent;
+    }
+
     /** Whether nothing is waiting, unanswered or unfinished. */
     public boolean isIdle() {
         return openCount == 0 && finished == sent;
+    }
+
+    /** How many requests may be added, as far as slots go: batches that fill have to be sent in between. */
+    public int room() {
+        return failed ? 0 : openLimit - openCount + (int) Math.max(0, slots - 2 - (sent - finished)) * batch;
+    }
+
+    /** A mark behind everything that was added so far; see {@link #answered(long)}. */
+    public long mark() {
+        return openCount == 0 ? sent : sent + 1;
+    }
+
+    /** Whether everything before a mark is answered, or lost. */
+    public boolean answered(long mark) {
+        return answered >= mark;
     }
 
     /** Whether the connection failed: nothing is sent any more, and what was unanswered is {@linkplain #succeeded not succeeded}. */
@@ -292,11 +312,14 @@ public final class BatchConnection implements AutoCloseable {
         return entry;
     }
 
-    /** Takes back the only request of the open batch, so that it can go another way. @return its entry */
-    public int withdraw() {
-        int entry = openSlot * batch;
+    /** The first entry of the open batch, if there is one. */
+    public int first() {
+        return openSlot * batch;
+    }
+
+    /** Takes back the only request of the open batch, so that it can go another way. */
+    public void withdraw() {
         open();
-        return entry;
     }
 
     /**
@@ -501,7 +524,9 @@ public final class BatchConnection implements AutoCloseable {
                 fail();
             } else if (id == RECEIVE_ID) {
                 notifying = false;
-                queuePair.postReceive(RECEIVE_ID);
+                if (!failed) {
+                    queuePair.postReceive(RECEIVE_ID);
+                }
             } else {
                 inSendQueue -= (int) id;
                 controlling &= id < CONTROL_ID;
@@ -581,6 +606,30 @@ public final class BatchConnection implements AutoCloseable {
         MemorySegment.copy(in, -locals[entry], destination, 0, readBytes[entry]);
     }
 
+    /** The sequence of the open batch: of all that are not finished, the last. */
+    public long lastBatch() {
+        return sent + 1;
+    }
+
+    public long firstUnanswered() {
+        return answered + 1;
+    }
+
+    public long firstUnfinished() {
+        return finished + 1;
+    }
+
+    /** The first entry of a batch that is not finished yet. */
+    public int firstEntry(long sequence) {
+        return slot(sequence) * batch + (sequence == finished + 1 ? headIndex : 0);
+    }
+
+    /** The end of a batch's entries. */
+    public int endEntry(long sequence) {
+        int slot = slot(sequence);
+        return slot * batch + (sequence > sent ? openCount : counts[slot]);
+    }
+
     /** The head's place may be used again. */
     public void finish() {
         if (++headIndex == counts[headSlot]) {
@@ -593,6 +642,12 @@ public final class BatchConnection implements AutoCloseable {
         headSlot = headSlot + 1 == slots ? 0 : headSlot + 1;
         finished++;
         limit();
+    }
+
+    /** Fails it and destroys its queue pair; entries that are not finished can still be finished. */
+    public void disconnect() {
+        fail();
+        queuePair.close();
     }
 
     @Override

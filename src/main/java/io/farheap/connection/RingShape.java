@@ -9,10 +9,10 @@ package io.farheap.connection;
  */
 public record RingShape(int queueDepth, int batch) {
 
-    public static final int MAX_QUEUE_DEPTH = 1024;
-    /** What the payloads of a full batch amount to: beyond it, batching gains nothing (Redy, section 5.1). */
+    public static final int MAX_QUEUE_DEPTH = 4096;
+    /** What the payloads of a full batch come to: beyond it, batching gains nothing (Redy, section 5.1). */
     public static final int PAYLOAD_BYTES = 4096;
-    public static final int MAX_BATCH = 1024;
+    public static final int MAX_BATCH = 4096;
     /** The control words at the start of each ring. */
     public static final int CONTROL_BYTES = 64;
 
@@ -33,9 +33,9 @@ public record RingShape(int queueDepth, int batch) {
         return queueDepth + 1;
     }
 
-    /** The largest record that goes into a batch. */
+    /** The largest record that goes into a batch: of which {@code b} is 4 KB divided by its size, rounded up, as Redy has it. */
     public int recordBytes() {
-        return PAYLOAD_BYTES / batch;
+        return batch == 1 ? PAYLOAD_BYTES : (PAYLOAD_BYTES - 1) / (batch - 1);
     }
 
     public int requestSlotBytes() {

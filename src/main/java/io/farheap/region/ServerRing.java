@@ -39,10 +39,20 @@ public final class ServerRing implements AutoCloseable {
         }
     }
 
+    /** Destroys the queue pairs at both ends, the client's first; what has been answered can still be taken, until it is closed. */
+    public void disconnect() {
+        connection.disconnect();
+        fenceOrForget();
+    }
+
     /** Destroys both ends, the client's first. */
     @Override
     public void close() {
         connection.close();
+        fenceOrForget();
+    }
+
+    private void fenceOrForget() {
         try {
             fence();
         } catch (ControlException e) {

@@ -7,8 +7,11 @@ import io.farheap.testing.Needs;
 import com.sun.management.ThreadMXBean;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.Parameter;
+import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
 import java.lang.management.ManagementFactory;
 
@@ -17,7 +20,12 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 /** Reads and writes allocate nothing, with and without latency tracking: measured in bytes, by the JVM's own count. */
 @Timeout(120)
 @Needs(Need.HOST)
+@ParameterizedClass(name = "{0}")
+@MethodSource("io.farheap.cache.Configurations#all")
 class AllocationTest {
+
+    @Parameter
+    private CacheConfiguration configuration;
 
     private static final int WARM_UP = 200_000;
     private static final int OPERATIONS = 200_000;
@@ -33,7 +41,8 @@ class AllocationTest {
     @EnumSource(LatencyTracking.class)
     void aReadOrWriteAllocatesNothing(LatencyTracking tracking) {
         try (Cluster cluster = new Cluster(4);
-             Cache cache = Cache.builder().capacity(4 * Cluster.REGION_BYTES).servers(cluster.addresses()).trackLatency(tracking).create();
+             Cache cache = Cache.builder().capacity(4 * Cluster.REGION_BYTES).servers(cluster.addresses())
+                 .configuration(configuration).trackLatency(tracking).create();
              Session session = cache.openSession();
              Buffer buffer = cache.allocate(64 * 1024)) {
             run(session, buffer, WARM_UP);

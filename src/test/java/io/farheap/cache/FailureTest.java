@@ -1,6 +1,5 @@
 package io.farheap.cache;
 
-import io.farheap.connection.Connection;
 import io.farheap.latency.LatencyTracking;
 import io.farheap.region.MigrationOptions;
 import io.farheap.region.Pause;
@@ -11,6 +10,9 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.Parameter;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.MethodSource;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.reflect.Field;
@@ -28,7 +30,12 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** What fails must end: nothing hangs, and nobody else is held up. */
 @Timeout(60)
+@ParameterizedClass(name = "{0}")
+@MethodSource("io.farheap.cache.Configurations#all")
 class FailureTest {
+
+    @Parameter
+    private CacheConfiguration configuration;
 
     /** Later than any test waits. */
     private static final long LATE_SECONDS = 20;
@@ -46,7 +53,7 @@ class FailureTest {
     void create() {
         cluster = new Cluster(4, 4);
         cache = Cache.builder().capacity(2 * Cluster.REGION_BYTES).servers(cluster.address(0)).device(TestDevice.client())
-            .trackLatency(LatencyTracking.EVERY).create();
+            .configuration(configuration).trackLatency(LatencyTracking.EVERY).create();
         cache.addServer(cluster.address(1));
         session = cache.openSession();
         buffer = cache.allocate(4096);
@@ -198,9 +205,17 @@ class FailureTest {
 
     /** As a broken link does: the device has the queue pair in its error state, and nobody knows yet. */
     private static void failConnection(Session session, int server) throws ReflectiveOperationException {
-        Field engine = Session.class.getDeclaredField("engine");
-        engine.setAccessible(true);
-        Connection connection = ((SessionEngine) engine.get(session)).connection(server);
-        connection.fail();
+        RequestPath path = (RequestPath) field(session, "path");
+        if (path instanceof SessionBatches batches) {
+            batches.connection(server).fail();
+            path = (RequestPath) field(batches, "engine");
+        }
+        ((SessionEngine) path).connection(server).fail();
+    }
+
+    private static Object field(Object object, String name) throws ReflectiveOperationException {
+        Field field = object.getClass().getDeclaredField(name);
+        field.setAccessible(true);
+        return field.get(object);
     }
 }

@@ -7,6 +7,8 @@ import io.farheap.testing.Needs;
 import io.farheap.testing.TestDevice;
 
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.Parameter;
+import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -25,7 +27,12 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
  * {@code -Dfarheap.seeds=N} runs N seeds, {@code -Dfarheap.seed=S} one.
  */
 @Timeout(300)
+@ParameterizedClass(name = "{0}")
+@MethodSource("io.farheap.cache.Configurations#all")
 class MigrationHistoryTest {
+
+    @Parameter
+    private CacheConfiguration configuration;
 
     private static final int REGIONS = 4;
     private static final int SESSIONS = 3;
@@ -38,7 +45,7 @@ class MigrationHistoryTest {
             return LongStream.of(one);
         }
         long first = System.nanoTime();
-        return LongStream.range(first, first + Long.getLong("farheap.seeds", TestDevice.scaled(20)));
+        return LongStream.range(first, first + Long.getLong("farheap.seeds", TestDevice.scaled(10)));
     }
 
     private static MigrationOptions options(SplittableRandom random) {
@@ -78,7 +85,7 @@ class MigrationHistoryTest {
     }
 
     /** @param beforeEach what happens before each migration */
-    private static void run(long seed, Consumer<SplittableRandom> beforeEach, boolean failures) throws InterruptedException {
+    private void run(long seed, Consumer<SplittableRandom> beforeEach, boolean failures) throws InterruptedException {
         SplittableRandom random = new SplittableRandom(seed);
         // At the ends of the cache, across regions, and across and within chunks.
         Histories histories = new Histories(0, R - Histories.WINDOW_BYTES / 2, R + 512 - 64, R + 16 * 1024 - 8, 2 * R + 4096, 3 * R - 64,
@@ -87,7 +94,7 @@ class MigrationHistoryTest {
         int migrations = 0;
         int failed = 0;
         try (Cluster cluster = new Cluster(2 * REGIONS, 2 * REGIONS, 2 * REGIONS);
-             Cache cache = Cache.builder().capacity(REGIONS * R).servers(cluster.addresses()).requests(64).queueDepth(8)
+             Cache cache = Cache.builder().capacity(REGIONS * R).servers(cluster.addresses()).requests(64).configuration(configuration)
                  .doorbellBatch(random.nextInt(2) == 0 ? 1 : 5).create()) {
             List<HistoryClient> clients = new ArrayList<>();
             List<Thread> threads = new ArrayList<>();

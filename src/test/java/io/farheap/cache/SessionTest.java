@@ -6,6 +6,9 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.Parameter;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.MethodSource;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -24,7 +27,12 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 @Timeout(60)
+@ParameterizedClass(name = "{0}")
+@MethodSource("io.farheap.cache.Configurations#all")
 class SessionTest {
+
+    @Parameter
+    private CacheConfiguration configuration;
 
     private static final int REGIONS = 6;
     private static final long CAPACITY = REGIONS * Cluster.REGION_BYTES - 100;
@@ -38,7 +46,7 @@ class SessionTest {
     @BeforeEach
     void create() {
         cluster = new Cluster(REGIONS, REGIONS);
-        cache = Cache.builder().capacity(CAPACITY).servers(cluster.addresses()).requests(64).queueDepth(8).create();
+        cache = Cache.builder().capacity(CAPACITY).servers(cluster.addresses()).requests(64).configuration(configuration).create();
         session = cache.openSession();
         buffer = cache.allocate(1 << 20);
     }

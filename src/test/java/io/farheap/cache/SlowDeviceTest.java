@@ -7,6 +7,9 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.Parameter;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.MethodSource;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -22,7 +25,12 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 /** Migrations that meet operations which the device executes late. */
 @Timeout(60)
 @Needs(Need.SOFTVERBS)
+@ParameterizedClass(name = "{0}")
+@MethodSource("io.farheap.cache.Configurations#all")
 class SlowDeviceTest {
+
+    @Parameter
+    private CacheConfiguration configuration;
 
     private static final long LATE_NANOS = 500_000_000L;
 
@@ -39,7 +47,7 @@ class SlowDeviceTest {
     @BeforeEach
     void create() {
         cluster = new Cluster(4, 4);
-        cache = Cache.builder().capacity(2 * Cluster.REGION_BYTES).servers(cluster.address(0)).create();
+        cache = Cache.builder().capacity(2 * Cluster.REGION_BYTES).servers(cluster.address(0)).configuration(configuration).create();
         cache.addServer(cluster.address(1));
         session = cache.openSession();
         buffer = cache.allocate(4096);

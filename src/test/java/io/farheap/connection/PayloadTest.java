@@ -82,6 +82,24 @@ class PayloadTest {
         }
     }
 
+    /** Every byte of a payload counts, and so does its padding. */
+    @Test
+    void everyByteIsInTheHash() {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment batch = arena.allocate(BYTES, 64);
+            for (int bytes = 1; bytes <= LONGEST; bytes++) {
+                fill(batch);
+                long hash = Payload.hash(batch.address(), bytes, 1);
+                for (int at = 0; at < BatchFormat.padded(bytes); at++) {
+                    batch.set(JAVA_BYTE, at, (byte) (batch.get(JAVA_BYTE, at) ^ 1 << random.nextInt(8)));
+                    long other = Payload.hash(batch.address(), bytes, 1);
+                    assertTrue(hash != other, "byte " + at + " of " + bytes + ", seed " + seed);
+                    hash = other;
+                }
+            }
+        }
+    }
+
     /** A reader of a word at a multiple of 8 sees what one write stored, however the write lies. */
     @Test
     void alignedWordsDoNotTear() throws InterruptedException {

@@ -12,22 +12,28 @@ class RingShapeTest {
 
     /** A full batch of the largest records fits, and so does its answer with statuses. */
     @ParameterizedTest
-    @CsvSource({"1, 1", "16, 64", "4, 3", "1024, 1024", "7, 1000"})
+    @CsvSource({"1, 1", "16, 64", "4, 3", "4096, 4096", "7, 1000", "1, 2"})
     void aFullBatchFits(int queueDepth, int batch) {
         RingShape shape = new RingShape(queueDepth, batch);
         int payload = BatchFormat.padded(shape.recordBytes());
-        assertTrue(shape.recordBytes() >= 4 && shape.recordBytes() * batch <= RingShape.PAYLOAD_BYTES);
+        assertTrue(mostPerBatch(shape.recordBytes()) >= batch, "a record of this size may be in a batch of so many");
+        assertTrue(batch == 1 || mostPerBatch(shape.recordBytes() + 1) < batch, "and none that is larger");
         assertTrue(shape.requestSlotBytes() >= BatchFormat.HEADER_BYTES + batch * (BatchFormat.REQUEST_BYTES + payload));
         assertTrue(shape.responseSlotBytes() >= BatchFormat.HEADER_BYTES + batch * payload + BatchFormat.padded(batch));
         assertEquals(0, shape.requestSlotBytes() % 64);
         assertEquals(RingShape.CONTROL_BYTES + (long) (queueDepth + 1) * shape.requestSlotBytes(), shape.requestRingBytes());
     }
 
+    /** Redy's cap on b: 4 KB by the record's size, rounded up. */
+    private static int mostPerBatch(int recordBytes) {
+        return (RingShape.PAYLOAD_BYTES + recordBytes - 1) / recordBytes;
+    }
+
     @Test
     void whatIsOutOfBoundsIsRefusedWithItsLimits() {
-        for (int[] wrong : new int[][] {{0, 1}, {1, 0}, {1025, 1}, {1, 1025}, {-1, -1}}) {
+        for (int[] wrong : new int[][] {{0, 1}, {1, 0}, {4097, 1}, {1, 4097}, {-1, -1}}) {
             String message = assertThrows(IllegalArgumentException.class, () -> new RingShape(wrong[0], wrong[1])).getMessage();
-            assertTrue(message.contains("1 to 1024"), message);
+            assertTrue(message.contains("1 to 4096"), message);
         }
     }
 }

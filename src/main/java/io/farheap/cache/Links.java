@@ -1,0 +1,30 @@
+package io.farheap.cache;
+
+import io.farheap.region.RemoteRegion;
+import io.farheap.region.RemoteServer;
+
+/** A session's connections to servers, as migrations and the cache see them: made, replaced, flushed and ended by them. */
+interface Links extends AutoCloseable {
+
+    /** Connects to a server, before a region of it enters the table. */
+    void connect(RemoteServer server);
+
+    /** Connects anew where a connection to a server has failed, or there is none. */
+    void ensure(RemoteServer server);
+
+    /** Ends the connections to a server, if there are any; what is still in flight on them is failed. */
+    void disconnect(RemoteServer server);
+
+    /** Whether {@link #flush} would find nothing to do, for a caller that has executed a heavy fence. */
+    boolean flushedAlready(RemoteRegion region);
+
+    /** As {@link io.farheap.region.MigrationParticipant#flush}. */
+    boolean flush(RemoteRegion region);
+
+    /** As {@link io.farheap.region.MigrationParticipant#flushed}. */
+    boolean flushed(RemoteRegion region);
+
+    /** Ends all, and returns when that is done; they stay listed, for a migration that has to fence them. */
+    @Override
+    void close();
+}

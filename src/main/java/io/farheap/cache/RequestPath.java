@@ -1,0 +1,71 @@
+package io.farheap.cache;
+
+import java.lang.foreign.MemorySegment;
+
+/**
+ * What becomes of a session's requests between issue and callback. The session calls it inside its gate, one thread at a time, but for
+ * {@link #mayHold}.
+ */
+interface RequestPath {
+
+    /** {@link #now} has done the request. */
+    int DONE = 0;
+    /** {@link #now} has issued the request; its completion will be called back. */
+    int STARTED = 1;
+    /** {@link #now} has done nothing: the request has to be issued. */
+    int NOT_NOW = 2;
+
+    /**
+     * Issues a request, with its data in a registered buffer at address {@code local}, or else in a segment.
+     *
+     * @return false where the queue is full, and nothing has happened
+     */
+    boolean issue(boolean write, long address, long length, Buffer buffer, long local, MemorySegment segment, Completion completion, long token);
+
+    /**
+     * Issues one request for many records of one length, whose data follow one another in a buffer.
+     *
+     * @param count 1 to {@link #maxRecords}
+     * @return false where the queue is full, and nothing has happened
+     */
+    boolean issueAll(boolean write, long[] addresses, int count, int length, Buffer buffer, long local, Completion completion, long token);
+
+    /** The most records of one request. */
+    int maxRecords();
+
+    /**
+     * Does a request at once, where nothing else of the session is pending and nothing is in its way.
+     *
+     * @return {@link #DONE}, {@link #STARTED} or {@link #NOT_NOW}
+     */
+    int now(boolean write, long address, Buffer buffer, long offset, long length, Completion completion, long token);
+
+    /** Makes progress, and runs callbacks. @return how many ran */
+    int poll();
+
+    /** Sends what waits for others to be sent with. */
+    void flush();
+
+    /** Makes what is on its way raise events on the session's channel. @return for how many ns a thread may sleep without one; 0 for ever */
+    long listen();
+
+    /** A migration lets requests through again. */
+    void resumeHeld();
+
+    /** Ends what has not been sent: it is called back as {@link Status#CLOSED}. */
+    void abandonUnposted();
+
+    /** Requests between issue and callback. */
+    int pending();
+
+    /** Requests that wait for a migration. */
+    int heldCount();
+
+    /** Whether requests wait for a migration, for a thread that is not the session's. */
+    boolean mayHold();
+
+    /** Whether a request uses a buffer. */
+    boolean uses(Buffer buffer);
+
+    boolean inCallback();
+}

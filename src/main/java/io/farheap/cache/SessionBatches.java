@@ -1,0 +1,429 @@
+package io.farheap.cache;
+
+import io.farheap.connection.BatchConnection;
+import io.farheap.connection.BatchFormat;
+import io.farheap.latency.OperationLatency;
+import io.farheap.region.RegionTable;
+import io.farheap.region.RemoteRegion;
+
+import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
+
+/**
+ * A session's requests in batched mode: small ones go into batches, the others the direct way, through {@link SessionEngine}. The
+ * session calls it inside its gate, in the engine's place.
+ *
+ * <p>Order. Requests to one server in batches are executed in the order of issue. A small request that overlaps a direct one which is
+ * not called back goes the direct way too, behind it. A direct request that overlaps one in a batch which is not answered waits in the
+ * engine's queue until it is. {@link Runs} keep the order of callbacks between the two ways.
+ *
+ * <p>A batch is sent when it is full; by a poll, when nothing of the session is on its way to that server; or by {@link #flush}. A batch of
+ * one request that a poll would send becomes a one-sided operation (Redy, section 4.3).
+ */
+final class SessionBatches implements RequestPath {
+
+    private static final int FIRST_RUNS = 1024;
+    /** Not an entry: the segment cannot be read any more, which the direct way reports. */
+    private static final int GONE = -1;
+    private static final long PATIENCE_NANOS = 50_000_000;
+    private static final long NO_PATIENCE_NANOS = 1_000_000;
+
+    private final SessionEngine engine;
+    private final RegionTable table;
+    private final OperationLatency latency;
+    private final Runs runs = new Runs(FIRST_RUNS);
+    private final Parts parts;
+    private final BatchRoute[] routes;
+    /** By server; null where there is none, or where it has failed. */
+    private BatchLane[] byServer = {};
+    /** Those in use. */
+    private BatchLane[] lanes = {};
+    /** Requests in batches between issue and callback. */
+    private int pending;
+
+    /** @param capacity requests of the engine between issue and callback */
+    SessionBatches(SessionEngine engine, RegionTable table, OperationLatency latency, int capacity) {
+        this.engine = engine;
+        this.table = table;
+        this.latency = latency;
+        this.parts = new Parts(capacity);
+        this.routes = new BatchRoute[table.size()];
+        forgetRoutes();
+        engine.barrier(this::blocks);
+    }
+
+    /** Uses a connection for a server from now on. */
+    void add(int server, BatchConnection connection) {
+        if (server >= byServer.length) {
+            byServer = Arrays.copyOf(byServer, server + 1);
+        }
+        byServer[server] = new BatchLane(connection);
+        lanes = Arrays.copyOf(lanes, lanes.length + 1);
+        lanes[lanes.length - 1] = byServer[server];
+        forgetRoutes();
+    }
+
+    /** Ends the use of a server's connection, which has been failed: what was in flight on it is lost, and called back by the next polls. */
+    void remove(int server) {
+        BatchLane removed = byServer[server];
+        byServer[server] = null;
+        lanes = Arrays.stream(lanes).filter(lane -> lane != removed).toArray(BatchLane[]::new);
+        forgetRoutes();
+    }
+
+    /** The connection to a server, or null. */
+    BatchConnection connection(int server) {
+        return server < byServer.length && byServer[server] != null ? byServer[server].connection : null;
+    }
+
+    @Override
+    public int pending() {
+        return pending + engine.pending();
+    }
+
+    @Override
+    public boolean uses(Buffer buffer) {
+        if (engine.uses(buffer)) {
+            return true;
+        }
+        for (BatchLane lane : lanes) {
+            if (lane.uses(buffer)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** With nothing pending, a request alone is one-sided. */
+    @Override
+    public int now(boolean write, long address, Buffer buffer, long offset, long length, Completion completion, long token) {
+        if (pending > 0) {
+            return NOT_NOW;
+        }
+        int result = engine.now(write, address, buffer, offset, length, completion, token);
+        if (result == STARTED) {
+            runs.direct(engine.tail());
+        }
+        return result;
+    }
+
+    @Override
+    public boolean issue(boolean write, long address, long length, Buffer buffer, long local, MemorySegment segment, Completion completion,
+                  long token) {
+        int index = table.indexOf(address);
+        RemoteRegion region = table.get(index);
+        BatchRoute route = routes[index];
+        long offset = table.offsetOf(address);
+        if (route.region != region) {
+            route = learn(index, region, write, offset, length);
+            if (route == null) {
+                return direct(write, address, length, buffer, local, segment, completion, token);
+            }
+        }
+        BatchLane lane = route.lane;
+        BatchConnection connection = lane.connection;
+        if (length > connection.recordBytes() || length > table.regionBytes() - offset
+            || engine.pending() > 0 && engine.mayOverlap(address, length)) {
+            return direct(write, address, length, buffer, local, segment, completion, token);
+        }
+        if (!connection.hasRoom() && !makeRoom(connection)) {
+            return connection.failed() && direct(write, address, length, buffer, local, segment, completion, token);
+        }
+        int entry = segment == null ? add(connection, write, route.regionId, offset, (int) length, local)
+            : addSegment(lane, write, route.regionId, offset, segment);
+        if (entry == GONE) {
+            return direct(write, address, length, buffer, local, segment, completion, token);
+        }
+        lane.fill(entry, write, address, (int) length, buffer, local, completion, token);
+        if (latency != null) {
+            time(lane, entry);
+        }
+        runs.add(lane);
+        pending++;
+        if (connection.isFull()) {
+            connection.send();
+        }
+        return true;
+    }
+
+    private static int add(BatchConnection connection, boolean write, int region, long offset, int length, long local) {
+        return write ? connection.addWrite(region, offset, length, local) : connection.addRead(region, offset, length, local);
+    }
+
+    private static int addSegment(BatchLane lane, boolean write, int region, long offset, MemorySegment segment) {
+        if (write) {
+            try {
+                return lane.connection.addWrite(region, offset, segment);
+            } catch (IllegalStateException | WrongThreadException e) {
+                return GONE;
+            }
+        }
+        int entry = lane.connection.addRead(region, offset, (int) segment.byteSize(), 0);
+        lane.segment[entry] = segment;
+        return entry;
+    }
+
+    /** A full batch may be waiting for room in the send queue. */
+    private static boolean makeRoom(BatchConnection connection) {
+        return connection.isFull() && connection.send() && connection.hasRoom();
+    }
+
+    /** The way of a request to a region that no route was known for; null for the direct way. */
+    private BatchRoute learn(int index, RemoteRegion region, boolean write, long offset, long length) {
+        RemoteRegion copy = region.divided() ? region.division().copy(write, offset, length) : region;
+        if (copy == null || copy.serverIndex() >= byServer.length) {
+            return null;
+        }
+        BatchLane lane = byServer[copy.serverIndex()];
+        if (lane == null || lane.connection.failed()) {
+            return null;
+        }
+        BatchRoute route = new BatchRoute(copy, lane);
+        if (copy == region) {
+            routes[index] = route;
+        }
+        return route;
+    }
+
+    private void forgetRoutes() {
+        Arrays.fill(routes, BatchRoute.UNKNOWN);
+    }
+
+    private boolean direct(boolean write, long address, long length, Buffer buffer, long local, MemorySegment segment, Completion completion,
+                           long token) {
+        if (!engine.issue(write, address, length, buffer, local, segment, completion, token)) {
+            return false;
+        }
+        runs.direct(engine.tail());
+        return true;
+    }
+
+    /** The records are requests of their own. */
+    @Override
+    public boolean issueAll(boolean write, long[] addresses, int count, int length, Buffer buffer, long local, Completion completion, long token) {
+        if (parts.full() || !engine.hasRoomFor(count)) {
+            return false;
+        }
+        for (BatchLane lane : lanes) {
+            if (!lane.connection.failed() && lane.connection.room() < count) {
+                return false;
+            }
+        }
+        int whole = parts.begin(count, completion, token);
+        for (int i = 0; i < count; i++) {
+            long at = local + (long) i * length;
+            if (!issue(write, addresses[i], length, buffer, at, null, parts, whole)
+                && !direct(write, addresses[i], length, buffer, at, null, parts, whole)) {
+                throw new AssertionError("no room for a record that was counted");
+            }
+        }
+        return true;
+    }
+
+    private void time(BatchLane lane, int entry) {
+        int timed = latency.due();
+        lane.timed[entry] = timed;
+        if (timed > 0) {
+            lane.issuedAt[entry] = System.nanoTime();
+        }
+    }
+
+    /** Whether a direct request has to wait for one in a batch, which is then on its way. */
+    private boolean blocks(long address, long length) {
+        for (BatchLane lane : lanes) {
+            if (!lane.connection.isAnswered() && lane.overlaps(address, length)) {
+                lane.connection.send();
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Takes answers, makes progress on the direct way, runs callbacks and sends what is due. */
+    @Override
+    public int poll() {
+        for (BatchLane lane : lanes) {
+            lane.connection.receive();
+        }
+        if (engine.pending() > 0) {
+            engine.advance();
+        }
+        int called = callBack();
+        for (int server = 0; server < byServer.length; server++) {
+            BatchLane lane = byServer[server];
+            if (lane != null && lane.connection.waiting() > 0) {
+                sendIfDue(server, lane);
+            }
+        }
+        return called;
+    }
+
+    private int callBack() {
+        // What callbacks issue waits for the next poll: it may be done at once, where a server is lost.
+        int most = pending();
+        int called = 0;
+        while (called < most && !runs.isEmpty()) {
+            BatchLane lane = runs.lane();
+            if (lane != null) {
+                int ran = callBack(lane, Math.min(most - called, runs.count()));
+                called += ran;
+                if (ran == 0) {
+                    break;
+                }
+            } else {
+                long end = runs.count();
+                called += engine.callBack(end);
+                // What its callbacks issued directly has made the run longer, and waits for the next poll.
+                if (engine.head() < runs.count()) {
+                    return called;
+                }
+                runs.next();
+            }
+        }
+        return engine.heldCount() > 0 ? called + engine.callBack(engine.head()) : called;
+    }
+
+    /** Runs the callbacks of the oldest run as far as it is answered. @return how many ran */
+    private int callBack(BatchLane lane, long most) {
+        BatchConnection connection = lane.connection;
+        int ready = (int) Math.min(connection.ready(), most);
+        if (ready == 0) {
+            return 0;
+        }
+        boolean succeeded = connection.succeeded();
+        int entry = connection.head();
+        engine.inCallback(true);
+        try {
+            for (int end = entry + ready; entry < end; entry++) {
+                int status = succeeded ? Status.OK : status(connection.status(entry));
+                if (lane.segment[entry] != null) {
+                    status = copyOut(lane, entry, status);
+                }
+                if (latency != null && lane.timed[entry] > 0) {
+                    record(lane, entry);
+                }
+                Completion completion = lane.completion[entry];
+                long token = lane.token[entry];
+                // All of it is over before the callback, which may throw.
+                connection.finish();
+                runs.take();
+                pending--;
+                completion.completed(token, status);
+            }
+        } finally {
+            engine.inCallback(false);
+        }
+        return ready;
+    }
+
+    /** A region that the server says is not ours was taken away with the lease: a migration drains its batches before. */
+    private static int status(byte answered) {
+        return answered == BatchFormat.DONE ? Status.OK : Status.LOST;
+    }
+
+    private static int copyOut(BatchLane lane, int entry, int status) {
+        MemorySegment segment = lane.segment[entry];
+        lane.segment[entry] = null;
+        if (status != Status.OK) {
+            return status;
+        }
+        try {
+            lane.connection.copyTo(entry, segment);
+            return Status.OK;
+        } catch (IllegalStateException | WrongThreadException e) {
+            return Status.SEGMENT_GONE;
+        }
+    }
+
+    private void record(BatchLane lane, int entry) {
+        long nanos = System.nanoTime() - lane.issuedAt[entry];
+        if (lane.write[entry]) {
+            latency.write(nanos, lane.timed[entry]);
+        } else {
+            latency.read(nanos, lane.timed[entry]);
+        }
+    }
+
+    private void sendIfDue(int server, BatchLane lane) {
+        BatchConnection connection = lane.connection;
+        if (connection.isFull()) {
+            connection.send();
+        } else if (connection.unanswered() == 0 && engine.inFlight(server) == 0) {
+            if (connection.waiting() > 1 || !goAlone(lane)) {
+                connection.send();
+            }
+        }
+    }
+
+    /** Makes the one request of an open batch a one-sided operation. @return false where something is in its way */
+    private boolean goAlone(BatchLane lane) {
+        BatchConnection connection = lane.connection;
+        int entry = connection.first();
+        if (lane.buffer[entry] == null || !engine.hasRoomFor(1) || !runs.withdraw(lane)) {
+            return false;
+        }
+        connection.withdraw();
+        pending--;
+        // What is timed is timed from here on: the wait for company was none of the operation's.
+        if (!direct(lane.write[entry], lane.address[entry], lane.length[entry], lane.buffer[entry], lane.local[entry], null,
+            lane.completion[entry], lane.token[entry])) {
+            throw new AssertionError("no room for a request that was counted");
+        }
+        return true;
+    }
+
+    @Override
+    public void flush() {
+        for (BatchLane lane : lanes) {
+            lane.connection.send();
+        }
+        engine.flush();
+    }
+
+    /** What is in a batch is sent. */
+    @Override
+    public void abandonUnposted() {
+        engine.abandonUnposted();
+        flush();
+    }
+
+    @Override
+    public long listen() {
+        engine.listen();
+        long patience = 0;
+        for (BatchLane lane : lanes) {
+            if (!lane.connection.isAnswered()) {
+                lane.connection.requestNotification();
+                // A server that is gone raises no event: polls find out.
+                long wait = lane.connection.requestWakeUp() ? PATIENCE_NANOS : NO_PATIENCE_NANOS;
+                patience = patience == 0 ? wait : Math.min(patience, wait);
+            }
+        }
+        return patience;
+    }
+
+    @Override
+    public int maxRecords() {
+        return engine.maxRecords();
+    }
+
+    @Override
+    public void resumeHeld() {
+        engine.resumeHeld();
+    }
+
+    @Override
+    public int heldCount() {
+        return engine.heldCount();
+    }
+
+    @Override
+    public boolean mayHold() {
+        return engine.mayHold();
+    }
+
+    @Override
+    public boolean inCallback() {
+        return engine.inCallback();
+    }
+}

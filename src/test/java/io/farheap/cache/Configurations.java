@@ -1,0 +1,17 @@
+package io.farheap.cache;
+
+import java.util.stream.Stream;
+
+/** The ways in which requests travel: tests of what they have in common run with each. */
+final class Configurations {
+
+    static final CacheConfiguration DIRECT = CacheConfiguration.DIRECT.withQueueDepth(8);
+    static final CacheConfiguration BATCHED = CacheConfiguration.DIRECT.with(0, 1, 16, 4);
+
+    private Configurations() {
+    }
+
+    static Stream<CacheConfiguration> all() {
+        return Stream.of(DIRECT, BATCHED);
+    }
+}
