@@ -22,6 +22,7 @@ public final class LatencyTracker {
     /** Of sources that were removed during the interval. */
     private final Histogram leftReads = new Histogram(OperationLatency.SIGNIFICANT_DIGITS);
     private final Histogram leftWrites = new Histogram(OperationLatency.SIGNIFICANT_DIGITS);
+    private LatencySums leftSums = LatencySums.NONE;
     private long intervalStartMillis = System.currentTimeMillis();
     private HistogramLogWriter log;
 
@@ -36,7 +37,17 @@ public final class LatencyTracker {
     public synchronized void remove(OperationLatency source) {
         if (sources.remove(source)) {
             source.drainInto(leftReads, leftWrites);
+            leftSums = leftSums.plus(source.sums());
         }
+    }
+
+    /** What all sessions have done since the tracker was made, closed ones too; intervals have no part in it. */
+    public synchronized LatencySums sums() {
+        LatencySums sums = leftSums;
+        for (OperationLatency source : sources) {
+            sums = sums.plus(source.sums());
+        }
+        return sums;
     }
 
     /** Writes every interval from now on to {@code out}, which stays the caller's. */

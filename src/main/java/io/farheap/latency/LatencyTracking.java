@@ -12,6 +12,9 @@ public enum LatencyTracking {
      */
     SAMPLED,
 
+    /** A random one of about 64, counted 64 times, however long it takes: averages and counts over many requests, for next to no time. */
+    SPARSE,
+
     /** Every request, so that totals are exact and no outlier is missed. */
     EVERY
 }

@@ -3,6 +3,9 @@ package io.farheap.latency;
 import org.HdrHistogram.Histogram;
 import org.HdrHistogram.SingleWriterRecorder;
 
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+
 /**
  * Latencies of one session's reads and writes, in ns. The session's thread asks which requests to time and records, without
  * allocating or waiting; any other thread takes intervals.
@@ -22,17 +25,41 @@ public final class OperationLatency {
     private static final long SAMPLED_BELOW_NANOS = 1_000;
     private static final int SAMPLE = 64;
 
+    private static final VarHandle READ_COUNT = handle("readCount");
+    private static final VarHandle READ_NANOS = handle("readNanos");
+    private static final VarHandle WRITE_COUNT = handle("writeCount");
+    private static final VarHandle WRITE_NANOS = handle("writeNanos");
+
+    private static VarHandle handle(String field) {
+        try {
+            return MethodHandles.lookup().findVarHandle(OperationLatency.class, field, long.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
     private final SingleWriterRecorder reads = new SingleWriterRecorder(SIGNIFICANT_DIGITS);
     private final SingleWriterRecorder writes = new SingleWriterRecorder(SIGNIFICANT_DIGITS);
-    private final boolean sampled;
+    /** How long a request may take so that, after it, a sample is enough. */
+    private final long sampledBelow;
 
     private int skipped;
-    private int weight = 1;
+    private int weight;
     private long random;
+    /** Written by the session's thread alone, read by any. */
+    private long readCount;
+    private long readNanos;
+    private long writeCount;
+    private long writeNanos;
 
-    /** @param tracking {@link LatencyTracking#SAMPLED} or {@link LatencyTracking#EVERY} */
+    /** @param tracking not {@link LatencyTracking#NONE} */
     OperationLatency(LatencyTracking tracking, long seed) {
-        this.sampled = tracking == LatencyTracking.SAMPLED;
+        this.sampledBelow = switch (tracking) {
+            case SAMPLED -> SAMPLED_BELOW_NANOS;
+            case SPARSE -> Long.MAX_VALUE;
+            case EVERY, NONE -> 0;
+        };
+        this.weight = tracking == LatencyTracking.SPARSE ? SAMPLE : 1;
         this.random = seed | 1;
         for (int i = 0; i < 2; i++) {
             reads.recordValue(LARGEST_EXPECTED_NANOS);
@@ -53,17 +80,28 @@ public final class OperationLatency {
     }
 
     public void read(long nanos, int requests) {
-        record(reads, nanos, requests);
+        long value = record(reads, nanos, requests);
+        READ_NANOS.setOpaque(this, readNanos + value * requests);
+        READ_COUNT.setOpaque(this, readCount + requests);
     }
 
     public void write(long nanos, int requests) {
-        record(writes, nanos, requests);
+        long value = record(writes, nanos, requests);
+        WRITE_NANOS.setOpaque(this, writeNanos + value * requests);
+        WRITE_COUNT.setOpaque(this, writeCount + requests);
     }
 
-    private void record(SingleWriterRecorder recorder, long nanos, int requests) {
+    private long record(SingleWriterRecorder recorder, long nanos, int requests) {
         long value = Math.clamp(nanos, 0, LARGEST_EXPECTED_NANOS);
         recorder.recordValueWithCount(value, requests);
-        weight = sampled && value < SAMPLED_BELOW_NANOS ? SAMPLE : 1;
+        weight = value < sampledBelow ? SAMPLE : 1;
+        return value;
+    }
+
+    /** All that it has recorded. Of a request that is being recorded, a part may be missing. Any thread. */
+    LatencySums sums() {
+        return new LatencySums((long) READ_COUNT.getOpaque(this), (long) READ_NANOS.getOpaque(this), (long) WRITE_COUNT.getOpaque(this),
+            (long) WRITE_NANOS.getOpaque(this));
     }
 
     /** This request is timed, on behalf of as many as lie between two of them on average; the gap is random, so that no rhythm of requests biases the sample. */

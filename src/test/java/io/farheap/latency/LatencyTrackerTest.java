@@ -69,4 +69,41 @@ class LatencyTrackerTest {
         assertEquals(3, read.get("write").getTotalCount());
         assertEquals(tracker.total().reads().getMaxValue(), read.get("read").getMaxValue());
     }
+
+    @Test
+    void sumsGoOnWhereIntervalsEndAndSessionsClose() {
+        OperationLatency first = tracker.newSource(LatencyTracking.EVERY);
+        OperationLatency second = tracker.newSource(LatencyTracking.EVERY);
+        first.read(100, 1);
+        first.read(300, 1);
+        second.write(50, 2);
+        assertEquals(new LatencySums(2, 400, 2, 100), tracker.sums());
+        tracker.endInterval();
+        tracker.remove(first);
+        second.read(1_000, 1);
+        LatencySums sums = tracker.sums();
+        assertEquals(new LatencySums(3, 1_400, 2, 100), sums);
+        assertEquals(new LatencySums(1, 1_000, 0, 0), sums.minus(new LatencySums(2, 400, 2, 100)));
+        assertEquals(50, sums.writeLatencyNanos());
+        assertEquals(0, LatencySums.NONE.readLatencyNanos());
+    }
+
+    @Test
+    void aSparseSampleCountsAllAndTimesFewHoweverLongTheyTake() {
+        OperationLatency source = tracker.newSource(LatencyTracking.SPARSE);
+        int requests = 1_000_000;
+        int timed = 0;
+        for (int i = 0; i < requests; i++) {
+            int due = source.due();
+            if (due > 0) {
+                timed++;
+                source.read(i % 2 == 0 ? 10_000 : 30_000, due);
+            }
+        }
+        LatencySums sums = tracker.sums();
+        assertEquals(requests / 64.0, timed, requests / 64.0 * 0.05);
+        assertEquals(requests, sums.reads(), requests * 0.05);
+        assertEquals(20_000, sums.readLatencyNanos(), 1_000);
+        assertEquals(sums.reads(), tracker.endInterval().reads().getTotalCount());
+    }
 }
