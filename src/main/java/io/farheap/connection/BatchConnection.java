@@ -46,6 +46,7 @@ public final class BatchConnection implements AutoCloseable {
     private static final long RECEIVE_ID = -1;
     private static final int COMPLETION_BATCH = 16;
     private static final int CHECK_MASK = 0xFF;
+    private static final int REAP_MASK = 3;
     private static final long PROBE_NANOS = 100_000_000L;
     private static final long TORN_NANOS = 1_000_000_000L;
 
@@ -425,6 +426,10 @@ public final class BatchConnection implements AutoCloseable {
         } else if (answered < sent && (++fruitless & CHECK_MASK) == 0) {
             checkOnServer();
         } else if (answered < sent) {
+            if (inSendQueue > 0 && (fruitless & REAP_MASK) == 0) {
+                // Some devices work while they are polled, and need a thread of their own where nobody does.
+                reap();
+            }
             ringIfAsleep();
         }
         return received;

@@ -310,6 +310,11 @@ final class MessageRing implements AutoCloseable {
         return rung;
     }
 
+    /** Whether answers may be on their way. */
+    boolean answering() {
+        return inSendQueue > 0;
+    }
+
     /** Makes the next bell raise an event. @return whether there was one already */
     boolean listen() {
         completions.requestNotification();

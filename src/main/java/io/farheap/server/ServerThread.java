@@ -21,6 +21,8 @@ final class ServerThread implements AutoCloseable {
     private static final long BELL = 1;
     /** A bell that came while nobody slept has used up the ring's receive: it is renewed now and then. */
     private static final int REAP_MASK = 0xFF;
+    /** Some devices work while they are polled, and need a thread of their own where nobody does. */
+    private static final int WORK_MASK = 3;
 
     private final OwnerGate gate = new OwnerGate();
     private final IdleRounds idle;
@@ -121,10 +123,11 @@ final class ServerThread implements AutoCloseable {
     private int serveAll() {
         int served = 0;
         boolean reap = (++rounds & REAP_MASK) == 0;
+        boolean work = (rounds & WORK_MASK) == 0;
         for (MessageRing ring : rings) {
             try {
                 served += ring.serve();
-                if (reap) {
+                if (reap || work && ring.answering()) {
                     ring.reap();
                 }
             } catch (RuntimeException e) {
