@@ -1,6 +1,7 @@
 package io.farheap.connection;
 
 import io.farheap.verbs.CompletionQueue;
+import io.farheap.verbs.DeviceLimits;
 import io.farheap.verbs.Endpoint;
 import io.farheap.verbs.OneOperation;
 import io.farheap.verbs.ProtectionDomain;
@@ -89,6 +90,11 @@ public final class Connection implements AutoCloseable {
         for (int slot = 0; slot <= slots; slot++) {
             requests.id(slot, id(slot));
         }
+    }
+
+    /** The largest depth that a device allows: its queue pairs have entries of our own too. */
+    public static int maxDepth(DeviceLimits limits) {
+        return limits.maxQueuePairRequests() - RESERVED;
     }
 
     /**

@@ -1,5 +1,8 @@
 package io.farheap.slo;
 
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+
 /**
  * All configurations that a machine, a record size and a device allow, as Redy's tree (section 5.2): its levels are the {@link Parameter}s,
  * a node's children the values that those above it leave, in increasing order; below a queue depth lies the leaf, its performance.
@@ -68,6 +71,13 @@ public record ConfigurationSpace(int clientCores, int maxBatch, int minDepth, in
         long depths = maxDepth - minDepth + 1L;
         long withServer = clientCores * (clientCores + 1L) / 2 * maxBatch;
         return (withServer + clientCores) * depths;
+    }
+
+    /** All of it, the cheapest first. */
+    public Stream<Configuration> stream() {
+        return IntStream.rangeClosed(0, clientCores).boxed().flatMap(s -> IntStream.rangeClosed(Math.max(1, s), clientCores).boxed()
+            .flatMap(c -> IntStream.rangeClosed(1, s == 0 ? 1 : maxBatch).boxed()
+                .flatMap(b -> IntStream.rangeClosed(minDepth, maxDepth).mapToObj(q -> new Configuration(c, s, b, q)))));
     }
 
     public boolean contains(Configuration configuration) {

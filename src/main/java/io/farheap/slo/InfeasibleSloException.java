@@ -1,6 +1,7 @@
 package io.farheap.slo;
 
 import java.util.List;
+import java.util.Locale;
 import java.util.stream.Collectors;
 
 /** No configuration of a model meets an objective. */
@@ -8,9 +9,9 @@ public final class InfeasibleSloException extends RuntimeException {
 
     private final transient List<NearestFeasible> nearest;
 
-    InfeasibleSloException(PerformanceModel model, Slo slo, List<NearestFeasible> nearest) {
+    InfeasibleSloException(PerformanceModel model, Slo slo, double margin, List<NearestFeasible> nearest) {
         super("no configuration with up to " + model.space().clientCores() + " client threads on device " + model.subject().device()
-            + " meets the objective (" + slo + "); the nearest: " + nearest.stream().map(NearestFeasible::toString).collect(Collectors.joining("; ")));
+            + " meets the objective (" + slo + ")" + (margin == 0 ? "" : String.format(Locale.ROOT, " with a margin of %.3g%%", 100 * margin)) + "; the nearest: " + nearest.stream().map(NearestFeasible::toString).collect(Collectors.joining("; ")));
         this.nearest = List.copyOf(nearest);
     }
 

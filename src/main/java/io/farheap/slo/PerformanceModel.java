@@ -95,5 +95,10 @@ public final class PerformanceModel {
 
     /** Of figures of one kind, in its unit. */
     public record Range(double low, double high) {
+
+        /** @param share of the way from the lowest to the highest, from 0 to 1 */
+        public double at(double share) {
+            return low + (high - low) * share;
+        }
     }
 }

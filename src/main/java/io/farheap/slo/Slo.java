@@ -22,6 +22,22 @@ public record Slo(Objective reads, Objective writes) {
         return metBy(performance.readLatencyNanos(), performance.readsPerSecond(), performance.writeLatencyNanos(), performance.writesPerSecond());
     }
 
+    /**
+     * A tighter one, for predictions that may be wrong: with latencies divided and throughputs multiplied by {@code 1 + margin}.
+     *
+     * @throws IllegalArgumentException where the margin is negative or not a number
+     */
+    public Slo withMargin(double margin) {
+        if (!(margin >= 0)) {
+            throw new IllegalArgumentException("a margin of " + margin + "; it is at least 0, such as 0.1 for a tenth");
+        }
+        return new Slo(tightened(reads, margin), tightened(writes, margin));
+    }
+
+    private static Objective tightened(Objective objective, double margin) {
+        return new Objective(objective.latencyNanos() / (1 + margin), objective.perSecond() * (1 + margin));
+    }
+
     /** With latencies multiplied and throughputs divided by these factors, of at least 1 each. */
     Slo relaxed(double latency, double throughput) {
         return new Slo(relaxed(reads, latency, throughput), relaxed(writes, latency, throughput));
