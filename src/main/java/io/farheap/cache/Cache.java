@@ -1,5 +1,6 @@
 package io.farheap.cache;
 
+import io.farheap.connection.Connection;
 import io.farheap.control.ControlException;
 import io.farheap.latency.LatencyTracker;
 import io.farheap.latency.LatencyTracking;
@@ -12,6 +13,7 @@ import io.farheap.region.RegionMigration;
 import io.farheap.region.RegionTable;
 import io.farheap.region.RemoteRegion;
 import io.farheap.region.RemoteServer;
+import io.farheap.slo.Explanation;
 import io.farheap.verbs.Access;
 import io.farheap.verbs.Context;
 import io.farheap.verbs.Devices;
@@ -20,6 +22,7 @@ import io.farheap.verbs.ProtectionDomain;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -45,6 +48,8 @@ public final class Cache implements AutoCloseable {
     private final LatencyTracker latency = new LatencyTracker();
     private final RegionTable table;
     private final RegionMigration migration;
+    /** Null where the cache has no objective. */
+    private final SloWatch watch;
 
     private final List<RemoteServer> servers = new CopyOnWriteArrayList<>();
     private final List<Session> sessions = new CopyOnWriteArrayList<>();
@@ -62,9 +67,12 @@ public final class Cache implements AutoCloseable {
         this.events = new CompletionEvents(options.name());
         try (Undo undo = new Undo()) {
             context = undo.add(Devices.open(options.device()));
-            if (options.configuration().queueDepth() >= context.limits().maxQueuePairRequests()) {
+            if (options.configuration().queueDepth() > Connection.maxDepth(context.limits())) {
                 throw new IllegalArgumentException("a queue depth of " + options.configuration().queueDepth() + "; " + context.device().name()
-                    + " takes up to " + (context.limits().maxQueuePairRequests() - 1));
+                    + " takes up to " + Connection.maxDepth(context.limits()));
+            }
+            if (options.tuning() != null) {
+                options.tuning().check(context);
             }
             domain = undo.add(context.allocateProtectionDomain());
             scratch = undo.add(RegisteredMemory.allocate(domain, "farheap-scratch", Long.BYTES, Access.LOCAL_WRITE));
@@ -77,6 +85,8 @@ public final class Cache implements AutoCloseable {
             if (options.file() != null) {
                 load();
             }
+            watch = options.tuning() == null ? null
+                : new SloWatch(options.name(), latency, options.tuning().why(), options.tuning().period(), options.tuning().listener());
             undo.keep();
         }
     }
@@ -178,6 +188,16 @@ public final class Cache implements AutoCloseable {
     /** Latencies of all sessions; empty where the cache was built without {@link CacheBuilder#trackLatency}. */
     public LatencyTracker latency() {
         return latency;
+    }
+
+    /** Why the cache runs with its configuration; empty where it was created without an objective. */
+    public Optional<Explanation> explanation() {
+        return watch == null ? Optional.empty() : Optional.of(watch.explanation());
+    }
+
+    /** What the cache did in the last period that is over, beside its objective; empty where it has none, or no period is over. */
+    public Optional<SloReport> sloReport() {
+        return watch == null ? Optional.empty() : watch.last();
     }
 
     /** Servers that the cache uses, as HOST:PORT. */
@@ -348,6 +368,9 @@ public final class Cache implements AutoCloseable {
                 topology.unlock();
             }
             everything.add(context);
+            if (watch != null) {
+                everything.add(watch);
+            }
             everything.add(domain);
             everything.add(scratch);
             servers.forEach(everything::add);

@@ -1,6 +1,7 @@
 package io.farheap.cache;
 
 import io.farheap.connection.RingShape;
+import io.farheap.slo.Configuration;
 import io.farheap.thread.Idle;
 
 /**
@@ -54,6 +55,14 @@ public record CacheConfiguration(int clientThreads, int serverThreads, int batch
     /** @return the same, with (c, s, b, q) */
     public CacheConfiguration with(int clientThreads, int serverThreads, int batch, int queueDepth) {
         return new CacheConfiguration(clientThreads, serverThreads, batch, queueDepth, inlineBytes, pinned, idle);
+    }
+
+    /**
+     * With what was found for an objective: its client threads are the application's own, each with a session, since a model is measured
+     * that way.
+     */
+    public CacheConfiguration with(Configuration found) {
+        return with(0, found.serverThreads(), found.batchSize(), found.queueDepth());
     }
 
     public CacheConfiguration withQueueDepth(int depth) {

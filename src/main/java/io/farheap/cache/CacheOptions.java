@@ -23,9 +23,11 @@ import java.util.function.LongConsumer;
  * @param latencyTracking which requests sessions time
  * @param lostListener  told when a server is lost, on a thread that it must not hold; or null
  * @param migration     how regions move
+ * @param tuning        where the configuration was found for an objective, or null
  */
 record CacheOptions(long capacity, List<String> servers, String device, Path file, LongConsumer loaded, String name,
-                    CacheConfiguration configuration, int requests, int doorbellBatch, LatencyTracking latencyTracking, LostServerListener lostListener, MigrationOptions migration) {
+                    CacheConfiguration configuration, int requests, int doorbellBatch, LatencyTracking latencyTracking, LostServerListener lostListener, MigrationOptions migration,
+                    Tuning tuning) {
 
     private static final int MAX_REQUESTS = 1 << 16;
     private static final int COMPLETION_ENTRIES_PER_DEPTH = 16;

@@ -1,0 +1,9 @@
+package io.farheap.cache;
+
+/** Told what a cache did beside its objective. */
+@FunctionalInterface
+public interface SloListener {
+
+    /** After each period, on a thread of the cache's that it must not hold. It may {@linkplain Cache#reshape reshape} the cache from another. */
+    void compared(SloReport report);
+}

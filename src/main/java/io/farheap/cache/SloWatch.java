@@ -1,0 +1,96 @@
+package io.farheap.cache;
+
+import io.farheap.latency.LatencySums;
+import io.farheap.latency.LatencyTracker;
+import io.farheap.slo.Explanation;
+
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.locks.LockSupport;
+
+/** Compares, period by period and on a thread of its own, what a cache does with its objective. Thread-safe. */
+final class SloWatch implements AutoCloseable {
+
+    private static final System.Logger LOG = System.getLogger(SloWatch.class.getName());
+
+    private final String name;
+    private final LatencyTracker latency;
+    private final long periodNanos;
+    private final SloListener listener;
+    private final Thread thread;
+    private volatile Explanation why;
+    private volatile SloReport last;
+    private volatile boolean stopped;
+
+    /**
+     * @param name     the cache's
+     * @param period   of which averages are taken
+     * @param listener told after each, or null
+     */
+    SloWatch(String name, LatencyTracker latency, Explanation why, Duration period, SloListener listener) {
+        this.name = name;
+        this.latency = latency;
+        this.why = why;
+        this.periodNanos = period.toNanos();
+        this.listener = listener;
+        thread = new Thread(this::run, name + "-slo");
+        thread.setDaemon(true);
+        thread.start();
+    }
+
+    Explanation explanation() {
+        return why;
+    }
+
+    /** The cache runs with another configuration from now on; a period that has begun is not compared with anything. */
+    void changed(Explanation now) {
+        why = now;
+    }
+
+    Optional<SloReport> last() {
+        return Optional.ofNullable(last);
+    }
+
+    private void run() {
+        LatencySums before = latency.sums();
+        long from = System.nanoTime();
+        while (!stopped) {
+            Explanation beginning = why;
+            awaitUntil(from + periodNanos);
+            LatencySums sums = latency.sums();
+            long now = System.nanoTime();
+            if (!stopped && beginning == why) {
+                compare(beginning, sums.minus(before), now - from);
+            }
+            before = sums;
+            from = now;
+        }
+    }
+
+    private void awaitUntil(long time) {
+        for (long left = time - System.nanoTime(); left > 0 && !stopped; left = time - System.nanoTime()) {
+            LockSupport.parkNanos(this, left);
+        }
+    }
+
+    private void compare(Explanation with, LatencySums done, long nanos) {
+        SloReport report = SloReport.of(with.slo(), with.chosen().configuration(), done, nanos);
+        last = report;
+        if (report.missed()) {
+            SloMissedEvent.emit(name, with.chosen().configuration().toString(), report);
+        }
+        if (listener != null) {
+            try {
+                listener.compared(report);
+            } catch (RuntimeException e) {
+                LOG.log(System.Logger.Level.WARNING, "cache " + name + ": the listener of its objective failed", e);
+            }
+        }
+    }
+
+    @Override
+    public void close() {
+        stopped = true;
+        LockSupport.unpark(thread);
+    }
+}

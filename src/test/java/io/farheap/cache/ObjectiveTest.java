@@ -1,0 +1,198 @@
+package io.farheap.cache;
+
+import io.farheap.slo.Configuration;
+import io.farheap.slo.InfeasibleSloException;
+import io.farheap.slo.Measurement;
+import io.farheap.slo.MeasurementPlan;
+import io.farheap.slo.ModelSubject;
+import io.farheap.slo.Objective;
+import io.farheap.slo.Performance;
+import io.farheap.slo.PerformanceModel;
+import io.farheap.slo.Slo;
+import io.farheap.testing.Need;
+import io.farheap.testing.Needs;
+import io.farheap.testing.TestDevice;
+
+import jdk.jfr.Recording;
+import jdk.jfr.consumer.RecordedEvent;
+import jdk.jfr.consumer.RecordingFile;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+/** Caches that are asked for by an objective. Their models are made up, so that they promise what a test needs. */
+@Timeout(60)
+@Needs(Need.SOFTVERBS)
+class ObjectiveTest {
+
+    /** More throughput with each server thread and batch, and with it more latency. */
+    private static final Measurement PROMISES = how -> {
+        double size = how.batchSize() * how.queueDepth() * (1 + how.serverThreads());
+        return new Performance(1_000 * size, 1e5 * size, 1_000 * size, 1e5 * size);
+    };
+
+    private final Cluster cluster = new Cluster(4);
+
+    @TempDir
+    private Path directory;
+
+    @AfterEach
+    void close() {
+        cluster.close();
+    }
+
+    private static PerformanceModel model(String device) {
+        ModelSubject subject = new ModelSubject(device, "made up", 0, 64, 50, 1, 4);
+        MeasurementPlan plan = new MeasurementPlan(subject);
+        try {
+            while (!plan.complete()) {
+                plan.record(PROMISES.measure(plan.next()));
+            }
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+        return plan.model();
+    }
+
+    private CacheBuilder builder() {
+        return Cache.builder().capacity(2 * Cluster.REGION_BYTES).servers(cluster.addresses()).model(model("soft0 (soft)"));
+    }
+
+    private static Slo reads(double nanos, double perSecond) {
+        return new Slo(new Objective(nanos, perSecond), Objective.NONE);
+    }
+
+    @Test
+    void itRunsWithTheConfigurationThatWasFound() {
+        try (Cache cache = builder().margin(0).slo(reads(1e9, 3e6)).create()) {
+            assertEquals(new Configuration(1, 1, 4, 4), cache.explanation().orElseThrow().chosen().configuration());
+            checkItWorks(cache);
+        }
+        try (Cache cache = builder().margin(0).create(2 * Cluster.REGION_BYTES, reads(1e9, 2e5), Duration.ofHours(1), null)) {
+            assertEquals(new Configuration(1, 0, 1, 2), cache.explanation().orElseThrow().chosen().configuration());
+            checkItWorks(cache);
+        }
+    }
+
+    private static void checkItWorks(Cache cache) {
+        try (Session session = cache.openSession(); Buffer buffer = cache.allocate(4096)) {
+            int[] done = {0};
+            Completion count = (token, status) -> done[0] += status == Status.OK ? 1 : 0;
+            for (int i = 0; i < 64; i++) {
+                buffer.segment().set(JAVA_LONG, i * 8L, i + 1);
+                while (!session.write(i * 64L, buffer, i * 8L, 8, count, 0)) {
+                    session.poll();
+                }
+            }
+            session.drain();
+            for (int i = 0; i < 64; i++) {
+                while (!session.read(i * 64L, buffer, 2048 + i * 8L, 8, count, 0)) {
+                    session.poll();
+                }
+            }
+            session.drain();
+            assertEquals(128, done[0]);
+            for (int i = 0; i < 64; i++) {
+                assertEquals(i + 1, buffer.segment().get(JAVA_LONG, 2048 + i * 8L));
+            }
+            assertTrue(cache.latency().sums().writes() > 0, "requests are timed");
+        }
+    }
+
+    @Test
+    void theMarginIsKept() {
+        try (Cache cache = builder().margin(0.5).slo(reads(1e9, 2e5)).create()) {
+            assertEquals(new Configuration(1, 0, 1, 3), cache.explanation().orElseThrow().chosen().configuration());
+        }
+    }
+
+    @Test
+    void whatCannotBeMetIsRefusedAndNothingIsTaken() {
+        CacheBuilder builder = builder().slo(reads(1_500, 5e6));
+        InfeasibleSloException refused = assertThrows(InfeasibleSloException.class, builder::create);
+        assertFalse(refused.nearest().isEmpty());
+        assertTrue(refused.getMessage().contains("with a margin of 10.0%"), refused::getMessage);
+        assertEquals(4, cluster.freeRegions(0));
+    }
+
+    @Test
+    void aModelOfAnotherDeviceIsRefused() {
+        CacheBuilder other = builder().model(model("mlx5_0 (system)")).slo(reads(1e9, 1e5));
+        String message = assertThrows(IllegalArgumentException.class, other::create).getMessage();
+        assertTrue(message.contains("mlx5_0 (system) for a cache on soft0 (soft)"), message);
+        assertEquals(4, cluster.freeRegions(0));
+        try (Cache slowed = builder().model(model("soft0 (soft), connectx5")).slo(reads(1e9, 1e5)).create()) {
+            assertTrue(slowed.explanation().isPresent());
+        }
+    }
+
+    @Test
+    void optionsThatMakeNoSenseAreRefused() {
+        assertThrows(IllegalArgumentException.class, builder().model(null).slo(reads(1e9, 1e5))::create);
+        assertThrows(IllegalArgumentException.class, builder().slo(reads(1e9, 1e5)).margin(-1)::create);
+        assertThrows(IllegalArgumentException.class, builder().slo(reads(1e9, 1e5)).watch(Duration.ZERO, null)::create);
+        assertThrows(IllegalArgumentException.class, () -> builder().create(1, reads(1e9, 1e5), Duration.ZERO, null));
+    }
+
+    @Test
+    void aCacheWithoutAnObjectiveIsNotWatched() {
+        try (Cache cache = Cache.builder().capacity(1).servers(cluster.addresses()).create()) {
+            assertTrue(cache.explanation().isEmpty() && cache.sloReport().isEmpty());
+        }
+    }
+
+    @Test
+    void aMissIsReportedAndRecorded() throws Exception {
+        BlockingQueue<SloReport> reports = new LinkedBlockingQueue<>();
+        // The model promises what no device does.
+        Slo tooMuch = reads(1_100, 1);
+        try (Recording recording = new Recording()) {
+            recording.enable("io.farheap.SloMissed");
+            recording.start();
+            try (Cache cache = builder().name("watched").margin(0).slo(tooMuch).watch(Duration.ofMillis(20), reports::add).create();
+                 Session session = cache.openSession();
+                 Buffer buffer = cache.allocate(4096)) {
+                SoftverbsFaults.delayOperations(2_000_000);
+                SloReport report = reports.poll(TestDevice.patience(20), TimeUnit.SECONDS);
+                while (!report.missed()) {
+                    // Sparse samples are of a random request of some 64.
+                    for (int i = 0; i < 8; i++) {
+                        session.readBlocking(0, buffer, 0, 8);
+                    }
+                    report = reports.isEmpty() ? report : reports.take();
+                }
+                SoftverbsFaults.delayOperations(0);
+                assertFalse(report.latencyMet());
+                assertTrue(report.readLatencyNanos() >= 2_000_000, report::toString);
+                assertTrue(cache.sloReport().isPresent());
+                session.drain();
+            }
+            recording.stop();
+            Path file = directory.resolve("recording.jfr");
+            recording.dump(file);
+            assertTrue(Files.size(file) > 0);
+            List<RecordedEvent> events = RecordingFile.readAllEvents(file).stream().filter(event -> event.getString("cache").equals("watched")).toList();
+            assertFalse(events.isEmpty());
+            assertEquals("(c 1, s 0, b 1, q 1)", events.getFirst().getString("configuration"));
+            assertTrue(events.getFirst().getDuration("readLatency").compareTo(Duration.ofMillis(2)) >= 0);
+            assertEquals(Duration.ofNanos(1_100), events.getFirst().getDuration("readLatencyAsked"));
+        } finally {
+            SoftverbsFaults.delayOperations(0);
+        }
+    }
+}
