@@ -9,6 +9,7 @@ import picocli.CommandLine.Command;
         BenchCacheCommand.class,
         BenchPeersCommand.class,
         BenchSearchCommand.class,
+        BenchSloCommand.class,
         BenchMigrationCommand.class,
     },
     description = "Measure, against a baseline in the same run.")

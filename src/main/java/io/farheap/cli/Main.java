@@ -3,6 +3,8 @@ package io.farheap.cli;
 import io.farheap.cache.CacheException;
 import io.farheap.control.ControlException;
 import io.farheap.posix.PosixException;
+import io.farheap.slo.InfeasibleSloException;
+import io.farheap.slo.ModelFileException;
 import io.farheap.verbs.VerbsException;
 import io.farheap.verbs.VerbsLibrary;
 import picocli.CommandLine;
@@ -21,6 +23,8 @@ import picocli.CommandLine.IVersionProvider;
         BenchCommand.class,
         ServerCommand.class,
         DevicesCommand.class,
+        ModelCommand.class,
+        ExplainCommand.class,
         CommandLine.HelpCommand.class,
     },
     footer = {
@@ -56,6 +60,8 @@ public final class Main {
             case ControlException e -> command.getErr().println("farheap: " + e.getMessage());
             case VerbsException e -> command.getErr().println("farheap: " + e.getMessage());
             case CacheException e -> command.getErr().println("farheap: " + e.getMessage());
+            case ModelFileException e -> command.getErr().println("farheap: " + e.getMessage());
+            case InfeasibleSloException e -> command.getErr().println("farheap: " + e.getMessage());
             case PosixException e -> command.getErr().println("farheap: " + e.getMessage());
             case IllegalArgumentException e -> command.getErr().println("farheap: " + e.getMessage());
             default -> failure.printStackTrace(command.getErr());

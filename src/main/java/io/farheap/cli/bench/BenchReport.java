@@ -11,8 +11,8 @@ import com.google.gson.JsonPrimitive;
 import java.util.List;
 
 /**
- * A benchmark's figures and what they were taken on, as one JSON object: {@code device}, {@code model}, {@code cores}, {@code command}
- * and {@code rows}. One thread at a time.
+ * A benchmark's figures and what they were taken on, as one JSON object: {@code device}, {@code model}, {@code cores}, {@code command},
+ * what the {@linkplain #summary() summary} has, and {@code rows}. One thread at a time.
  */
 public final class BenchReport {
 
@@ -23,6 +23,7 @@ public final class BenchReport {
     private final String model;
     private final int cores;
     private final String command;
+    private final JsonObject summary = new JsonObject();
     private final JsonArray rows = new JsonArray();
 
     /**
@@ -36,6 +37,11 @@ public final class BenchReport {
         this.model = model;
         this.cores = cores;
         this.command = command;
+    }
+
+    /** Figures of the whole run: fields of the report itself, before its rows. Each call adds to the same ones. */
+    public Row summary() {
+        return new Row(summary);
     }
 
     /** Adds a row; its fields are written in the order in which they are put. */
@@ -69,6 +75,7 @@ public final class BenchReport {
         report.addProperty("model", model);
         report.addProperty("cores", cores);
         report.addProperty("command", command);
+        summary.entrySet().forEach(field -> report.add(field.getKey(), field.getValue()));
         report.add("rows", rows);
         return GSON.toJson(report);
     }

@@ -1,5 +1,7 @@
 package io.farheap.cli.bench;
 
+import io.farheap.verbs.VerbsLibrary;
+
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -10,9 +12,9 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /** The NIC that softverbs pretends to be, as the environment variable {@code SOFTVERBS} says. */
-final class SoftverbsModel {
+public final class SoftverbsModel {
 
-    static final String NONE = "none";
+    public static final String NONE = "none";
     static final String VARIABLE = "SOFTVERBS";
 
     private static final String PRESET = "model=";
@@ -20,6 +22,11 @@ final class SoftverbsModel {
     private static final Set<String> KEYS = Set.of("model", "latency", "message", "gbps", "fetch", "jitter", "inline", "depth", "order", "straggler");
 
     private SoftverbsModel() {
+    }
+
+    /** Of a device of this library: {@link #NONE} of any but softverbs. */
+    public static String of(VerbsLibrary library) {
+        return library == VerbsLibrary.SOFT ? of(System.getenv(VARIABLE)) : NONE;
     }
 
     /** A preset's name, or all settings that slow the device down, or {@link #NONE}. @param settings may be null */

@@ -1,0 +1,99 @@
+package io.farheap.cli;
+
+import io.farheap.cli.bench.BenchOutput;
+import io.farheap.cli.bench.BenchReport;
+import io.farheap.cli.bench.Plot;
+import io.farheap.cli.slo.AccuracyExperiment;
+import io.farheap.cli.slo.AccuracyReport;
+import io.farheap.cli.slo.MeasuredCache;
+import io.farheap.cli.slo.ModelRun;
+import io.farheap.cli.slo.SloChoice;
+import io.farheap.cli.slo.SubjectOptions;
+import io.farheap.slo.Configuration;
+import io.farheap.slo.Explanation;
+import io.farheap.slo.ModelSubject;
+import io.farheap.slo.Performance;
+import io.farheap.slo.PerformanceModel;
+import io.farheap.verbs.Context;
+import io.farheap.verbs.Devices;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+import java.io.IOException;
+import java.io.PrintStream;
+import java.util.List;
+import java.util.concurrent.Callable;
+
+/** {@code farheap bench slo}: whether caches do what was asked of them (Redy, section 7.3, figures 13 and 14). */
+@Command(name = "slo", mixinStandardHelpOptions = true,
+    description = {"Random objectives: what was asked, predicted, and is really done by the configuration found for each.",
+        "A performance model that this machine does not have yet is measured first, and kept."})
+final class BenchSloCommand implements Callable<Integer> {
+
+    /** Of configurations that may be the best to use for all objectives, so many are measured. */
+    private static final int BASELINES = 3;
+
+    @Option(names = "--count", paramLabel = "N", defaultValue = "100", description = "objectives that can be met (default: ${DEFAULT-VALUE})")
+    private int count;
+
+    @Option(names = "--margin", paramLabel = "SHARE", defaultValue = "" + Explanation.USUAL_MARGIN,
+        description = "by which predictions are to be better than what is asked (default: ${DEFAULT-VALUE})")
+    private double margin;
+
+    @Option(names = "--seed", paramLabel = "S", defaultValue = "1", description = "of objectives and load (default: ${DEFAULT-VALUE})")
+    private long seed;
+
+    @Option(names = "--server", paramLabel = "HOST:PORT", description = "memory server to measure with (default: one is started on this host)")
+    private String server;
+
+    @Mixin
+    private SubjectOptions options;
+
+    @Mixin
+    private BenchOutput output;
+
+    @Spec
+    private CommandSpec spec;
+
+    @Override
+    public Integer call() throws IOException, InterruptedException {
+        if (count < 1) {
+            throw new IllegalArgumentException("--count " + count + ": it must be at least 1");
+        }
+        output.check();
+        DeviceNotice.print(spec.commandLine().getErr());
+        BenchReport report;
+        ModelSubject subject;
+        try (Context context = Devices.open()) {
+            report = output.report(spec, context);
+            subject = options.subject(context);
+        }
+        PrintStream out = System.out;
+        report.origin().forEach(out::println);
+        try (MeasuredCache cache = new MeasuredCache(subject, server, seed)) {
+            ModelRun run = new ModelRun(subject, options.file(subject));
+            PerformanceModel model = run.measure(cache);
+            run.report(out, model);
+            run.report(report.summary());
+            if (run.measuredNow() == 0) {
+                ModelRun.warmUp(cache, subject);
+            }
+            AccuracyExperiment experiment = new AccuracyExperiment(model, margin, seed);
+            AccuracyReport figures = new AccuracyReport(experiment, count, margin, out);
+            for (SloChoice choice : experiment.draw(count)) {
+                figures.print(experiment.measure(choice, cache));
+            }
+            List<Configuration> fixed = experiment.fixedBaselines(BASELINES);
+            for (Configuration configuration : fixed) {
+                Performance performance = cache.measure(configuration);
+                figures.baseline(configuration, performance);
+            }
+            figures.summarize(report);
+            output.write(report, output.plots() ? figures.plots() : new Plot[0]);
+        }
+        return 0;
+    }
+}

@@ -1,0 +1,53 @@
+package io.farheap.cli;
+
+import io.farheap.cli.slo.MeasuredCache;
+import io.farheap.cli.slo.ModelRun;
+import io.farheap.cli.slo.SubjectOptions;
+import io.farheap.slo.ModelSubject;
+import io.farheap.slo.PerformanceModel;
+import io.farheap.verbs.Context;
+import io.farheap.verbs.Devices;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.concurrent.Callable;
+
+/** {@code farheap model}: the measurement application (Redy, section 5.2, "Offline Modeling"). */
+@Command(name = "model", mixinStandardHelpOptions = true, versionProvider = Main.Version.class,
+    description = {"Measure a performance model of this machine and device, for caches that are asked for by an objective.",
+        "Interrupted, it goes on where it was when it is started again."})
+final class ModelCommand implements Callable<Integer> {
+
+    @Mixin
+    private SubjectOptions options;
+
+    @Option(names = "--server", paramLabel = "HOST:PORT", description = "memory server to measure with (default: one is started on this host)")
+    private String server;
+
+    @Option(names = "--seed", paramLabel = "N", defaultValue = "1", description = "of the load (default: ${DEFAULT-VALUE})")
+    private long seed;
+
+    @Spec
+    private CommandSpec spec;
+
+    @Override
+    public Integer call() throws IOException, InterruptedException {
+        DeviceNotice.print(spec.commandLine().getErr());
+        ModelSubject subject;
+        try (Context context = Devices.open()) {
+            subject = options.subject(context);
+        }
+        Path file = options.file(subject);
+        ModelRun run = new ModelRun(subject, file);
+        try (MeasuredCache cache = new MeasuredCache(subject, server, seed)) {
+            PerformanceModel model = run.measure(cache);
+            run.report(System.out, model);
+        }
+        return 0;
+    }
+}

@@ -1,0 +1,54 @@
+package io.farheap.cli.slo;
+
+import io.farheap.cli.ServerProcess;
+import io.farheap.slo.Configuration;
+import io.farheap.slo.Measurement;
+import io.farheap.slo.ModelSubject;
+import io.farheap.slo.Performance;
+import io.farheap.verbs.Devices;
+
+/** A cache to measure, on a memory server that is given or, where none is, started on this host at the first measurement. One thread at a time. */
+public final class MeasuredCache implements Measurement, AutoCloseable {
+
+    private static final long CAPACITY = 64L << 20;
+
+    private final ModelSubject subject;
+    private final String given;
+    private final long seed;
+    private ServerProcess server;
+    private CacheMeasurement measurement;
+
+    /**
+     * @param server HOST:PORT, or null
+     * @param seed   of the load
+     */
+    public MeasuredCache(ModelSubject subject, String server, long seed) {
+        this.subject = subject;
+        this.given = server;
+        this.seed = seed;
+    }
+
+    @Override
+    public Performance measure(Configuration configuration) throws InterruptedException {
+        if (measurement == null) {
+            if (given == null) {
+                server = ServerProcess.start(Devices.library(), 2 * CAPACITY, CAPACITY);
+            }
+            measurement = new CacheMeasurement(new CachePerConfiguration(given == null ? server.address() : given, CAPACITY), subject, seed);
+        }
+        return measurement.measure(configuration);
+    }
+
+    @Override
+    public void close() {
+        try {
+            if (measurement != null) {
+                measurement.close();
+            }
+        } finally {
+            if (server != null) {
+                server.close();
+            }
+        }
+    }
+}

@@ -1,0 +1,121 @@
+package io.farheap.cli;
+
+import com.google.gson.JsonObject;
+import com.google.gson.JsonParser;
+import io.farheap.testing.Need;
+import io.farheap.testing.Needs;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+/** The measurement application and what uses its models, as a user runs them, on a space of four configurations. */
+@Timeout(300)
+@Needs({Need.HOST, Need.SOFTVERBS})
+class ModelCommandTest {
+
+    private static final List<String> SMALL = List.of("--record", "4096", "--max-depth", "2", "--cores", "1");
+
+    @TempDir
+    private Path directory;
+    private final List<CommandProcess> processes = new ArrayList<>();
+
+    @AfterEach
+    void nothingIsLeft() throws InterruptedException {
+        for (CommandProcess process : processes) {
+            process.kill();
+            process.assertNothingIsLeft();
+        }
+    }
+
+    private CommandProcess start(String settings, List<String> subject, String... arguments) throws Exception {
+        CommandProcess process = CommandProcess.start(Map.of("SOFTVERBS", settings), Stream.of(Stream.of(arguments), subject.stream(),
+            Stream.of("--file", directory.resolve("model").toString())).flatMap(part -> part).toArray(String[]::new));
+        processes.add(process);
+        return process;
+    }
+
+    private String run(int exitCode, String settings, List<String> subject, String... arguments) throws Exception {
+        return start(settings, subject, arguments).awaitEnd(exitCode);
+    }
+
+    @Test
+    void aModelIsMeasuredOnceThenUsed() throws Exception {
+        String first = run(0, "", SMALL, "model");
+        assertTrue(first.contains("now, in "), first);
+        assertTrue(first.contains("for 4 configurations: client threads 1 to 1, batches 1 to 1, queue depths 1 to 2")
+            || first.contains("for 2 configurations: client threads 1 to 1, batches 1 to 1, queue depths 2 to 2"), first);
+        byte[] model = Files.readAllBytes(directory.resolve("model"));
+
+        String second = run(0, "", SMALL, "model");
+        assertTrue(second.contains(", 0 of them now, in "), second);
+        assertEquals(new String(model), Files.readString(directory.resolve("model")));
+
+        String explained = run(0, "", SMALL, "explain", "--read-latency", "1e7", "--read-rate", "0.001");
+        assertTrue(explained.contains("chosen      (c 1, s 0, b 1, q "), explained);
+        assertTrue(explained.contains("margin      10.0%"), explained);
+        assertTrue(explained.contains("cost        0 server threads, 1 client threads"), explained);
+        String infeasible = run(1, "", SMALL, "explain", "--write-latency", "0.001");
+        assertTrue(infeasible.contains("farheap: no configuration with up to 1 client threads"), infeasible);
+        assertTrue(infeasible.contains("with latencies relaxed by a factor of"), infeasible);
+
+        Path json = directory.resolve("slo.json");
+        run(0, "", SMALL, "bench", "slo", "--count", "2", "--json", json.toString(), "--report", directory.resolve("report").toString());
+        JsonObject report = JsonParser.parseString(Files.readString(json)).getAsJsonObject();
+        for (String field : List.of("count", "feasible", "latency_met", "throughput_met", "latency_error_p50", "latency_error_p95", "throughput_error_p50",
+            "throughput_error_p95", "search_us_p50", "search_us_max", "device", "model", "command", "distinct_configurations", "fixed_baseline_met")) {
+            assertTrue(report.has(field) && !report.get(field).isJsonNull(), () -> field + " in " + report);
+        }
+        assertEquals(2, report.get("count").getAsInt());
+        assertEquals(report.get("feasible").getAsInt(), report.getAsJsonArray("rows").size());
+        assertEquals(0, report.get("model_points_now").getAsInt());
+        assertTrue(Files.exists(directory.resolve("report/slo-latency.png")) && Files.exists(directory.resolve("report/slo-throughput.png")));
+    }
+
+    @Test
+    void otherDevicesAndRecordsDoNotMix() throws Exception {
+        run(0, "", SMALL, "model");
+        String otherDevice = run(1, "latency=1000,misses=allow", SMALL, "model");
+        assertTrue(otherDevice.contains("was measured with device \"soft0 (soft)\", and the model is wanted for \"soft0 (soft), latency=1000\""), otherDevice);
+        String otherRecord = run(1, "", List.of("--record", "2048", "--max-depth", "2", "--cores", "1"), "model");
+        assertTrue(otherRecord.contains("was measured with record-bytes \"4096\""), otherRecord);
+    }
+
+    @Test
+    void oneThatWasKilledGoesOnWhereItWas() throws Exception {
+        CommandProcess killed = start("", List.of("--record", "2048", "--max-depth", "4", "--cores", "1"), "model");
+        Path model = directory.resolve("model");
+        while (!Files.exists(model) || Files.readAllLines(model).size() < 9) {
+            Thread.sleep(20);
+        }
+        killed.kill();
+        killed.assertNothingIsLeft();
+        List<String> before = Files.readAllLines(model);
+        String output = run(0, "", List.of("--record", "2048", "--max-depth", "4", "--cores", "1"), "model");
+        List<String> after = Files.readAllLines(model);
+        assertTrue(after.getLast().startsWith("complete "), output);
+        // A line that was being written may be lost.
+        assertEquals(before.subList(0, 9), after.subList(0, 9));
+    }
+
+    @Test
+    void whatMakesNoSenseIsOneSentence() throws Exception {
+        String none = run(1, "", SMALL, "explain");
+        assertTrue(none.contains("farheap: no objective: give at least one of"), none);
+        String missing = run(1, "", SMALL, "explain", "--read-latency", "5");
+        assertTrue(missing.contains("farheap: there is no model "), missing);
+        String deep = run(1, "model=connectx5", List.of("--max-depth", "99"), "model");
+        assertTrue(deep.contains("farheap: --max-depth 99: soft0 takes up to 14"), deep);
+    }
+}
