@@ -8,9 +8,9 @@ import java.util.concurrent.locks.LockSupport;
  */
 final class Looks {
 
-    private static final long LEAST_NANOS = 20_000;
-    private static final long LEAST_SELDOM_NANOS = 200_000;
-    private static final long MOST_NANOS = 500_000;
+    /** Waking and sleeping cost more of a core than the look between them, and are not in what it took. */
+    private static final long LEAST_NANOS = 100_000;
+    private static final long MOST_NANOS = 200_000;
     /** Sleep for so many times as long as a look took. */
     private static final int SHARE = 12;
     private static final int AVERAGED = 8;
@@ -21,7 +21,7 @@ final class Looks {
 
     /** @param often whether writers wait for single looks */
     Looks(boolean often) {
-        leastNanos = often ? LEAST_NANOS : LEAST_SELDOM_NANOS;
+        leastNanos = often ? LEAST_NANOS : MOST_NANOS;
     }
 
     /** Until the next look. */
