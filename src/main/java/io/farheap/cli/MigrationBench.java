@@ -36,12 +36,13 @@ final class MigrationBench {
     /**
      * Medians over the migrations of a case.
      *
-     * @param dropPercent   of the load's requests per second, against the quiet times
-     * @param longestMicros that a request took during a migration
-     * @param worstMicros   of all migrations
-     * @param quietMicros   the longest of a quiet time
+     * @param dropPercent       of the load's requests per second, against the quiet times
+     * @param memcpyDropPercent the same while the memcpy runs: what any copy beside the load costs it on this machine
+     * @param longestMicros     that a request took during a migration
+     * @param worstMicros       of all migrations
+     * @param quietMicros       the longest of a quiet time
      */
-    record Figures(double dropPercent, double perSecond, double longestMicros, double worstMicros, double quietMicros, double gibPerSecond,
+    record Figures(double dropPercent, double memcpyDropPercent, double perSecond, double longestMicros, double worstMicros, double quietMicros, double gibPerSecond,
                    double totalMillis, double memcpyGibPerSecond) {
     }
 
@@ -63,6 +64,7 @@ final class MigrationBench {
     /** Measures a case under a load of reads, or of writes. */
     Figures run(Case how, boolean write) {
         double[] drop = new double[repeat];
+        double[] memcpyDrop = new double[repeat];
         double[] perSecond = new double[repeat];
         double[] longest = new double[repeat];
         double[] quiet = new double[repeat];
@@ -77,7 +79,9 @@ final class MigrationBench {
                 Window before = new Window(load);
                 LockSupport.parkNanos(wait);
                 before.endWithSomething();
-                long copied = memcpy.run();
+                Window beside = new Window(load);
+                long copied = copy(how.move());
+                beside.end();
                 Window during = new Window(load);
                 MigrationResult moved = move(how, turn, wait);
                 during.end();
@@ -85,6 +89,7 @@ final class MigrationBench {
                 if (turn >= 0) {
                     perSecond[turn] = before.perSecond();
                     drop[turn] = 100 * (1 - during.perSecond() / before.perSecond());
+                    memcpyDrop[turn] = 100 * (1 - beside.perSecond() / before.perSecond());
                     longest[turn] = during.longest / 1e3;
                     quiet[turn] = before.longest / 1e3;
                     gib[turn] = moved.bytes() / GIB / (moved.copyNanos() / 1e9);
@@ -94,8 +99,18 @@ final class MigrationBench {
             }
         }
         moveTo(home, new Case(cache.regions(), MigrationOptions.DEFAULT));
-        return new Figures(median(drop), median(perSecond), median(longest), Arrays.stream(longest).max().orElseThrow(), median(quiet), median(gib),
+        return new Figures(median(drop), median(memcpyDrop), median(perSecond), median(longest), Arrays.stream(longest).max().orElseThrow(), median(quiet), median(gib),
             median(total), median(copy));
+    }
+
+    /** As much as moves, and a region where none does. @return nanoseconds for one region */
+    private long copy(int regions) {
+        int times = Math.max(1, regions);
+        long nanos = 0;
+        for (int i = 0; i < times; i++) {
+            nanos += memcpy.run();
+        }
+        return nanos / times;
     }
 
     private MigrationResult move(Case how, int turn, long nanos) {
