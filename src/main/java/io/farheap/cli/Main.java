@@ -21,6 +21,7 @@ import picocli.CommandLine.IVersionProvider;
     subcommands = {
         DemoCommand.class,
         BenchCommand.class,
+        SoakCommand.class,
         ServerCommand.class,
         DevicesCommand.class,
         ModelCommand.class,

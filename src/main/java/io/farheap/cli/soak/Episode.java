@@ -1,0 +1,196 @@
+package io.farheap.cli.soak;
+
+import io.farheap.cache.Cache;
+import io.farheap.cache.CacheBuilder;
+import io.farheap.cache.CacheConfiguration;
+import io.farheap.latency.LatencyTracking;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Set;
+import java.util.SplittableRandom;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Predicate;
+
+/**
+ * One cache's life: it is created, used by a client of each kind while its regions move and faults come and go, read from end to end,
+ * moved as a whole, read again, and deleted.
+ */
+final class Episode {
+
+    /** A thread does not end; the problems say where it is. */
+    static final class StuckException extends Exception {
+        private static final long serialVersionUID = 1L;
+    }
+
+    private static final int TICK_MILLIS = 20;
+    /** Batches of 2 to 256. */
+    private static final int MAX_BATCH_BITS = 8;
+
+    private final SplittableRandom random;
+    private final List<SoakServer> servers;
+    private final long regionBytes;
+    private final int maxRegions;
+    private final Faults faults;
+    private final Problems problems;
+
+    private final CacheConfiguration configuration;
+    private final boolean weakOrder;
+    private final boolean stragglers;
+    private final boolean queuePairErrors;
+    private final boolean kill;
+    private final Set<String> killed = ConcurrentHashMap.newKeySet();
+
+    /** @param maxRegions that any one of the servers has room for */
+    Episode(SplittableRandom random, List<SoakServer> servers, long regionBytes, int maxRegions, Faults faults, Problems problems) {
+        this.random = random;
+        this.servers = servers;
+        this.regionBytes = regionBytes;
+        this.maxRegions = maxRegions;
+        this.faults = faults;
+        this.problems = problems;
+        this.configuration = randomConfiguration(random);
+        this.weakOrder = faults.orderIsFree() && random.nextBoolean();
+        this.stragglers = faults.possible() && random.nextBoolean();
+        this.queuePairErrors = faults.possible() && random.nextBoolean();
+        this.kill = random.nextInt(3) == 0;
+    }
+
+    /** How its requests travel and what disturbs them, in words. */
+    @Override
+    public String toString() {
+        List<String> all = new ArrayList<>();
+        if (weakOrder) {
+            all.add("order=weak");
+        }
+        if (stragglers) {
+            all.add("stragglers");
+        }
+        if (queuePairErrors) {
+            all.add("queue pair errors");
+        }
+        if (kill) {
+            all.add("kill -9");
+        }
+        return configuration + ", " + (all.isEmpty() ? "no faults" : String.join(", ", all));
+    }
+
+    /** Servers that did not survive it. */
+    Set<String> killed() {
+        return killed;
+    }
+
+    EpisodeResult run(long nanos) throws InterruptedException, StuckException {
+        try (Cache cache = builder().create()) {
+            Layout layout = new Layout(cache.capacity(), 4, random.split());
+            Migrator migrator = new Migrator(cache, random.split(), queuePairErrors || kill, problems);
+            Predicate<Part> mayBeLost = part -> mayBeLost(cache, migrator, part);
+            Client.Opener blocking = finished -> new BlockingClient(cache, finished);
+            List<Worker> workers = List.of(
+                worker("asynchronous session", cache, finished -> new SessionClient(cache, finished), layout, 0, mayBeLost),
+                worker("blocking session", cache, blocking, layout, 1, mayBeLost),
+                worker("blocking session of a virtual thread", cache, blocking, layout, 2, mayBeLost),
+                worker("futures", cache, finished -> new FutureClient(cache, finished), layout, 3, mayBeLost));
+            List<Thread> threads = new ArrayList<>();
+            for (Worker worker : workers) {
+                threads.add(worker.name().contains("virtual") ? Thread.ofVirtual().name(worker.name()).start(worker)
+                    : Thread.ofPlatform().daemon().name(worker.name()).start(worker));
+            }
+            Thread moving = Thread.ofPlatform().daemon().name("migrator").start(migrator);
+            disturb(System.nanoTime() + nanos, nanos, workers, threads);
+            migrator.stop();
+            join(moving, "the migrator");
+            workers.forEach(Worker::stop);
+            for (int i = 0; i < threads.size(); i++) {
+                join(threads.get(i), workers.get(i).name());
+            }
+            checkAll(cache, layout, mayBeLost);
+            if (killed.isEmpty() && !problems.any() && cache.servers().size() > 1) {
+                cache.retire(cache.servers().getFirst(), one -> { });
+                checkAll(cache, layout, mayBeLost);
+            }
+            return new EpisodeResult(workers.stream().mapToLong(Worker::operations).sum(), migrator.moved(),
+                workers.stream().mapToLong(Worker::recoveries).sum(),
+                layout.all().stream().filter(Part::lost).mapToLong(Part::bytes).sum());
+        } finally {
+            faults.none();
+        }
+    }
+
+    private CacheBuilder builder() {
+        long capacity = regionBytes * (2 + random.nextInt(maxRegions - 1)) - random.nextInt((int) regionBytes / 2);
+        return Cache.builder().capacity(capacity).servers(servers.stream().map(SoakServer::address).toList()).name("soak")
+            .configuration(configuration).requests(32 << random.nextInt(5)).doorbellBatch(1 << random.nextInt(4))
+            .trackLatency(LatencyTracking.values()[random.nextInt(LatencyTracking.values().length)]);
+    }
+
+    private static CacheConfiguration randomConfiguration(SplittableRandom random) {
+        CacheConfiguration batched = CacheConfiguration.DIRECT.with(0, 1, 2 << random.nextInt(MAX_BATCH_BITS), 1);
+        return (random.nextBoolean() ? batched : CacheConfiguration.DIRECT).withQueueDepth(2 << random.nextInt(6))
+            .withInlineBytes(random.nextInt(257));
+    }
+
+    private Worker worker(String name, Cache cache, Client.Opener opener, Layout layout, int number, Predicate<Part> mayBeLost) {
+        RandomRequests requests = new RandomRequests(layout.share(number), layout.words(), random.split());
+        return new Worker(name, cache, opener, requests, mayBeLost, random.split(), problems);
+    }
+
+    private boolean mayBeLost(Cache cache, Migrator migrator, Part part) {
+        for (long region = part.address() / regionBytes; region * regionBytes < part.address() + part.bytes(); region++) {
+            if (!killed.isEmpty() && (killed.contains(cache.serverOf((int) region)) || migrator.failed().contains((int) region))) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private void disturb(long end, long nanos, List<Worker> workers, List<Thread> threads) throws InterruptedException {
+        faults.set("seed=" + random.nextLong(1L << 32) + (weakOrder ? " order=weak" : ""));
+        boolean erring = false;
+        while (System.nanoTime() - end < 0 && !problems.any()) {
+            Thread.sleep(TICK_MILLIS);
+            if (stragglers && random.nextInt(10) == 0) {
+                faults.set("straggler=" + random.nextDouble() * 0.05 + ":" + (1_000L << random.nextInt(12)));
+            }
+            if (queuePairErrors && (erring || random.nextInt(30) == 0)) {
+                erring = !erring;
+                faults.set("qp_error_after=" + (erring ? 1 + random.nextInt(2_000) : 0));
+            }
+            if (kill && killed.isEmpty() && end - System.nanoTime() < nanos / 2) {
+                SoakServer victim = servers.get(random.nextInt(servers.size()));
+                // First: who learns of it must find it here.
+                killed.add(victim.address());
+                victim.kill();
+            }
+            checkProgress(workers, threads);
+        }
+        faults.none();
+    }
+
+    private void checkProgress(List<Worker> workers, List<Thread> threads) {
+        for (int i = 0; i < workers.size(); i++) {
+            if (workers.get(i).stalls() && threads.get(i).isAlive()) {
+                stalled(workers.get(i).name(), threads.get(i));
+            }
+        }
+    }
+
+    /** @throws StuckException where it does not end: whoever asks again would wait again */
+    private void join(Thread thread, String name) throws InterruptedException, StuckException {
+        if (!thread.join(Duration.ofNanos(Worker.PATIENCE_NANOS))) {
+            stalled(name, thread);
+            throw new StuckException();
+        }
+    }
+
+    private void stalled(String name, Thread thread) {
+        problems.add(name + " has not come forward for " + Worker.PATIENCE_NANOS / 1_000_000_000L + " s; it is at "
+            + Arrays.toString(thread.getStackTrace()));
+    }
+
+    private void checkAll(Cache cache, Layout layout, Predicate<Part> mayBeLost) {
+        worker("the check of everything", cache, finished -> new BlockingClient(cache, finished), layout, 0, mayBeLost).check(layout.all());
+    }
+}

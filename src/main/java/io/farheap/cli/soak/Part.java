@@ -1,0 +1,27 @@
+package io.farheap.cli.soak;
+
+/** A part of the cache, and what must be in it. */
+interface Part {
+
+    /** In the cache. */
+    long address();
+
+    int bytes();
+
+    /** Whether the server that had some of it was killed: nothing is known about it any more. */
+    boolean lost();
+
+    void lose();
+
+    /** A request of some of it is about to be issued; the data of a write is chosen, unless the part has its own. */
+    void issuing(Request request);
+
+    /** The last request that was about to be issued was not taken on. */
+    void refused(Request request);
+
+    /** @param done whether it ended well. @return what is wrong with it, or null */
+    String finished(Request request, boolean done);
+
+    /** After a failure, when nothing of it is in flight: this is in it now. @return what is wrong with that, or null */
+    String settle(Request readOfAll);
+}
