@@ -343,6 +343,10 @@ public final class BatchConnection implements AutoCloseable {
         if (openCount == 0 && (notifying || sent == answered)) {
             return true;
         }
+        // A server that wakes us without an answer gets no place of a batch that it owes.
+        if (sent - finished >= slots) {
+            return false;
+        }
         // One at a time: there is one receive for it. Whoever is woken by the earlier one asks again.
         return send(notifying ? 0 : BatchFormat.NOTIFY);
     }

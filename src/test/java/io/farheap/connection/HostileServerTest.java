@@ -163,6 +163,25 @@ class HostileServerTest {
         assertEquals(RECORDS, finishAll());
     }
 
+    /** What asks for wake-ups takes no place of a request that is not answered, however often the server wakes without an answer. */
+    @Test
+    void wakeUpsWithoutAnswersLoseNothing() {
+        int asked = 0;
+        while (client.requestWakeUp()) {
+            assertTrue(++asked < 10);
+            requests.prepare(0, SendRequests.WRITE_WITH_IMMEDIATE, SendRequests.SIGNALED, answer.address(), 8, answer.localKey(),
+                client.responseAddress(), client.responseKey());
+            assertEquals(0, queuePair.postUnbounded(requests, 0));
+            while (completions.poll() == 0) {
+                Thread.onSpinWait();
+            }
+            assertEquals(0, completions.status(0));
+        }
+        assertTrue(asked > 0);
+        client.fail();
+        assertEquals(RECORDS, finishAll());
+    }
+
     /** A server that is gone, or never answers, does not keep the client waiting once its end of the connection is gone. */
     @Test
     void aServerThatIsGoneIsNoticed() {
