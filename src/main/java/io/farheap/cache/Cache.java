@@ -200,6 +200,16 @@ public final class Cache implements AutoCloseable {
         return watch == null ? Optional.empty() : watch.last();
     }
 
+    /** In how many periods the cache has missed its objective; 0 where it has none. */
+    public long sloMissed() {
+        return watch == null ? 0 : watch.missed();
+    }
+
+    /** The client's name in servers' logs, thread names and metrics. */
+    public String name() {
+        return options.name();
+    }
+
     /** Servers that the cache uses, as HOST:PORT. */
     public List<String> servers() {
         return servers.stream().map(RemoteServer::address).toList();

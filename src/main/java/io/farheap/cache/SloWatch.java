@@ -20,6 +20,8 @@ final class SloWatch implements AutoCloseable {
     private final Thread thread;
     private volatile Explanation why;
     private volatile SloReport last;
+    /** Written by the watch's thread alone. */
+    private volatile long missed;
     private volatile boolean stopped;
 
     /**
@@ -51,6 +53,11 @@ final class SloWatch implements AutoCloseable {
         return Optional.ofNullable(last);
     }
 
+    /** Periods in which the objective was missed. */
+    long missed() {
+        return missed;
+    }
+
     private void run() {
         LatencySums before = latency.sums();
         long from = System.nanoTime();
@@ -77,6 +84,7 @@ final class SloWatch implements AutoCloseable {
         SloReport report = SloReport.of(with.slo(), with.chosen().configuration(), done, nanos);
         last = report;
         if (report.missed()) {
+            missed = missed + 1;
             SloMissedEvent.emit(name, with.chosen().configuration().toString(), report);
         }
         if (listener != null) {

@@ -83,7 +83,12 @@ final class BenchSloCommand implements Callable<Integer> {
             }
             AccuracyExperiment experiment = new AccuracyExperiment(model, margin, seed);
             AccuracyReport figures = new AccuracyReport(experiment, count, margin, out);
-            for (SloChoice choice : experiment.draw(count)) {
+            List<SloChoice> choices = experiment.draw(count);
+            if (choices.isEmpty()) {
+                throw new IllegalArgumentException("--margin " + margin + ": of " + experiment.drawn() + " objectives between the lowest and the highest figures of "
+                    + options.file(subject) + " none can be met; take a smaller one, or measure a model of a larger space");
+            }
+            for (SloChoice choice : choices) {
                 figures.print(experiment.measure(choice, cache));
             }
             List<Configuration> fixed = experiment.fixedBaselines(BASELINES);

@@ -9,6 +9,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -38,11 +39,17 @@ public final class ServerProcess implements AutoCloseable {
 
     /** @param device the server's RDMA device; empty for the first with an active port */
     public static ServerProcess start(VerbsLibrary library, String device, long memoryBytes, long regionBytes) {
+        return start(library, device, memoryBytes, regionBytes, Map.of());
+    }
+
+    /** @param environment variables that the server has beside this process's */
+    public static ServerProcess start(VerbsLibrary library, String device, long memoryBytes, long regionBytes, Map<String, String> environment) {
         Process process;
         try {
-            process = new ProcessBuilder(command(library, device, memoryBytes, regionBytes))
-                .redirectError(ProcessBuilder.Redirect.INHERIT)
-                .start();
+            ProcessBuilder builder = new ProcessBuilder(command(library, device, memoryBytes, regionBytes))
+                .redirectError(ProcessBuilder.Redirect.INHERIT);
+            builder.environment().putAll(environment);
+            process = builder.start();
         } catch (IOException e) {
             throw new UncheckedIOException("cannot start a memory server", e);
         }

@@ -1,5 +1,6 @@
 package io.farheap.cache;
 
+import io.farheap.metrics.CacheMetrics;
 import io.farheap.slo.Configuration;
 import io.farheap.slo.InfeasibleSloException;
 import io.farheap.slo.Measurement;
@@ -13,6 +14,8 @@ import io.farheap.testing.Need;
 import io.farheap.testing.Needs;
 import io.farheap.testing.TestDevice;
 
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import jdk.jfr.Recording;
 import jdk.jfr.consumer.RecordedEvent;
 import jdk.jfr.consumer.RecordingFile;
@@ -153,6 +156,10 @@ class ObjectiveTest {
     void aCacheWithoutAnObjectiveIsNotWatched() {
         try (Cache cache = Cache.builder().capacity(1).servers(cluster.addresses()).create()) {
             assertTrue(cache.explanation().isEmpty() && cache.sloReport().isEmpty());
+            MeterRegistry registry = new SimpleMeterRegistry();
+            new CacheMetrics(cache).bindTo(registry);
+            assertEquals(0, registry.get("farheap.slo.missed").functionCounter().count());
+            assertTrue(Double.isNaN(registry.get("farheap.latency").tag("operation", "read").gauge().value()));
         }
     }
 
@@ -180,6 +187,13 @@ class ObjectiveTest {
                 assertFalse(report.latencyMet());
                 assertTrue(report.readLatencyNanos() >= 2_000_000, report::toString);
                 assertTrue(cache.sloReport().isPresent());
+                assertTrue(cache.sloMissed() > 0);
+                MeterRegistry registry = new SimpleMeterRegistry();
+                new CacheMetrics(cache).bindTo(registry);
+                assertTrue(registry.get("farheap.slo.missed").tag("cache", "watched").functionCounter().count() > 0);
+                assertTrue(registry.get("farheap.operations").tag("operation", "read").functionCounter().count() > 0);
+                assertEquals(1.1e-6, registry.get("farheap.slo.latency").tag("operation", "read").gauge().value(), 1e-12);
+                assertFalse(Double.isNaN(registry.get("farheap.throughput").tag("operation", "write").gauge().value()));
                 session.drain();
             }
             recording.stop();

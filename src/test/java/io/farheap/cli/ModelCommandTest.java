@@ -27,6 +27,9 @@ class ModelCommandTest {
 
     private static final List<String> SMALL = List.of("--record", "4096", "--max-depth", "2", "--cores", "1");
 
+    /** A NIC model: softverbs would end a run in which over 1% of the operations are late. */
+    private static final String SLOW = "latency=1000";
+
     @TempDir
     private Path directory;
     private final List<CommandProcess> processes = new ArrayList<>();
@@ -51,27 +54,35 @@ class ModelCommandTest {
     }
 
     @Test
-    void aModelIsMeasuredOnceThenUsed() throws Exception {
-        String first = run(0, "", SMALL, "model");
+    void aModelIsMeasuredOnceThenUsedForItsSubjectAlone() throws Exception {
+        String first = run(0, SLOW, SMALL, "model");
         assertTrue(first.contains("now, in "), first);
         assertTrue(first.contains("for 4 configurations: client threads 1 to 1, batches 1 to 1, queue depths 1 to 2")
             || first.contains("for 2 configurations: client threads 1 to 1, batches 1 to 1, queue depths 2 to 2"), first);
         byte[] model = Files.readAllBytes(directory.resolve("model"));
 
-        String second = run(0, "", SMALL, "model");
+        String second = run(0, SLOW, SMALL, "model");
         assertTrue(second.contains(", 0 of them now, in "), second);
         assertEquals(new String(model), Files.readString(directory.resolve("model")));
 
-        String explained = run(0, "", SMALL, "explain", "--read-latency", "1e7", "--read-rate", "0.001");
+        String otherDevice = run(1, "", SMALL, "model");
+        assertTrue(otherDevice.contains("was measured with device \"soft0 (soft), latency=1000\", and the model is wanted for \"soft0 (soft)\""), otherDevice);
+        String otherRecord = run(1, SLOW, List.of("--record", "2048", "--max-depth", "2", "--cores", "1"), "model");
+        assertTrue(otherRecord.contains("was measured with record-bytes \"4096\""), otherRecord);
+
+        String explained = run(0, SLOW, SMALL, "explain", "--read-latency", "1e7", "--read-rate", "0.001");
         assertTrue(explained.contains("chosen      (c 1, s 0, b 1, q "), explained);
         assertTrue(explained.contains("margin      10.0%"), explained);
         assertTrue(explained.contains("cost        0 server threads, 1 client threads"), explained);
-        String infeasible = run(1, "", SMALL, "explain", "--write-latency", "0.001");
+        String infeasible = run(1, SLOW, SMALL, "explain", "--write-latency", "0.001");
         assertTrue(infeasible.contains("farheap: no configuration with up to 1 client threads"), infeasible);
         assertTrue(infeasible.contains("with latencies relaxed by a factor of"), infeasible);
 
+        String nothing = run(1, SLOW, SMALL, "bench", "slo", "--count", "2", "--margin", "1e9");
+        assertTrue(nothing.contains("farheap: --margin 1.0E9: of 200 objectives"), nothing);
+
         Path json = directory.resolve("slo.json");
-        run(0, "", SMALL, "bench", "slo", "--count", "2", "--json", json.toString(), "--report", directory.resolve("report").toString());
+        run(0, SLOW, SMALL, "bench", "slo", "--count", "2", "--margin", "0", "--json", json.toString(), "--report", directory.resolve("report").toString());
         JsonObject report = JsonParser.parseString(Files.readString(json)).getAsJsonObject();
         for (String field : List.of("count", "feasible", "latency_met", "throughput_met", "latency_error_p50", "latency_error_p95", "throughput_error_p50",
             "throughput_error_p95", "search_us_p50", "search_us_max", "device", "model", "command", "distinct_configurations", "fixed_baseline_met")) {
@@ -81,15 +92,6 @@ class ModelCommandTest {
         assertEquals(report.get("feasible").getAsInt(), report.getAsJsonArray("rows").size());
         assertEquals(0, report.get("model_points_now").getAsInt());
         assertTrue(Files.exists(directory.resolve("report/slo-latency.png")) && Files.exists(directory.resolve("report/slo-throughput.png")));
-    }
-
-    @Test
-    void otherDevicesAndRecordsDoNotMix() throws Exception {
-        run(0, "", SMALL, "model");
-        String otherDevice = run(1, "latency=1000,misses=allow", SMALL, "model");
-        assertTrue(otherDevice.contains("was measured with device \"soft0 (soft)\", and the model is wanted for \"soft0 (soft), latency=1000\""), otherDevice);
-        String otherRecord = run(1, "", List.of("--record", "2048", "--max-depth", "2", "--cores", "1"), "model");
-        assertTrue(otherRecord.contains("was measured with record-bytes \"4096\""), otherRecord);
     }
 
     @Test

@@ -15,7 +15,7 @@ import java.util.stream.Collectors;
 public final class SoftverbsModel {
 
     public static final String NONE = "none";
-    static final String VARIABLE = "SOFTVERBS";
+    public static final String VARIABLE = "SOFTVERBS";
 
     private static final String PRESET = "model=";
     /** Settings that change what a figure means. */

@@ -20,7 +20,7 @@ final class CacheMeasurement implements Measurement, AutoCloseable {
     /** Shorter than what a scheduler takes from a thread at a time, so that this spoils some windows and not all. */
     static final int WINDOW_MILLIS = 5;
     static final int WARM_UP_MILLIS = 60;
-    static final int MOST_MILLIS = 1_200;
+    static final int MOST_MILLIS = 2_000;
     /** For the first request to complete. */
     private static final int PATIENCE_MILLIS = 30_000;
 

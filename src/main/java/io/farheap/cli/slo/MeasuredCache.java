@@ -5,6 +5,7 @@ import io.farheap.slo.Configuration;
 import io.farheap.slo.Measurement;
 import io.farheap.slo.ModelSubject;
 import io.farheap.slo.Performance;
+import io.farheap.verbs.Context;
 import io.farheap.verbs.Devices;
 
 /** A cache to measure, on a memory server that is given or, where none is, started on this host at the first measurement. One thread at a time. */
@@ -15,6 +16,8 @@ public final class MeasuredCache implements Measurement, AutoCloseable {
     private final ModelSubject subject;
     private final String given;
     private final long seed;
+    /** Open all the time, so that softverbs counts late operations of the whole run. */
+    private Context context;
     private ServerProcess server;
     private CacheMeasurement measurement;
 
@@ -31,8 +34,10 @@ public final class MeasuredCache implements Measurement, AutoCloseable {
     @Override
     public Performance measure(Configuration configuration) throws InterruptedException {
         if (measurement == null) {
+            context = Devices.open();
+            LateOperations.allow(context);
             if (given == null) {
-                server = ServerProcess.start(Devices.library(), 2 * CAPACITY, CAPACITY);
+                server = ServerProcess.start(Devices.library(), "", 2 * CAPACITY, CAPACITY, LateOperations.environment());
             }
             measurement = new CacheMeasurement(new CachePerConfiguration(given == null ? server.address() : given, CAPACITY), subject, seed);
         }
@@ -48,6 +53,9 @@ public final class MeasuredCache implements Measurement, AutoCloseable {
         } finally {
             if (server != null) {
                 server.close();
+            }
+            if (context != null) {
+                context.close();
             }
         }
     }

@@ -1,0 +1,50 @@
+package io.farheap.cli.slo;
+
+import io.farheap.cli.bench.SoftverbsModel;
+import io.farheap.verbs.Context;
+import io.farheap.verbs.VerbsLibrary;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.SymbolLookup;
+import java.util.Map;
+
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+
+/**
+ * Lets a run go on in which softverbs executes operations later than its NIC model says, which otherwise ends the process: a space has
+ * configurations that are too much for the machine, and finding that out is what it is measured for. softverbs still says at the end how many were late.
+ */
+final class LateOperations {
+
+    private static final String ALLOW = "misses=allow";
+
+    private LateOperations() {
+    }
+
+    /** In this process. @param context which is open */
+    static void allow(Context context) {
+        if (context.library() != VerbsLibrary.SOFT) {
+            return;
+        }
+        try (Arena arena = Arena.ofConfined()) {
+            Linker.nativeLinker().downcallHandle(
+                SymbolLookup.libraryLookup(VerbsLibrary.softLibrary().toPath(), arena).findOrThrow("softverbs_control"),
+                FunctionDescriptor.of(JAVA_INT, ADDRESS)).invoke(arena.allocateFrom(ALLOW));
+        } catch (Throwable e) {
+            throw new IllegalStateException("softverbs refuses the setting " + ALLOW, e);
+        }
+    }
+
+    /** What a child process needs in its environment for it. */
+    static Map<String, String> environment() {
+        String settings = System.getenv(SoftverbsModel.VARIABLE);
+        if (settings == null || settings.isBlank()) {
+            return Map.of();
+        }
+        // A file of settings is the user's own.
+        return settings.startsWith("@") ? Map.of() : Map.of(SoftverbsModel.VARIABLE, settings + "," + ALLOW);
+    }
+}
