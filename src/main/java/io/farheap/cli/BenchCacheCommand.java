@@ -1,8 +1,12 @@
 package io.farheap.cli;
 
+import io.farheap.cache.CacheConfiguration;
 import io.farheap.cli.bench.BenchOutput;
 import io.farheap.cli.bench.BenchReport;
 import io.farheap.cli.bench.Plot;
+import io.farheap.connection.RingShape;
+import io.farheap.thread.Cores;
+import io.farheap.thread.Pinning;
 import io.farheap.verbs.Context;
 import io.farheap.verbs.Devices;
 import org.HdrHistogram.Histogram;
@@ -17,6 +21,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 
 /** {@code farheap bench cache}: latency and throughput of a cache over record sizes (Redy, figures 11 and 12). */
 @Command(name = "cache", mixinStandardHelpOptions = true,
@@ -26,6 +33,7 @@ final class BenchCacheCommand implements Callable<Integer> {
     private static final long REGION_BYTES = 64 << 20;
     private static final int MAX_RECORD = 1 << 20;
     private static final int MAX_DEPTH = 1024;
+    private static final int MAX_IN_FLIGHT = 1 << 16;
 
     @Option(names = "--op", split = ",", paramLabel = "OP", defaultValue = "read,write", description = "read, write (default: ${DEFAULT-VALUE})")
     private List<String> names;
@@ -41,6 +49,13 @@ final class BenchCacheCommand implements Callable<Integer> {
     @Option(names = {"-t", "--queue-depth"}, paramLabel = "Q", defaultValue = "16", description = "records in flight for throughput (default: ${DEFAULT-VALUE})")
     private int depth;
 
+    @Option(names = "--batches", paramLabel = "Q", defaultValue = "8", description = "batches in flight, with a server thread (default: ${DEFAULT-VALUE})")
+    private int batches;
+
+    @Option(names = "--batch", paramLabel = "B", defaultValue = "512",
+        description = "requests in a batch, as far as they come to 4 KB (default: ${DEFAULT-VALUE})")
+    private int largestBatch;
+
     @Option(names = "--seconds", paramLabel = "S", defaultValue = "1", description = "for each figure (default: ${DEFAULT-VALUE})")
     private double seconds;
 
@@ -53,12 +68,23 @@ final class BenchCacheCommand implements Callable<Integer> {
     @Spec
     private CommandSpec spec;
 
-    /** @param list throughput with lists of {@code --queue-depth} work requests */
-    private record Row(String operation, int size, long span, CacheBench.Latency latency, double separate, double list) {
+    private List<Integer> cores;
+
+    /**
+     * @param separate one-sided operations/s, posted one by one
+     * @param list     the same with lists of {@code --queue-depth} work requests
+     * @param batch    requests in a batch, 1 where records are too large for batches
+     * @param batched  operations/s in batches, which a server thread executes; 0 without batches
+     */
+    private record Row(String operation, int size, long span, CacheBench.Latency latency, double separate, double list, int batch, double batched) {
+        /** How many times what one-sided operations come to, one by one: Redy's "raw network". */
+        double gain() {
+            return batched / separate;
+        }
     }
 
     @Override
-    public Integer call() {
+    public Integer call() throws ExecutionException, InterruptedException {
         checkOptions();
         output.check();
         DeviceNotice.print(spec.commandLine().getErr());
@@ -66,22 +92,31 @@ final class BenchCacheCommand implements Callable<Integer> {
         BenchReport report;
         try (Context context = Devices.open()) {
             report = output.report(spec, context);
+            cores = Cores.near(context.device().name());
         }
         report.origin().forEach(out::println);
-        out.printf("one session; latency: blocking, begun when due, at half of what the session carries, less the clock's cost; idle: the same loop without "
-            + "an operation; throughput: %d in flight, posted one by one and by one list%n%n", depth);
-        out.printf("%-6s%9s%8s%10s%11s%11s%12s%10s%12s%12s%13s%13s%n", "#op", "#bytes", "span", "p50[ns]", "p99", "p99.9", "max", "tail", "idle p99.9",
-            "idle max", "single[M/s]", "list[M/s]");
+        out.printf("""
+            one session, configurations (c, s, b, q) by Redy's names. Latency: %s, blocking, begun when due, at half of what the session carries,
+            less the clock's cost; idle: the same loop without an operation. Throughput without server threads: %s, posted one by one (single) and by
+            one list; with one: %s. in flight: how long a record is on its way then, on average (records in flight / throughput)
+
+            """, latencyConfiguration(), latencyConfiguration(), CacheConfiguration.DIRECT.with(0, 1, largestBatch, batches).toString().replace(
+            "b " + largestBatch, "b as below"));
+        out.printf("%-6s%9s%8s%10s%11s%11s%12s%10s%12s%12s%13s%13s%8s%13s%8s%15s%n", "#op", "#bytes", "span", "p50[ns]", "p99", "p99.9", "max", "tail",
+            "idle p99.9", "idle max", "single[M/s]", "list[M/s]", "b", "batched[M/s]", "/single", "in flight[us]");
         List<Row> rows = new ArrayList<>();
         for (long span : spans) {
-            long memory = 2 * Math.ceilDiv(span, REGION_BYTES) * REGION_BYTES;
-            try (ServerProcess server = ServerProcess.start(Devices.library(), memory, REGION_BYTES);
-                 CacheBench separate = new CacheBench(server.address(), span, MAX_RECORD, depth, 1);
-                 CacheBench lists = new CacheBench(server.address(), span, MAX_RECORD, depth, depth)) {
-                for (String name : names) {
-                    for (long size : sizes) {
-                        rows.add(measure(name, (int) size, span, separate, lists));
-                        print(out, rows.getLast());
+            long memory = 3 * Math.ceilDiv(span, REGION_BYTES) * REGION_BYTES;
+            try (ExecutorService thread = Executors.newSingleThreadExecutor(this::pinned);
+                 ServerProcess server = ServerProcess.start(Devices.library(), memory, REGION_BYTES);
+                 CacheBench separate = new CacheBench(server.address(), span, MAX_RECORD, latencyConfiguration(), depth, 1);
+                 CacheBench lists = new CacheBench(server.address(), span, MAX_RECORD, latencyConfiguration(), depth, depth)) {
+                for (long size : sizes) {
+                    try (CacheBench batched = batch(size) > 1 ? batched(server.address(), span, (int) size) : null) {
+                        for (String name : names) {
+                            rows.add(thread.submit(() -> measure(name, (int) size, span, separate, lists, batched)).get());
+                            print(out, rows.getLast());
+                        }
                     }
                 }
             }
@@ -91,12 +126,41 @@ final class BenchCacheCommand implements Callable<Integer> {
         return 0;
     }
 
-    private Row measure(String name, int size, long span, CacheBench separate, CacheBench lists) {
+    /** On the first core; a server's threads begin with the last. What this thread starts would keep to that core, too. */
+    private Thread pinned(Runnable work) {
+        return Thread.ofPlatform().daemon().name("bench").unstarted(() -> {
+            Pinning.pin(cores.size() > 1 ? cores.getFirst() : Pinning.ANY);
+            work.run();
+        });
+    }
+
+    private CacheConfiguration latencyConfiguration() {
+        return CacheConfiguration.DIRECT.withQueueDepth(depth);
+    }
+
+    /** Redy's b. */
+    private int batch(long size) {
+        return (int) Math.clamp(RingShape.PAYLOAD_BYTES / size, 1, largestBatch);
+    }
+
+    private CacheBench batched(String server, long span, int size) {
+        int batch = batch(size);
+        // One batch is filled while the others are on their way.
+        return new CacheBench(server, span, size, CacheConfiguration.DIRECT.with(0, 1, batch, batches), batch * (batches + 1), 1);
+    }
+
+    private Row measure(String name, int size, long span, CacheBench separate, CacheBench lists, CacheBench batched) {
         boolean write = name.equals("write");
         separate.scatter(span, size, seed);
         lists.scatter(span, size, seed);
-        return new Row(name, size, span, separate.latency(write, size, seconds), separate.throughput(write, size, seconds),
-            lists.throughput(write, size, seconds));
+        CacheBench.Latency latency = separate.latency(write, size, seconds);
+        double oneByOne = separate.throughput(write, size, seconds);
+        double list = lists.throughput(write, size, seconds);
+        if (batched == null) {
+            return new Row(name, size, span, latency, oneByOne, list, 1, 0);
+        }
+        batched.scatter(span, size, seed);
+        return new Row(name, size, span, latency, oneByOne, list, batch(size), batched.throughput(write, size, seconds));
     }
 
     private void checkOptions() {
@@ -118,35 +182,55 @@ final class BenchCacheCommand implements Callable<Integer> {
         if (depth < 1 || depth > MAX_DEPTH) {
             throw new IllegalArgumentException("--queue-depth " + depth + ": it must be from 1 to " + MAX_DEPTH);
         }
+        if (batches < 1 || batches > MAX_DEPTH) {
+            throw new IllegalArgumentException("--batches " + batches + ": it must be from 1 to " + MAX_DEPTH);
+        }
+        if (largestBatch < 1 || largestBatch > RingShape.MAX_BATCH || (long) largestBatch * (batches + 1) > MAX_IN_FLIGHT) {
+            throw new IllegalArgumentException("--batch " + largestBatch + ": it must be from 1 to " + RingShape.MAX_BATCH + ", and with --batches "
+                + batches + " at most " + MAX_IN_FLIGHT / (batches + 1));
+        }
         if (!(seconds > 0)) {
             throw new IllegalArgumentException("--seconds " + seconds + ": it must be more than 0");
         }
     }
 
-    private static void print(PrintStream out, Row row) {
+    private void print(PrintStream out, Row row) {
         Histogram operation = row.latency().operation();
         Histogram idle = row.latency().idle();
-        out.printf(Locale.ROOT, "%-6s%9d%8s%10d%11d%11d%12d%10.1f%12d%12d%13.2f%13.2f%n", row.operation(), row.size(), Sizes.format(row.span()).replace(" ", ""),
+        out.printf(Locale.ROOT, "%-6s%9d%8s%10d%11d%11d%12d%10.1f%12d%12d%13.2f%13.2f", row.operation(), row.size(), Sizes.format(row.span()).replace(" ", ""),
             operation.getValueAtPercentile(50), operation.getValueAtPercentile(99), operation.getValueAtPercentile(99.9), operation.getMaxValue(),
             tail(operation), idle.getValueAtPercentile(99.9), idle.getMaxValue(), row.separate() / 1e6, row.list() / 1e6);
+        if (row.batch() > 1) {
+            out.printf(Locale.ROOT, "%8d%13.2f%8.1f%15.1f", row.batch(), row.batched() / 1e6, row.gain(), batchMicros(row));
+        }
+        out.println();
+    }
+
+    private double batchMicros(Row row) {
+        return row.batch() * (batches + 1) * 1e6 / row.batched();
     }
 
     private static double tail(Histogram histogram) {
         return (double) histogram.getValueAtPercentile(99.9) / Math.max(1, histogram.getValueAtPercentile(50));
     }
 
-    private static void put(BenchReport.Row json, Row row) {
+    private void put(BenchReport.Row json, Row row) {
         Histogram operation = row.latency().operation();
         Histogram idle = row.latency().idle();
         json.put("op", row.operation()).put("size", row.size()).put("span", row.span()).put("p50_ns", operation.getValueAtPercentile(50))
             .put("p99_ns", operation.getValueAtPercentile(99)).put("p999_ns", operation.getValueAtPercentile(99.9)).put("max_ns", operation.getMaxValue())
             .put("p999_over_p50", tail(operation)).put("idle_p999_ns", idle.getValueAtPercentile(99.9)).put("idle_max_ns", idle.getMaxValue())
-            .put("ops_per_s", row.separate()).put("list_ops_per_s", row.list());
+            .put("ops_per_s", row.separate()).put("list_ops_per_s", row.list())
+            .put("queue_depth", depth);
+        if (row.batch() > 1) {
+            json.put("batch", row.batch()).put("batches", batches).put("batched_ops_per_s", row.batched()).put("batched_over_single", row.gain())
+                .put("batched_in_flight_us", batchMicros(row));
+        }
     }
 
     private Plot[] plots(List<Row> rows) {
         Plot latency = Plot.lines("cache-latency", "Latency of one record at half load", "record bytes", "ns").logarithmicX().logarithmicY();
-        Plot throughput = Plot.lines("cache-throughput", "Throughput of one session, " + depth + " in flight", "record bytes", "million records/s")
+        Plot throughput = Plot.lines("cache-throughput", "Throughput of one session", "record bytes", "million records/s")
             .logarithmicX().logarithmicY();
         for (String name : names) {
             List<Row> some = rows.stream().filter(row -> row.operation().equals(name) && row.span() == spans.getFirst()).toList();
@@ -155,6 +239,11 @@ final class BenchCacheCommand implements Callable<Integer> {
             latency.series(name + " p99.9", x, some.stream().mapToDouble(row -> row.latency().operation().getValueAtPercentile(99.9)).toArray());
             throughput.series(name, x, some.stream().mapToDouble(row -> row.separate() / 1e6).toArray());
             throughput.series(name + ", lists", x, some.stream().mapToDouble(row -> row.list() / 1e6).toArray());
+            List<Row> small = some.stream().filter(row -> row.batch() > 1).toList();
+            if (!small.isEmpty()) {
+                throughput.series(name + ", batches and a server thread", small.stream().mapToDouble(Row::size).toArray(),
+                    small.stream().mapToDouble(row -> row.batched() / 1e6).toArray());
+            }
         }
         return new Plot[] {latency, throughput};
     }

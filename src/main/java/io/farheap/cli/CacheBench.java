@@ -2,6 +2,7 @@ package io.farheap.cli;
 
 import io.farheap.cache.Buffer;
 import io.farheap.cache.Cache;
+import io.farheap.cache.CacheConfiguration;
 import io.farheap.cache.Completion;
 import io.farheap.cache.Session;
 import io.farheap.cache.Status;
@@ -20,16 +21,24 @@ final class CacheBench implements AutoCloseable {
     record Latency(Histogram operation, Histogram idle) {
     }
 
-    private static final int ADDRESSES = 1 << 16;
+    private static final int LINE_BYTES = 64;
+    private static final int MIN_ADDRESSES = 1 << 12;
+    /** 16 million: what is touched in turn is then as large as a span of a GiB, not a corner of it that fits into a cache. */
+    private static final int MAX_ADDRESSES = 1 << 24;
     private static final long WARM_UP_NANOS = 300_000_000L;
     private static final long HIGHEST_NANOS = 1_000_000_000L;
     private static final int SLICE = 2_000;
+    private static final int POLLS = 64;
+    private static final int MIN_REQUESTS = 512;
 
     private final Cache cache;
     private final Session session;
     private final Buffer buffer;
-    private final long[] addresses = new long[ADDRESSES];
-    private final int depth;
+    private final int inFlight;
+    /** As many or more, a power of two: a division would cost as much as a request in a batch. */
+    private final int slots;
+    private long[] addresses = {};
+    private int mask;
     private int next;
     private long done;
     private final Completion onDone = (token, status) -> {
@@ -40,15 +49,18 @@ final class CacheBench implements AutoCloseable {
     };
 
     /**
-     * @param depth         records in flight when throughput is measured
-     * @param doorbellBatch of these, how many are posted by one list
+     * @param configuration how requests travel
+     * @param inFlight      records in flight when throughput is measured
+     * @param doorbellBatch of one-sided ones, how many are posted by one list
      */
-    CacheBench(String server, long span, int maxRecord, int depth, int doorbellBatch) {
-        this.depth = depth;
-        cache = Cache.builder().capacity(span).servers(server).name("bench-cache").queueDepth(depth).doorbellBatch(doorbellBatch).create();
+    CacheBench(String server, long span, int maxRecord, CacheConfiguration configuration, int inFlight, int doorbellBatch) {
+        this.inFlight = inFlight;
+        this.slots = powerOfTwo(inFlight);
+        cache = Cache.builder().capacity(span).servers(server).name("bench-cache").configuration(configuration)
+            .requests(Math.max(MIN_REQUESTS, slots)).doorbellBatch(doorbellBatch).create();
         try {
             session = cache.openSession();
-            buffer = cache.allocate((long) maxRecord * depth);
+            buffer = cache.allocate((long) maxRecord * slots);
         } catch (Throwable e) {
             cache.close();
             throw e;
@@ -59,6 +71,8 @@ final class CacheBench implements AutoCloseable {
     void scatter(long span, int record, long seed) {
         SplittableRandom random = new SplittableRandom(seed);
         long records = span / record;
+        addresses = new long[(int) Math.clamp(Long.highestOneBit(span / LINE_BYTES), MIN_ADDRESSES, MAX_ADDRESSES)];
+        mask = addresses.length - 1;
         Arrays.setAll(addresses, i -> random.nextLong(records) * record);
     }
 
@@ -132,7 +146,7 @@ final class CacheBench implements AutoCloseable {
     }
 
     private void one(boolean write, int record) {
-        long address = addresses[next++ & ADDRESSES - 1];
+        long address = addresses[next++ & mask];
         if (write) {
             session.writeBlocking(address, buffer, 0, record);
         } else {
@@ -140,7 +154,7 @@ final class CacheBench implements AutoCloseable {
         }
     }
 
-    /** @return operations a second with {@code depth} in flight */
+    /** @return operations a second with {@code inFlight} records in flight */
     double throughput(boolean write, int record, double seconds) {
         pipelined(write, record, WARM_UP_NANOS);
         return pipelined(write, record, (long) (seconds * 1e9));
@@ -152,23 +166,31 @@ final class CacheBench implements AutoCloseable {
         long start = System.nanoTime();
         long now = start;
         while (now - start < nanos) {
-            for (int i = 0; i < SLICE; i++) {
-                while (issued - done < depth && issue(write, record, issued)) {
+            for (int i = 0; i < POLLS; i++) {
+                while (issued - done < inFlight && issue(write, record, issued)) {
                     issued++;
                 }
                 session.poll();
             }
             now = System.nanoTime();
         }
+        while (done == 0) {
+            session.awaitProgress();
+        }
         long counted = done;
+        double rate = counted * 1e9 / (System.nanoTime() - start);
         session.drain();
-        return counted * 1e9 / (now - start);
+        return rate;
     }
 
     private boolean issue(boolean write, int record, long number) {
-        long address = addresses[(int) number & ADDRESSES - 1];
-        long offset = number % depth * record;
+        long address = addresses[(int) number & mask];
+        long offset = (number & slots - 1) * record;
         return write ? session.write(address, buffer, offset, record, onDone, 0) : session.read(address, buffer, offset, record, onDone, 0);
+    }
+
+    private static int powerOfTwo(int least) {
+        return least == 1 ? 1 : 2 * Integer.highestOneBit(least - 1);
     }
 
     private static long clockNanos() {
