@@ -7,6 +7,7 @@ import io.farheap.cli.slo.AccuracyExperiment;
 import io.farheap.cli.slo.AccuracyReport;
 import io.farheap.cli.slo.MeasuredCache;
 import io.farheap.cli.slo.ModelRun;
+import io.farheap.cli.slo.OtherLoad;
 import io.farheap.cli.slo.SloChoice;
 import io.farheap.cli.slo.SubjectOptions;
 import io.farheap.slo.Configuration;
@@ -81,6 +82,7 @@ final class BenchSloCommand implements Callable<Integer> {
             if (run.measuredNow() == 0) {
                 ModelRun.warmUp(cache, subject);
             }
+            OtherLoad others = OtherLoad.since(cache.processes());
             AccuracyExperiment experiment = new AccuracyExperiment(model, margin, seed);
             AccuracyReport figures = new AccuracyReport(experiment, count, margin, out);
             List<SloChoice> choices = experiment.draw(count);
@@ -96,7 +98,7 @@ final class BenchSloCommand implements Callable<Integer> {
                 Performance performance = cache.measure(configuration);
                 figures.baseline(configuration, performance);
             }
-            figures.summarize(report);
+            figures.summarize(report, others.share());
             output.write(report, output.plots() ? figures.plots() : new Plot[0]);
         }
         return 0;

@@ -85,6 +85,7 @@ final class ExplainCommand implements Callable<Integer> {
         long start = System.nanoTime();
         SearchResult result = search.find(model, why.slo().withMargin(why.margin()));
         double micros = (System.nanoTime() - start) / 1e3;
-        out.printf(Locale.ROOT, "%-11s %s in %.0f us, uncompiled; %d figures computed%n", name, result.feasible() ? result.found() : "nothing", micros, result.examined());
+        out.printf(Locale.ROOT, "%-11s %s in %.0f us, uncompiled; %d figures computed%n", name, result.feasible() ? result.found() : "nothing", micros,
+            result.examined());
     }
 }

@@ -11,8 +11,13 @@ public final class InfeasibleSloException extends RuntimeException {
 
     InfeasibleSloException(PerformanceModel model, Slo slo, double margin, List<NearestFeasible> nearest) {
         super("no configuration with up to " + model.space().clientCores() + " client threads on device " + model.subject().device()
-            + " meets the objective (" + slo + ")" + (margin == 0 ? "" : String.format(Locale.ROOT, " with a margin of %.3g%%", 100 * margin)) + "; the nearest: " + nearest.stream().map(NearestFeasible::toString).collect(Collectors.joining("; ")));
+            + " meets the objective (" + slo + ")" + text(margin) + "; the nearest: "
+            + nearest.stream().map(NearestFeasible::toString).collect(Collectors.joining("; ")));
         this.nearest = List.copyOf(nearest);
+    }
+
+    private static String text(double margin) {
+        return margin == 0 ? "" : String.format(Locale.ROOT, " with a margin of %.3g%%", 100 * margin);
     }
 
     public List<NearestFeasible> nearest() {

@@ -51,8 +51,8 @@ public final class AccuracyReport {
         }
     }
 
-    /** Prints the summary and adds it, and a row for each objective. */
-    public void summarize(BenchReport report) {
+    /** Prints the summary and adds it, and a row for each objective. @param others share of the processors that others had meanwhile */
+    public void summarize(BenchReport report, double others) {
         List<SloResult> results = experiment.results();
         long latencyMet = results.stream().filter(SloResult::latencyMet).count();
         long throughputMet = results.stream().filter(SloResult::throughputMet).count();
@@ -71,12 +71,14 @@ public final class AccuracyReport {
         if (baseline != null) {
             out.printf("the best single configuration, %s, meets %d; of the other %d, those chosen meet %d%n", baseline, baselineMet, beyond.size(), beyondMet);
         }
+        out.printf(Locale.ROOT, "other programs had %.0f%% of the processors meanwhile%n", 100 * others);
         report.summary().put("count", wanted).put("feasible", results.size()).put("drawn", experiment.drawn()).put("margin", margin).put("met", met)
             .put("latency_met", latencyMet).put("throughput_met", throughputMet).put("latency_error_p50", at(latencyErrors, 0.5))
             .put("latency_error_p95", at(latencyErrors, 0.95)).put("throughput_error_p50", at(throughputErrors, 0.5))
             .put("throughput_error_p95", at(throughputErrors, 0.95)).put("search_us_p50", at(search, 0.5)).put("search_us_max", at(search, 1))
             .put("distinct_configurations", distinct).put("fixed_baseline", baseline == null ? null : baseline.toString())
-            .put("fixed_baseline_met", Math.max(baselineMet, 0)).put("beyond_baseline", beyond.size()).put("beyond_baseline_met", beyondMet);
+            .put("fixed_baseline_met", Math.max(baselineMet, 0)).put("beyond_baseline", beyond.size()).put("beyond_baseline_met", beyondMet)
+            .put("other_load", others);
         results.forEach(result -> put(report.row(), result));
     }
 

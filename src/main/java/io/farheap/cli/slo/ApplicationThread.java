@@ -5,6 +5,7 @@ import io.farheap.cache.Cache;
 import io.farheap.cache.Completion;
 import io.farheap.cache.Session;
 import io.farheap.cache.Status;
+import io.farheap.thread.Pinning;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
@@ -30,11 +31,11 @@ final class ApplicationThread implements AutoCloseable {
     private static final int REQUESTS = 1 << 16;
     private static final int ROUNDS = 64;
 
-    private final Cache cache;
     private final Session session;
     private final Buffer buffer;
     private final int record;
     private final int inFlight;
+    private final int core;
     /** Of each request to come: the address, or its complement for a write. */
     private final long[] requests = new long[REQUESTS];
     private final Thread thread;
@@ -56,9 +57,10 @@ final class ApplicationThread implements AutoCloseable {
      * @param readPercent of the requests
      * @param inFlight    requests between issue and callback, all the time
      * @param seed        of records and of their order
+     * @param core        where the thread runs, or {@link Pinning#ANY}
      */
-    ApplicationThread(Cache cache, int record, int readPercent, int inFlight, long seed) {
-        this.cache = cache;
+    ApplicationThread(Cache cache, int record, int readPercent, int inFlight, long seed, int core) {
+        this.core = core;
         this.record = record;
         this.inFlight = inFlight;
         SplittableRandom random = new SplittableRandom(seed);
@@ -82,6 +84,7 @@ final class ApplicationThread implements AutoCloseable {
 
     private void run() {
         try {
+            Pinning.pin(core);
             while (!stopped) {
                 for (int i = 0; i < ROUNDS; i++) {
                     round();

@@ -6,6 +6,8 @@ import io.farheap.slo.Configuration;
 import io.farheap.slo.Measurement;
 import io.farheap.slo.ModelSubject;
 import io.farheap.slo.Performance;
+import io.farheap.thread.Cores;
+import io.farheap.thread.Pinning;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -26,13 +28,15 @@ final class CacheMeasurement implements Measurement, AutoCloseable {
 
     private final ConfiguredCache cache;
     private final ModelSubject subject;
+    private final List<Integer> cores;
     private long seed;
 
     /** @param cache closed with it */
-    CacheMeasurement(ConfiguredCache cache, ModelSubject subject, long seed) {
+    CacheMeasurement(ConfiguredCache cache, String device, ModelSubject subject, long seed) {
         this.cache = cache;
         this.subject = subject;
         this.seed = seed;
+        this.cores = Cores.near(device);
     }
 
     @Override
@@ -43,13 +47,18 @@ final class CacheMeasurement implements Measurement, AutoCloseable {
         try {
             for (int i = 0; i < configuration.clientThreads(); i++) {
                 threads.add(new ApplicationThread(live, subject.recordBytes(), subject.readPercent(),
-                    configuration.batchSize() * configuration.queueDepth(), seed++));
+                    configuration.batchSize() * configuration.queueDepth(), seed++, core(i, configuration.clientThreads())));
             }
             take(windows, live, threads);
         } finally {
             threads.forEach(ApplicationThread::close);
         }
         return windows.medians();
+    }
+
+    /** From the first core up, where there are more cores than threads: a server of this host takes its own from the last one down. */
+    private int core(int thread, int threads) {
+        return cores.size() > threads ? cores.get(thread) : Pinning.ANY;
     }
 
     private void take(Windows windows, Cache live, List<ApplicationThread> threads) throws InterruptedException {

@@ -7,6 +7,7 @@ import io.farheap.verbs.VerbsLibrary;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
+import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SymbolLookup;
 import java.util.Map;
 
@@ -30,11 +31,16 @@ final class LateOperations {
             return;
         }
         try (Arena arena = Arena.ofConfined()) {
-            Linker.nativeLinker().downcallHandle(
+            int error = (int) Linker.nativeLinker().downcallHandle(
                 SymbolLookup.libraryLookup(VerbsLibrary.softLibrary().toPath(), arena).findOrThrow("softverbs_control"),
-                FunctionDescriptor.of(JAVA_INT, ADDRESS)).invoke(arena.allocateFrom(ALLOW));
+                FunctionDescriptor.of(JAVA_INT, ADDRESS)).invokeExact((MemorySegment) arena.allocateFrom(ALLOW));
+            if (error != 0) {
+                throw new IllegalStateException("softverbs refuses the setting " + ALLOW + " with errno " + error);
+            }
+        } catch (RuntimeException | Error e) {
+            throw e;
         } catch (Throwable e) {
-            throw new IllegalStateException("softverbs refuses the setting " + ALLOW, e);
+            throw new AssertionError(e);
         }
     }
 

@@ -8,6 +8,8 @@ import io.farheap.slo.Performance;
 import io.farheap.verbs.Context;
 import io.farheap.verbs.Devices;
 
+import java.util.List;
+
 /** A cache to measure, on a memory server that is given or, where none is, started on this host at the first measurement. One thread at a time. */
 public final class MeasuredCache implements Measurement, AutoCloseable {
 
@@ -31,17 +33,29 @@ public final class MeasuredCache implements Measurement, AutoCloseable {
         this.seed = seed;
     }
 
+    /** This process and, where it has been started, the memory server's. */
+    public List<ProcessHandle> processes() {
+        return server == null ? List.of(ProcessHandle.current())
+            : List.of(ProcessHandle.current(), ProcessHandle.of(server.pid()).orElse(ProcessHandle.current()));
+    }
+
     @Override
     public Performance measure(Configuration configuration) throws InterruptedException {
-        if (measurement == null) {
-            context = Devices.open();
-            LateOperations.allow(context);
-            if (given == null) {
-                server = ServerProcess.start(Devices.library(), "", 2 * CAPACITY, CAPACITY, LateOperations.environment());
-            }
-            measurement = new CacheMeasurement(new CachePerConfiguration(given == null ? server.address() : given, CAPACITY), subject, seed);
-        }
+        start();
         return measurement.measure(configuration);
+    }
+
+    private void start() {
+        if (measurement != null) {
+            return;
+        }
+        context = Devices.open();
+        LateOperations.allow(context);
+        if (given == null) {
+            server = ServerProcess.start(Devices.library(), "", 2 * CAPACITY, CAPACITY, LateOperations.environment());
+        }
+        measurement = new CacheMeasurement(new CachePerConfiguration(given == null ? server.address() : given, CAPACITY), context.device().name(), subject,
+            seed);
     }
 
     @Override

@@ -33,4 +33,11 @@ class ModelStoreTest {
         assertEquals("unknown processor, 1 core", Hardware.describe(List.of("model name"), 1));
         assertTrue(Hardware.describe(List.of("model name: " + "x".repeat(1_000)), 4).length() < 200);
     }
+
+    @Test
+    void otherLoadIsWhatIsBusyAndNotOurs() {
+        assertEquals(1.45, OtherLoad.busySeconds("cpu  100 20 3 4000 500 6 7 9 1000 1000"), 1e-9);
+        double share = OtherLoad.since(List.of(ProcessHandle.current())).share();
+        assertTrue(share >= 0 && share <= 1, () -> "" + share);
+    }
 }
