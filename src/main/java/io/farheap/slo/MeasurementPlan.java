@@ -6,10 +6,14 @@ import java.util.Map;
 /**
  * Which configurations a model needs measured, and in which order (Redy, section 5.2, "Offline Modeling"): first the queue depths that give
  * the lower bound of q, then the points of {@link Levels} in the tree's order. Where more of one parameter brought no more throughput and no
- * less latency, still larger values of that parameter alone are left out, and {@link Growth#beyond estimated}. The order follows from the figures alone, so whoever records the
+ * less latency, still larger values of that parameter alone are left out, and {@link Growth#beyond estimated}; but a grid of up to
+ * {@value #SMALL_GRID} points is measured whole, since what is left out is estimated at best. The order follows from the figures alone, so whoever records the
  * same figures again goes on where he stopped. One thread at a time.
  */
 public final class MeasurementPlan {
+
+    /** Part of what a model file means, as {@link Growth#TOLERANCE} is. */
+    static final int SMALL_GRID = 64;
 
     private final ModelSubject subject;
     private final DepthProbe probe;
@@ -109,7 +113,7 @@ public final class MeasurementPlan {
         grid.set(index, performance);
         for (Parameter parameter : Parameter.values()) {
             int before = order.predecessor(position, parameter);
-            if (before != PointOrder.NONE && grid.measured(before)) {
+            if (order.count() > SMALL_GRID && before != PointOrder.NONE && grid.measured(before)) {
                 ended[parameter.ordinal()][index] = Growth.ends(grid.get(before), performance);
             }
         }

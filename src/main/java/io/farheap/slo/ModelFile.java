@@ -16,6 +16,9 @@ import java.util.Arrays;
  */
 public final class ModelFile implements AutoCloseable {
 
+    /** Of the format: files of another are refused. */
+    public static final int VERSION = ModelFormat.VERSION;
+
     private final Path file;
     private final FileChannel channel;
     private final MeasurementPlan plan;

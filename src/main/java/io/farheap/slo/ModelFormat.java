@@ -7,7 +7,7 @@ import java.util.zip.CRC32C;
 /**
  * The text of a model file, in UTF-8, by lines that end in {@code \n}:
  * <pre>
- * farheap performance model, version 1
+ * farheap performance model, version 2
  * device soft0 (soft), connectx5 #5e1d07c3
  * hardware AMD EPYC 7551 #...
  * switches 0 #...
@@ -23,7 +23,7 @@ import java.util.zip.CRC32C;
  */
 final class ModelFormat {
 
-    static final int VERSION = 1;
+    static final int VERSION = 2;
     static final String MAGIC = "farheap performance model, version ";
     static final String COMPLETE = "complete ";
     static final String CHECKSUM = " #";

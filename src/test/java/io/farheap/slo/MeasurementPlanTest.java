@@ -96,6 +96,17 @@ class MeasurementPlanTest {
         }
     }
 
+    /** Noise could end a line early, and there is time for all. */
+    @Test
+    void aSmallGridIsMeasuredWhole() throws InterruptedException {
+        for (ModelSubject subject : List.of(Models.subject(1, 8, 14), Models.subject(2, 1024, 4), Models.subject(2, 8, 14))) {
+            MeasurementPlan plan = Models.measured(subject, configuration -> new Performance(1_000 * configuration.queueDepth(), 1e6, 1_000, 1e6));
+            boolean small = plan.measured() + plan.leftOut() <= MeasurementPlan.SMALL_GRID;
+            assertEquals(subject.clientCores() == 1 || subject.recordBytes() > 8, small);
+            assertEquals(small, plan.leftOut() == 0, () -> subject + ": " + plan.leftOut());
+        }
+    }
+
     @Test
     void thePlanFollowsTheTreeAndMeasuresNothingTwice() throws InterruptedException {
         ModelSubject subject = Models.paper();

@@ -1,5 +1,6 @@
 package io.farheap.cli.slo;
 
+import io.farheap.slo.ModelFile;
 import io.farheap.slo.ModelSubject;
 
 import java.io.IOException;
@@ -32,6 +33,6 @@ final class ModelStore {
         checksum.update(subject.toString().getBytes(StandardCharsets.UTF_8));
         String device = subject.device().replaceAll("[^A-Za-z0-9]+", "-").replaceAll("^-|-$", "");
         return (device.length() > 60 ? device.substring(0, 60) : device) + "-" + subject.recordBytes() + "b-" + subject.readPercent() + "r-" + subject.clientCores()
-            + "c-" + String.format("%08x", checksum.getValue()) + ".model";
+            + "c-" + String.format("%08x", checksum.getValue()) + ".v" + ModelFile.VERSION;
     }
 }

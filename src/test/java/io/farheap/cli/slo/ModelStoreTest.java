@@ -24,7 +24,7 @@ class ModelStoreTest {
             new ModelSubject("soft0 (soft), connectx5", "AMD EPYC, 2 cores", 0, 8, 50, 2, 14),
             new ModelSubject("soft0 (soft), connectx5", "AMD EPYC, 2 cores", 0, 8, 50, 1, 8)).map(ModelStore::name).toList();
         assertEquals(names.size(), names.stream().distinct().count());
-        assertTrue(names.getFirst().matches("soft0-soft-connectx5-8b-50r-1c-[0-9a-f]{8}\\.model"), names.getFirst());
+        assertTrue(names.getFirst().matches("soft0-soft-connectx5-8b-50r-1c-[0-9a-f]{8}\\.v\\d+"), names.getFirst());
     }
 
     @Test
