@@ -7,6 +7,7 @@ import picocli.CommandLine.Command;
     subcommands = {
         BenchRawCommand.class,
         BenchCacheCommand.class,
+        BenchAblationCommand.class,
         BenchPeersCommand.class,
         BenchSearchCommand.class,
         BenchSloCommand.class,
