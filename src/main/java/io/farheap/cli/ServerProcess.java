@@ -42,12 +42,17 @@ public final class ServerProcess implements AutoCloseable {
         return start(library, device, memoryBytes, regionBytes, Map.of());
     }
 
-    /** @param environment variables that the server has beside this process's */
-    public static ServerProcess start(VerbsLibrary library, String device, long memoryBytes, long regionBytes, Map<String, String> environment) {
+    /**
+     * @param environment variables that the server has beside this process's
+     * @param options     more of the {@code server} command's
+     */
+    public static ServerProcess start(VerbsLibrary library, String device, long memoryBytes, long regionBytes, Map<String, String> environment,
+                                      String... options) {
         Process process;
         try {
-            ProcessBuilder builder = new ProcessBuilder(command(library, device, memoryBytes, regionBytes))
-                .redirectError(ProcessBuilder.Redirect.INHERIT);
+            List<String> command = command(library, device, memoryBytes, regionBytes);
+            command.addAll(List.of(options));
+            ProcessBuilder builder = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT);
             builder.environment().putAll(environment);
             process = builder.start();
         } catch (IOException e) {

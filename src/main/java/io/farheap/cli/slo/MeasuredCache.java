@@ -5,12 +5,17 @@ import io.farheap.slo.Configuration;
 import io.farheap.slo.Measurement;
 import io.farheap.slo.ModelSubject;
 import io.farheap.slo.Performance;
+import io.farheap.thread.Idle;
 import io.farheap.verbs.Context;
 import io.farheap.verbs.Devices;
 
 import java.util.List;
 
-/** A cache to measure, on a memory server that is given or, where none is, started on this host at the first measurement. One thread at a time. */
+/**
+ * A cache to measure, on a memory server that is given or, where none is, started on this host at the first measurement. Its threads spin, as
+ * those of a server that is there for its caches do: one that yields between two batches loses a time slice wherever others run too. One
+ * thread at a time.
+ */
 public final class MeasuredCache implements Measurement, AutoCloseable {
 
     private static final long CAPACITY = 64L << 20;
@@ -52,7 +57,7 @@ public final class MeasuredCache implements Measurement, AutoCloseable {
         context = Devices.open();
         LateOperations.allow(context);
         if (given == null) {
-            server = ServerProcess.start(Devices.library(), "", 2 * CAPACITY, CAPACITY, LateOperations.environment());
+            server = ServerProcess.start(Devices.library(), "", 2 * CAPACITY, CAPACITY, LateOperations.environment(), "--idle", Idle.SPIN.name());
         }
         measurement = new CacheMeasurement(new CachePerConfiguration(given == null ? server.address() : given, CAPACITY), context.device().name(), subject,
             seed);
