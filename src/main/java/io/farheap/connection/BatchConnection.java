@@ -340,6 +340,7 @@ public final class BatchConnection implements AutoCloseable {
      */
     public boolean requestWakeUp() {
         reap();
+        receive();
         if (openCount == 0 && (notifying || sent == answered)) {
             return true;
         }

@@ -100,6 +100,30 @@ class BatchTest {
         }
     }
 
+    /** Whoever goes to sleep again and again before he takes answers must not use up the places of what he has not taken. */
+    @Test
+    void wakeUpsTakeNoPlaces() {
+        start(1, Idle.SPIN);
+        try (BatchClient client = new BatchClient(server, new RingShape(1, 4), 1)) {
+            int region = client.allocate().regionId();
+            for (int round = 0; round < 100; round++) {
+                client.batches.addRead(region, 0, 8, client.address());
+                client.batches.addRead(region, 8, 8, client.address() + 8);
+                for (int asked = 0; asked < 20; asked++) {
+                    client.batches.requestWakeUp();
+                    Thread.yield();
+                }
+                while (!client.batches.isAnswered()) {
+                    client.batches.receive();
+                }
+                assertEquals(2, client.batches.ready());
+                client.batches.finish();
+                client.batches.finish();
+                assertEquals(0, client.batches.ready());
+            }
+        }
+    }
+
     private static void check(BatchClient client, byte[][] expected, long[] places, long seed) {
         while (client.batches.ready() > 0) {
             int entry = client.batches.head();
