@@ -18,6 +18,7 @@ import io.farheap.verbs.Access;
 import io.farheap.verbs.Context;
 import io.farheap.verbs.Devices;
 import io.farheap.verbs.ProtectionDomain;
+import io.farheap.verbs.VerbsException;
 
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -59,6 +60,8 @@ public final class Cache implements AutoCloseable {
     private final ReentrantLock topology = new ReentrantLock();
     /** One migration, or change of servers, at a time. */
     private final ReentrantLock moving = new ReentrantLock();
+    /** Replaced with {@code topology} held. */
+    private volatile DataPaths paths;
     private int nextServerIndex;
     private volatile boolean deleted;
 
@@ -67,10 +70,7 @@ public final class Cache implements AutoCloseable {
         this.events = new CompletionEvents(options.name());
         try (Undo undo = new Undo()) {
             context = undo.add(Devices.open(options.device()));
-            if (options.configuration().queueDepth() > Connection.maxDepth(context.limits())) {
-                throw new IllegalArgumentException("a queue depth of " + options.configuration().queueDepth() + "; " + context.device().name()
-                    + " takes up to " + Connection.maxDepth(context.limits()));
-            }
+            checkDepth(options.configuration());
             if (options.tuning() != null) {
                 options.tuning().check(context);
             }
@@ -82,6 +82,7 @@ public final class Cache implements AutoCloseable {
             table = RegionPlacement.allocate(servers, options.capacity());
             migration = new RegionMigration(context, table, () -> sessions);
             undo.add(events);
+            paths = undo.add(new DataPaths(this, options, options.configuration()));
             if (options.file() != null) {
                 load();
             }
@@ -133,31 +134,108 @@ public final class Cache implements AutoCloseable {
         topology.lock();
         try {
             checkOpen();
-            Session session = newSession();
+            OperationLatency recorder = options.latencyTracking() == LatencyTracking.NONE ? null : latency.newSource(options.latencyTracking());
+            Session session = new Session(this, recorder, false);
             try {
-                for (RemoteServer server : servers) {
-                    connectOrLose(session, server);
-                }
+                return begin(session, paths.open(session, recorder));
             } catch (Throwable e) {
-                session.destroy();
+                if (recorder != null) {
+                    latency.remove(recorder);
+                }
                 throw e;
             }
-            sessions.add(session);
-            return session;
         } finally {
             topology.unlock();
         }
     }
 
-    private Session newSession() {
-        OperationLatency recorder = options.latencyTracking() == LatencyTracking.NONE ? null : latency.newSource(options.latencyTracking());
+    /** The session of a client thread. */
+    Session openCarrier(DataPaths owner) {
+        topology.lock();
         try {
-            return new Session(this, options, scratch, recorder);
-        } catch (Throwable e) {
-            if (recorder != null) {
-                latency.remove(recorder);
+            Session session = new Session(this, null, true);
+            return begin(session, owner.own(session, null));
+        } finally {
+            topology.unlock();
+        }
+    }
+
+    private Session begin(Session session, DataPath path) {
+        connect(path);
+        session.use(path);
+        sessions.add(session);
+        return session;
+    }
+
+    /** To all servers. */
+    private void connect(DataPath path) {
+        try {
+            for (RemoteServer server : servers) {
+                connectOrLose(path.links(), server);
             }
+        } catch (Throwable e) {
+            path.close();
             throw e;
+        }
+    }
+
+    /** How requests travel now. */
+    public CacheConfiguration configuration() {
+        return paths.configuration();
+    }
+
+    /**
+     * Changes how requests travel, while the cache is used. Every session is given what the new configuration needs, takes no requests for a
+     * moment (as if its queue were full) until those that it has are called back, and goes on the new way. No request is lost or done twice. A migration
+     * is waited for.
+     *
+     * @throws IllegalArgumentException where the device cannot do it
+     * @throws CacheException           where it cannot be done: a server refuses, or a session has requests pending and its thread polls for none of
+     *                                  them for {@value Reconfiguration#QUIET_SECONDS} seconds. Nothing has changed then
+     */
+    public void reconfigure(CacheConfiguration how) {
+        checkOpen();
+        checkDepth(how);
+        moving.lock();
+        try {
+            checkOpen();
+            DataPaths previous = paths;
+            try (Reconfiguration change = new Reconfiguration(new DataPaths(this, options, how), this::connect)) {
+                do {
+                    change.prepare(applicationSessions());
+                    change.awaitQuiet();
+                } while (!change(change));
+            } catch (VerbsException | ControlException e) {
+                throw new CacheException("the configuration stays " + previous.configuration() + ": " + e.getMessage(), e);
+            }
+            previous.close();
+        } finally {
+            moving.unlock();
+        }
+    }
+
+    private List<Session> applicationSessions() {
+        return sessions.stream().filter(session -> !session.carrier()).toList();
+    }
+
+    /** @return false where a session has been opened that is not prepared */
+    private boolean change(Reconfiguration change) {
+        topology.lock();
+        try {
+            if (!change.isPrepared(applicationSessions())) {
+                return false;
+            }
+            paths = change.perform();
+            return true;
+        } finally {
+            topology.unlock();
+        }
+    }
+
+    private void checkDepth(CacheConfiguration how) {
+        if (how.queueDepth() > Connection.maxDepth(context.limits())) {
+            throw new IllegalArgumentException("a queue depth of " + how.queueDepth() + "; " + context.device().name()
+                + " takes up to " + Connection.maxDepth(context.limits()));
         }
     }
 
@@ -387,6 +465,7 @@ public final class Cache implements AutoCloseable {
             everything.add(events);
             everything.add(this::freeBuffers);
             sessions.forEach(session -> everything.add(session::destroy));
+            everything.add(paths::stop);
             sessions.clear();
         } finally {
             moving.unlock();
@@ -408,6 +487,11 @@ public final class Cache implements AutoCloseable {
 
     ProtectionDomain domain() {
         return domain;
+    }
+
+    /** Where flushes put what they read. */
+    RegisteredMemory scratch() {
+        return scratch;
     }
 
     RegionTable table() {
@@ -455,9 +539,9 @@ public final class Cache implements AutoCloseable {
     }
 
     /** A server that is gone takes its own regions along, not the session's others. */
-    private void connectOrLose(Session session, RemoteServer server) {
+    private void connectOrLose(Links links, RemoteServer server) {
         try {
-            session.connect(server);
+            links.connect(server);
         } catch (ControlException e) {
             switch (e.code()) {
                 case UNAVAILABLE, DEADLINE_EXCEEDED, LEASE_EXPIRED -> { }

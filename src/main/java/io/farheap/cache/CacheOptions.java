@@ -51,8 +51,8 @@ record CacheOptions(long capacity, List<String> servers, String device, Path fil
     }
 
     /** Work requests that a session may have in flight over all its connections. */
-    int completionEntries(DeviceLimits limits) {
-        int wanted = Math.max(MIN_COMPLETION_ENTRIES, configuration.queueDepth() * COMPLETION_ENTRIES_PER_DEPTH);
+    int completionEntries(CacheConfiguration how, DeviceLimits limits) {
+        int wanted = Math.max(MIN_COMPLETION_ENTRIES, how.queueDepth() * COMPLETION_ENTRIES_PER_DEPTH);
         return Math.min(wanted, limits.maxCompletionEntries() - RESERVED_ENTRIES);
     }
 }

@@ -61,6 +61,9 @@ interface RequestPath {
     /** Requests that wait for a migration. */
     int heldCount();
 
+    /** Whether a request would have to wait for a migration, or behind one that does. */
+    boolean waits(boolean write, long address, long length);
+
     /** Whether requests wait for a migration, for a thread that is not the session's. */
     boolean mayHold();
 

@@ -1,13 +1,10 @@
 package io.farheap.cache;
 
 import io.farheap.latency.OperationLatency;
-import io.farheap.memory.RegisteredMemory;
 import io.farheap.region.MigrationParticipant;
 import io.farheap.region.RemoteRegion;
 import io.farheap.region.RemoteServer;
 import io.farheap.thread.OwnerGate;
-import io.farheap.verbs.CompletionChannel;
-import io.farheap.verbs.CompletionQueue;
 import io.farheap.verbs.VerbsException;
 
 import java.lang.foreign.MemorySegment;
@@ -51,19 +48,17 @@ public final class Session implements AutoCloseable, MigrationParticipant {
     }
 
     private static final long SPIN_NANOS = 50_000;
-    private static final int COMPLETION_BATCH = 32;
-    /** Room in the completion queue for one flush of each server. */
-    private static final int FLUSH_ENTRIES = 256;
 
     private final Cache cache;
     private final long capacity;
     private final OperationLatency latency;
     private final OwnerGate gate = new OwnerGate();
-    private final CompletionChannel channel;
-    private final CompletionQueue completions;
-    private final BounceBuffers bounce;
-    private final RequestPath path;
-    private final Links links;
+    /** Whether it is a client thread's, for the requests of others. */
+    private final boolean carrier;
+    /** Replaced under the gate's claim, as what it is made of is. */
+    private DataPath dataPath;
+    private RequestPath path;
+    private Links links;
     private final Blocked blocked = new Blocked();
 
     private final ReentrantLock destroying = new ReentrantLock();
@@ -76,34 +71,89 @@ public final class Session implements AutoCloseable, MigrationParticipant {
     private volatile boolean resumed;
     private long eventsToken;
 
-    Session(Cache cache, CacheOptions options, RegisteredMemory scratch, OperationLatency latency) {
+    /** It has yet to be told {@linkplain #use what to use}. */
+    Session(Cache cache, OperationLatency latency, boolean carrier) {
         this.cache = cache;
         this.capacity = cache.capacity();
         this.latency = latency;
-        int entries = options.completionEntries(cache.context().limits());
-        this.channel = cache.context().createCompletionChannel();
-        CompletionQueue queue = null;
+        this.carrier = carrier;
+    }
+
+    OperationLatency latency() {
+        return latency;
+    }
+
+    OwnerGate gate() {
+        return gate;
+    }
+
+    boolean carrier() {
+        return carrier;
+    }
+
+    /** Before anybody else knows of it. */
+    void use(DataPath first) {
+        dataPath = first;
+        path = first.requests();
+        links = first.links();
+    }
+
+    /** Takes no requests from now on, as if the queue were full. */
+    void quiesce() {
+        gate.claim();
+        if (!closed) {
+            path = new QuiescingPath(dataPath.requests());
+        }
+        gate.unclaim();
+        wake();
+    }
+
+    /** Whether nothing is pending any more. */
+    boolean quiet() {
+        gate.claim();
+        boolean quiet = closed || path.pending() == 0;
+        gate.unclaim();
+        return quiet;
+    }
+
+    /** Takes requests again. */
+    void goOn() {
+        gate.claim();
+        if (!closed) {
+            path = dataPath.requests();
+        }
+        gate.unclaim();
+        wake();
+    }
+
+    /** Uses another data path from now on; nothing may be pending. @return the one to close */
+    DataPath replace(DataPath next) {
+        destroying.lock();
         try {
-            queue = cache.context().createCompletionQueue(entries + FLUSH_ENTRIES, COMPLETION_BATCH, channel);
-            this.completions = queue;
-            this.bounce = new BounceBuffers(cache.domain());
-            SessionEngine engine = new SessionEngine(cache.table(), completions, entries, entries + FLUSH_ENTRIES,
-                cache.maxMessageBytes(), bounce, latency, options.requests());
-            SessionConnections connections = new SessionConnections(gate, engine, completions, cache.domain(), scratch, options);
-            if (options.configuration().batched()) {
-                SessionBatches batches = new SessionBatches(engine, cache.table(), latency, options.requests());
-                this.path = batches;
-                this.links = new SessionRings(connections, gate, batches, cache.context(), channel, options.configuration());
-            } else {
-                this.path = engine;
-                this.links = connections;
+            gate.claim();
+            DataPath previous = closed ? next : dataPath;
+            long events = 0;
+            if (!closed) {
+                events = eventsToken;
+                eventsToken = 0;
+                use(next);
             }
-        } catch (Throwable e) {
-            if (queue != null) {
-                queue.close();
-            }
-            channel.close();
-            throw e;
+            gate.unclaim();
+            forget(events);
+            wake();
+            return previous;
+        } finally {
+            destroying.unlock();
+        }
+    }
+
+    /** On a client thread: issues what another session's thread has handed over. @return how many requests */
+    int take(HandedRequests handed) {
+        enter();
+        try {
+            return handed.issueTo(path);
+        } finally {
+            exit();
         }
     }
 
@@ -419,15 +469,16 @@ public final class Session implements AutoCloseable, MigrationParticipant {
 
     private void free() {
         wake();
-        if (eventsToken != 0) {
-            cache.events().remove(eventsToken);
-        }
-        links.close();
-        completions.close();
-        channel.close();
-        bounce.close();
+        forget(eventsToken);
+        dataPath.close();
         if (latency != null) {
             cache.latency().remove(latency);
+        }
+    }
+
+    private void forget(long events) {
+        if (events != 0) {
+            cache.events().remove(events);
         }
     }
 
@@ -589,14 +640,15 @@ public final class Session implements AutoCloseable, MigrationParticipant {
         }
     }
 
-    private void sleep() {
+    /** Sleeps until something happens, or until the thread is unparked. */
+    void sleep() {
         long patience;
         sleeper = Thread.currentThread();
         try {
             enterOutsideCallback();
             try {
-                if (eventsToken == 0) {
-                    eventsToken = cache.events().add(channel, this::wake);
+                if (eventsToken == 0 && dataPath.channel() != null) {
+                    eventsToken = cache.events().add(dataPath.channel(), this::wake);
                 }
                 patience = path.listen();
                 // What completed before raises no event.
@@ -616,7 +668,7 @@ public final class Session implements AutoCloseable, MigrationParticipant {
         }
     }
 
-    private void wake() {
+    void wake() {
         Thread thread = sleeper;
         if (thread != null) {
             LockSupport.unpark(thread);

@@ -418,6 +418,11 @@ final class SessionBatches implements RequestPath {
     }
 
     @Override
+    public boolean waits(boolean write, long address, long length) {
+        return engine.waits(write, address, length);
+    }
+
+    @Override
     public boolean mayHold() {
         return engine.mayHold();
     }

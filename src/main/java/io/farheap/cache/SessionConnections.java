@@ -26,7 +26,8 @@ final class SessionConnections implements Links {
     private final CompletionQueue completions;
     private final ProtectionDomain domain;
     private final RegisteredMemory scratch;
-    private final CacheOptions options;
+    private final CacheConfiguration configuration;
+    private final int doorbellBatch;
     /** Excludes those who make and end connections, which takes as long as servers take to answer. */
     private final ReentrantLock changing = new ReentrantLock();
     /** Changed under the gate's claim. */
@@ -38,13 +39,14 @@ final class SessionConnections implements Links {
 
     /** @param scratch where flushes put what they read */
     SessionConnections(OwnerGate gate, SessionEngine engine, CompletionQueue completions, ProtectionDomain domain,
-                       RegisteredMemory scratch, CacheOptions options) {
+                       RegisteredMemory scratch, CacheConfiguration configuration, int doorbellBatch) {
         this.gate = gate;
         this.engine = engine;
         this.completions = completions;
         this.domain = domain;
         this.scratch = scratch;
-        this.options = options;
+        this.configuration = configuration;
+        this.doorbellBatch = doorbellBatch;
     }
 
     @Override
@@ -54,8 +56,8 @@ final class SessionConnections implements Links {
             if (closed) {
                 return;
             }
-            ServerConnection connection = server.connect(domain, completions, nextNumber++, options.configuration().queueDepth(),
-                options.configuration().inlineBytes(), options.doorbellBatch());
+            ServerConnection connection = server.connect(domain, completions, nextNumber++, configuration.queueDepth(),
+                configuration.inlineBytes(), doorbellBatch);
             gate.claim();
             connections.add(connection);
             engine.addConnection(server.index(), connection.connection());

@@ -207,6 +207,11 @@ final class SessionEngine implements RequestPath {
     }
 
     @Override
+    public boolean waits(boolean write, long address, long length) {
+        return held.count() > 0 && held.overlaps(address, length, tail, false) || table.holds(write, address, length);
+    }
+
+    @Override
     public boolean mayHold() {
         return held.any();
     }

@@ -309,12 +309,13 @@ public final class Posix {
         }
     }
 
-    /** membarrier(2). @return the call's result, or minus errno */
+    /** Shared by all calls: who goes to sleep must allocate nothing, and nobody asks why the call failed. */
+    private static final MemorySegment MEMBARRIER_STATE = Arena.global().allocate(ERRNO_LAYOUT);
+
+    /** membarrier(2). @return the call's result, negative where it failed */
     static int membarrier(int command) {
-        try (Arena arena = Arena.ofConfined()) {
-            MemorySegment state = arena.allocate(ERRNO_LAYOUT);
-            long result = (long) MH$membarrier.invokeExact(state, (long) SYS_MEMBARRIER, command, 0, 0);
-            return result < 0 ? -(int) ERRNO.get(state, 0L) : (int) result;
+        try {
+            return (int) (long) MH$membarrier.invokeExact(MEMBARRIER_STATE, (long) SYS_MEMBARRIER, command, 0, 0);
         } catch (Throwable e) {
             throw rethrow(e);
         }

@@ -8,10 +8,13 @@ final class Configurations {
     static final CacheConfiguration DIRECT = CacheConfiguration.DIRECT.withQueueDepth(8);
     static final CacheConfiguration BATCHED = CacheConfiguration.DIRECT.with(0, 1, 16, 4);
 
+    static final CacheConfiguration HANDED_OVER = CacheConfiguration.DIRECT.with(1, 0, 1, 8);
+    static final CacheConfiguration HANDED_OVER_BATCHED = CacheConfiguration.DIRECT.with(2, 1, 16, 4);
+
     private Configurations() {
     }
 
     static Stream<CacheConfiguration> all() {
-        return Stream.of(DIRECT, BATCHED);
+        return Stream.of(DIRECT, BATCHED, HANDED_OVER, HANDED_OVER_BATCHED);
     }
 }

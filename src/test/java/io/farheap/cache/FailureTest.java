@@ -104,14 +104,13 @@ class FailureTest {
     void aCallbackThatIssuesAgainAfterALossDoesNotKeepPollFromReturning() throws Exception {
         failConnection(session, 0);
         session.read(0, buffer, 0, 8, reissue, 0);
-        for (int i = 0; i < 100; i++) {
+        while (calls < 100) {
             assertTrue(session.poll() <= 2);
         }
         // Another thread gets at the session's gate.
         CompletableFuture.runAsync(() -> cache.allocate(8).close()).get(PATIENCE_SECONDS, TimeUnit.SECONDS);
         stop = true;
         session.drain();
-        assertTrue(calls >= 100);
     }
 
     @Test
@@ -206,11 +205,20 @@ class FailureTest {
     /** As a broken link does: the device has the queue pair in its error state, and nobody knows yet. */
     private static void failConnection(Session session, int server) throws ReflectiveOperationException {
         RequestPath path = (RequestPath) field(session, "path");
-        if (path instanceof SessionBatches batches) {
-            batches.connection(server).fail();
-            path = (RequestPath) field(batches, "engine");
+        if (path instanceof HandedRequests) {
+            failConnection((Session) field(field(path, "thread"), "carrier"), server);
+            return;
         }
-        ((SessionEngine) path).connection(server).fail();
+        session.gate().claim();
+        try {
+            if (path instanceof SessionBatches batches) {
+                batches.connection(server).fail();
+                path = (RequestPath) field(batches, "engine");
+            }
+            ((SessionEngine) path).connection(server).fail();
+        } finally {
+            session.gate().unclaim();
+        }
     }
 
     private static Object field(Object object, String name) throws ReflectiveOperationException {

@@ -22,7 +22,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /**
- * Sessions on several threads read and write random ranges while regions move at random moments, in all ways that there are. Every aligned 8-byte word must be
+ * Sessions on several threads read and write random ranges while regions move at random moments, in all ways that there are, and while the
+ * cache is reconfigured. Every aligned 8-byte word must be
  * linearizable (DESIGN.md, invariant 2), and every session's own order must hold (invariant 1).
  * {@code -Dfarheap.seeds=N} runs N seeds, {@code -Dfarheap.seed=S} one.
  */
@@ -45,7 +46,7 @@ class MigrationHistoryTest {
             return LongStream.of(one);
         }
         long first = System.nanoTime();
-        return LongStream.range(first, first + Long.getLong("farheap.seeds", TestDevice.scaled(10)));
+        return LongStream.range(first, first + Long.getLong("farheap.seeds", TestDevice.scaled(5)));
     }
 
     private static MigrationOptions options(SplittableRandom random) {
@@ -90,6 +91,7 @@ class MigrationHistoryTest {
         // At the ends of the cache, across regions, and across and within chunks.
         Histories histories = new Histories(0, R - Histories.WINDOW_BYTES / 2, R + 512 - 64, R + 16 * 1024 - 8, 2 * R + 4096, 3 * R - 64,
             REGIONS * R - Histories.WINDOW_BYTES);
+        List<CacheConfiguration> ways = Configurations.all().toList();
         List<String> problems = new ArrayList<>();
         int migrations = 0;
         int failed = 0;
@@ -107,6 +109,9 @@ class MigrationHistoryTest {
             while (threads.stream().anyMatch(Thread::isAlive)) {
                 beforeEach.accept(random);
                 try {
+                    if (random.nextInt(8) == 0) {
+                        cache.reconfigure(ways.get(random.nextInt(ways.size())));
+                    }
                     cache.migrate(List.of(random.nextInt(REGIONS)), cluster.address(random.nextInt(3)), options(random));
                     migrations++;
                 } catch (CacheException e) {

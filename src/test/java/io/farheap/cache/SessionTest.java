@@ -270,7 +270,9 @@ class SessionTest {
         }
         session.close();
         assertEquals(64, statuses.size());
-        assertTrue(statuses.contains(Status.CLOSED));
+        // Client threads may have taken all of them, and finish what they take.
+        assertTrue(configuration.clientThreads() > 0 || statuses.contains(Status.CLOSED));
+        assertTrue(statuses.stream().allMatch(status -> status == Status.OK || status == Status.CLOSED));
         session.close();
         assertThrows(IllegalStateException.class, session::poll);
         assertThrows(IllegalStateException.class, () -> session.read(0, buffer, 0, 8, IGNORE, 0));

@@ -1,0 +1,148 @@
+package io.farheap.cache;
+
+import io.farheap.posix.AsymmetricFence;
+import io.farheap.thread.Idle;
+import io.farheap.thread.IdleRounds;
+import io.farheap.thread.Pinning;
+
+import java.lang.foreign.MemorySegment;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * Processes the requests of application threads (Redy, section 4.1): takes them from the rings of the sessions that it serves, and issues
+ * them in a session of its own, with connections of its own.
+ */
+final class ClientThread {
+
+    private static final System.Logger LOG = System.getLogger(ClientThread.class.getName());
+    private static final HandedRequests[] NONE = {};
+
+    private final Session carrier;
+    private final int core;
+    private final IdleRounds idle;
+    private final Thread thread;
+    private final CopyOnWriteArrayList<HandedRequests> served = new CopyOnWriteArrayList<>();
+    /** The same, in a form that is looked through without allocating. */
+    private volatile HandedRequests[] rings = NONE;
+    private volatile boolean asleep;
+    private volatile boolean stopped;
+
+    /**
+     * @param carrier its session, which it owns from its start on
+     * @param core    to keep to, or {@link Pinning#ANY}
+     */
+    ClientThread(Session carrier, String name, Idle idle, int core) {
+        this.carrier = carrier;
+        this.core = core;
+        this.idle = new IdleRounds(idle);
+        this.thread = Thread.ofPlatform().daemon().name(name).start(this::run);
+    }
+
+    int core() {
+        return core;
+    }
+
+    /** How many sessions it serves. */
+    int load() {
+        return served.size();
+    }
+
+    boolean mayAccess(MemorySegment segment) {
+        return segment.isAccessibleBy(thread);
+    }
+
+    void add(HandedRequests requests) {
+        served.add(requests);
+        rings = served.toArray(NONE);
+    }
+
+    /** Nothing of it may be pending, or nobody waits for it any more. */
+    void remove(HandedRequests requests) {
+        served.remove(requests);
+        rings = served.toArray(NONE);
+    }
+
+    void wakeIfAsleep() {
+        if (asleep) {
+            LockSupport.unpark(thread);
+        }
+    }
+
+    private void run() {
+        Pinning.pin(core);
+        try {
+            while (!stopped) {
+                if (round() > 0) {
+                    idle.reset();
+                } else if (idle.fruitless()) {
+                    sleep();
+                    idle.reset();
+                }
+            }
+        } catch (RuntimeException e) {
+            if (!stopped) {
+                LOG.log(System.Logger.Level.ERROR, "thread " + thread.getName() + " cannot go on: its sessions' requests are lost", e);
+                loseAll();
+            }
+        }
+    }
+
+    private int round() {
+        int done = 0;
+        for (HandedRequests requests : rings) {
+            if (requests.hasWork() || requests.hasDeferred()) {
+                done += carrier.take(requests);
+            }
+        }
+        done += carrier.poll();
+        int held = carrier.held();
+        for (HandedRequests requests : rings) {
+            requests.tell(held);
+        }
+        return done;
+    }
+
+    private void sleep() {
+        asleep = true;
+        try {
+            AsymmetricFence.heavy();
+            for (HandedRequests requests : rings) {
+                if (requests.hasWork()) {
+                    return;
+                }
+            }
+            if (!stopped) {
+                carrier.sleep();
+            }
+        } finally {
+            asleep = false;
+        }
+    }
+
+    private void loseAll() {
+        while (!stopped) {
+            for (HandedRequests requests : rings) {
+                requests.lose();
+            }
+            LockSupport.parkNanos(1_000_000);
+        }
+    }
+
+    /** Ends the thread; what it had not finished is not called back. Its session stays open. */
+    void stop() {
+        stopped = true;
+        boolean interrupted = false;
+        while (thread.isAlive()) {
+            LockSupport.unpark(thread);
+            try {
+                thread.join(10);
+            } catch (InterruptedException e) {
+                interrupted = true;
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

@@ -1,0 +1,69 @@
+package io.farheap.cache;
+
+import io.farheap.latency.OperationLatency;
+import io.farheap.region.RemoteServer;
+import io.farheap.thread.Cores;
+import io.farheap.thread.Pinning;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+
+/** Makes the data paths of a cache's sessions for one configuration, and owns its client threads. Guarded by the cache. */
+final class DataPaths implements AutoCloseable {
+
+    private final Cache cache;
+    private final CacheOptions options;
+    private final CacheConfiguration configuration;
+    private final List<ClientThread> threads = new ArrayList<>();
+    private final List<Session> carriers = new ArrayList<>();
+
+    /** Starts client threads and connects their sessions to all servers. */
+    DataPaths(Cache cache, CacheOptions options, CacheConfiguration configuration) {
+        this.cache = cache;
+        this.options = options;
+        this.configuration = configuration;
+        try {
+            List<Integer> cores = configuration.pinned() ? Cores.near(cache.context().device().name()) : List.of();
+            for (int i = 0; i < configuration.clientThreads(); i++) {
+                carriers.add(cache.openCarrier(this));
+                int core = cores.size() > configuration.clientThreads() ? cores.get(i) : Pinning.ANY;
+                threads.add(new ClientThread(carriers.get(i), options.name() + "-cli-" + i, configuration.idle(), core));
+            }
+        } catch (Throwable e) {
+            close();
+            throw e;
+        }
+    }
+
+    CacheConfiguration configuration() {
+        return configuration;
+    }
+
+    /** For a session of the application's. It has yet to be connected. */
+    DataPath open(Session session, OperationLatency latency) {
+        if (threads.isEmpty()) {
+            return own(session, latency);
+        }
+        int node = Cores.currentNode();
+        ClientThread thread = threads.stream().min(Comparator.comparingInt(ClientThread::load)
+            .thenComparing(candidate -> Cores.nodeOf(candidate.core()) != node)).orElseThrow();
+        return DataPath.handedOver(thread, session, cache.table(), latency, options.requests());
+    }
+
+    /** For a session whose thread processes its requests. */
+    DataPath own(Session session, OperationLatency latency) {
+        return DataPath.own(cache, options, configuration, session.gate(), latency);
+    }
+
+    void stop() {
+        threads.forEach(ClientThread::stop);
+    }
+
+    /** Ends the client threads and their sessions. */
+    @Override
+    public void close() {
+        stop();
+        carriers.forEach(cache::close);
+    }
+}

@@ -1,0 +1,377 @@
+package io.farheap.cache;
+
+import io.farheap.latency.OperationLatency;
+import io.farheap.posix.AsymmetricFence;
+import io.farheap.region.RegionTable;
+import io.farheap.ring.LongRing;
+
+import java.lang.foreign.MemorySegment;
+
+/**
+ * A session's requests on their way through a {@linkplain ClientThread client thread}: the application's thread fills a slot and hands its
+ * number over through one ring, and gets it back with a status through another. Nothing on the path of a request allocates.
+ *
+ * <p>The client thread's own session keeps the order of what it issues, and so that of each session that hands over to it.
+ */
+final class HandedRequests implements RequestPath, Completion {
+
+    private static final int STATUS_SHIFT = 32;
+
+    private final ClientThread thread;
+    private final Session session;
+    private final RegionTable table;
+    private final OperationLatency latency;
+    private final Parts parts;
+
+    private final boolean[] write;
+    private final long[] address;
+    private final long[] length;
+    private final Buffer[] buffer;
+    private final long[] local;
+    private final MemorySegment[] segment;
+    private final Completion[] completion;
+    private final long[] token;
+    private final int[] timed;
+    private final long[] issuedAt;
+    /** Between issue and callback. The application's thread's. */
+    private final boolean[] pending;
+    /** Issued by the client thread, which it is of. */
+    private final boolean[] taken;
+
+    private final int[] free;
+    private int freeCount;
+    private boolean inCallback;
+
+    /** With a place for every slot, as the other. */
+    private final LongRing issued;
+    private final LongRing done;
+    /** What is open is to be sent, once what is in {@code issued} has been. */
+    private volatile boolean flushing;
+    private volatile boolean abandoned;
+    /** The client thread's: slots that a migration holds up and its session has no place for, in the order of issue. */
+    private final int[] deferred;
+    private int deferredCount;
+    /** Requests that wait for a migration, as the client thread knows it: of all sessions that hand over to it. */
+    private volatile int held;
+    /** The client thread's: there is something of which the session has not been told. */
+    private boolean news;
+
+    /** @param capacity requests between issue and callback, a power of two */
+    HandedRequests(ClientThread thread, Session session, RegionTable table, OperationLatency latency, int capacity) {
+        this.thread = thread;
+        this.session = session;
+        this.table = table;
+        this.latency = latency;
+        this.parts = new Parts(capacity);
+        write = new boolean[capacity];
+        address = new long[capacity];
+        length = new long[capacity];
+        buffer = new Buffer[capacity];
+        local = new long[capacity];
+        segment = new MemorySegment[capacity];
+        completion = new Completion[capacity];
+        token = new long[capacity];
+        timed = new int[capacity];
+        issuedAt = new long[capacity];
+        pending = new boolean[capacity];
+        taken = new boolean[capacity];
+        deferred = new int[capacity];
+        free = new int[capacity];
+        for (int slot = capacity - 1; slot >= 0; slot--) {
+            free[freeCount++] = slot;
+        }
+        issued = new LongRing(capacity);
+        done = new LongRing(capacity);
+    }
+
+    @Override
+    public boolean issue(boolean isWrite, long at, long bytes, Buffer from, long localAddress, MemorySegment other, Completion whenDone,
+                         long itsToken) {
+        if (other != null && !thread.mayAccess(other)) {
+            throw new IllegalArgumentException("the segment belongs to this thread alone, and client threads process the cache's requests; take one"
+                + " from the heap or a shared arena");
+        }
+        // At most half may be held, so that requests to other regions find room.
+        if (freeCount == 0 || freeCount <= free.length / 2 && table.holds(isWrite, at, bytes)) {
+            return false;
+        }
+        int slot = free[--freeCount];
+        write[slot] = isWrite;
+        address[slot] = at;
+        length[slot] = bytes;
+        local[slot] = localAddress;
+        token[slot] = itsToken;
+        pending[slot] = true;
+        // Storing a reference is not free, and they seldom change.
+        if (completion[slot] != whenDone) {
+            completion[slot] = whenDone;
+        }
+        if (buffer[slot] != from) {
+            buffer[slot] = from;
+        }
+        if (segment[slot] != other) {
+            segment[slot] = other;
+        }
+        if (latency != null) {
+            time(slot);
+        }
+        issued.offer(slot);
+        wake();
+        return true;
+    }
+
+    private void time(int slot) {
+        timed[slot] = latency.due();
+        if (timed[slot] > 0) {
+            issuedAt[slot] = System.nanoTime();
+        }
+    }
+
+    private void wake() {
+        // The client thread executes the heavy fence between saying that it sleeps and looking again.
+        AsymmetricFence.light();
+        thread.wakeIfAsleep();
+    }
+
+    /** The records are requests of their own. */
+    @Override
+    public boolean issueAll(boolean isWrite, long[] addresses, int count, int bytes, Buffer from, long localAddress, Completion whenDone,
+                            long itsToken) {
+        if (count > freeCount || parts.full()) {
+            return false;
+        }
+        int whole = parts.begin(count, whenDone, itsToken);
+        for (int i = 0; i < count; i++) {
+            issue(isWrite, addresses[i], bytes, from, localAddress + (long) i * bytes, null, parts, whole);
+        }
+        return true;
+    }
+
+    @Override
+    public int maxRecords() {
+        return free.length / 2;
+    }
+
+    @Override
+    public int now(boolean isWrite, long at, Buffer from, long offset, long bytes, Completion whenDone, long itsToken) {
+        return NOT_NOW;
+    }
+
+    @Override
+    public int poll() {
+        // What callbacks issue waits for the next poll.
+        int most = pending();
+        int called = 0;
+        while (called < most && done.hasNext()) {
+            long value = done.peek();
+            done.remove();
+            called++;
+            finish((int) value, (int) (value >> STATUS_SHIFT));
+        }
+        return called;
+    }
+
+    private void finish(int slot, int status) {
+        if (timed[slot] > 0) {
+            record(slot);
+        }
+        Completion whenDone = completion[slot];
+        long itsToken = token[slot];
+        pending[slot] = false;
+        if (segment[slot] != null) {
+            segment[slot] = null;
+        }
+        free[freeCount++] = slot;
+        inCallback = true;
+        try {
+            whenDone.completed(itsToken, status);
+        } finally {
+            inCallback = false;
+        }
+    }
+
+    private void record(int slot) {
+        long nanos = System.nanoTime() - issuedAt[slot];
+        if (write[slot]) {
+            latency.write(nanos, timed[slot]);
+        } else {
+            latency.read(nanos, timed[slot]);
+        }
+    }
+
+    @Override
+    public void flush() {
+        flushing = true;
+        wake();
+    }
+
+    /** The client thread looks whether the session sleeps after it has executed its half of the fence. */
+    @Override
+    public long listen() {
+        AsymmetricFence.heavy();
+        return 0;
+    }
+
+    /** On the client thread: issues what has been handed over, as far as there is room. @return how many requests */
+    int issueTo(RequestPath path) {
+        if (abandoned) {
+            endUntaken(Status.CLOSED);
+        }
+        int count = deferredCount > 0 ? issueDeferred(path) : 0;
+        boolean flush = flushing;
+        while (issued.hasNext()) {
+            int slot = (int) issued.peek();
+            if (deferredCount == 0 || !isBehindDeferred(slot, deferredCount)) {
+                if (issue(path, slot)) {
+                    issued.remove();
+                    count++;
+                    continue;
+                }
+                if (!path.waits(write[slot], address[slot], length[slot])) {
+                    return count;
+                }
+            }
+            deferred[deferredCount++] = slot;
+            issued.remove();
+        }
+        if (flush) {
+            flushing = false;
+            path.flush();
+        }
+        return count;
+    }
+
+    private boolean issue(RequestPath path, int slot) {
+        taken[slot] = path.issue(write[slot], address[slot], length[slot], buffer[slot], local[slot], segment[slot], this, slot);
+        return taken[slot];
+    }
+
+    private int issueDeferred(RequestPath path) {
+        int before = deferredCount;
+        deferredCount = 0;
+        for (int i = 0; i < before; i++) {
+            int slot = deferred[i];
+            if (isBehindDeferred(slot, deferredCount) || !issue(path, slot)) {
+                deferred[deferredCount++] = slot;
+            }
+        }
+        return before - deferredCount;
+    }
+
+    private boolean isBehindDeferred(int slot, int count) {
+        for (int i = 0; i < count; i++) {
+            int earlier = deferred[i];
+            if (address[earlier] < address[slot] + length[slot] && address[slot] < address[earlier] + length[earlier]) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** On the client thread: a request has ended. */
+    @Override
+    public void completed(long slot, int status) {
+        taken[(int) slot] = false;
+        end(slot, status);
+    }
+
+    private void end(long slot, int status) {
+        done.offer((long) status << STATUS_SHIFT | slot);
+        news = true;
+    }
+
+    /** On the client thread: wakes the application's thread where it sleeps and something has ended. */
+    void tell(int heldByThread) {
+        int nowHeld = deferredCount + heldByThread;
+        if (held != nowHeld) {
+            held = nowHeld;
+            // Whoever was refused may wait for this.
+            news = true;
+        }
+        if (news) {
+            news = false;
+            AsymmetricFence.light();
+            session.wake();
+        }
+    }
+
+    /** On the client thread, which can do nothing any more: what it has, and what still comes, is lost. */
+    void lose() {
+        for (int slot = 0; slot < taken.length; slot++) {
+            if (taken[slot]) {
+                completed(slot, Status.LOST);
+            }
+        }
+        endUntaken(Status.LOST);
+        tell(0);
+    }
+
+    private void endUntaken(int status) {
+        for (int i = 0; i < deferredCount; i++) {
+            end(deferred[i], status);
+        }
+        deferredCount = 0;
+        while (issued.hasNext()) {
+            end(issued.peek(), status);
+            issued.remove();
+        }
+    }
+
+    /** On the client thread: whether something waits for room in its session. */
+    boolean hasDeferred() {
+        return deferredCount > 0;
+    }
+
+    /** On the client thread: whether something has been handed over. */
+    boolean hasWork() {
+        return issued.hasNext() || flushing;
+    }
+
+    @Override
+    public int pending() {
+        return free.length - freeCount;
+    }
+
+    @Override
+    public boolean uses(Buffer candidate) {
+        for (int slot = 0; slot < pending.length; slot++) {
+            if (pending[slot] && buffer[slot] == candidate) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    @Override
+    public boolean inCallback() {
+        return inCallback;
+    }
+
+    /** At most: others may have handed over what is held. */
+    @Override
+    public int heldCount() {
+        return Math.min(pending(), held);
+    }
+
+    @Override
+    public boolean waits(boolean isWrite, long at, long bytes) {
+        return table.holds(isWrite, at, bytes);
+    }
+
+    /** The client thread's session is told by itself. */
+    @Override
+    public boolean mayHold() {
+        return false;
+    }
+
+    @Override
+    public void resumeHeld() {
+    }
+
+    /** What the client thread has not taken yet is ended; it finishes what it has. */
+    @Override
+    public void abandonUnposted() {
+        abandoned = true;
+        flush();
+    }
+}

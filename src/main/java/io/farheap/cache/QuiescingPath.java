@@ -1,0 +1,86 @@
+package io.farheap.cache;
+
+import java.lang.foreign.MemorySegment;
+
+/** A session's path while the session waits for its requests to end: it takes no new ones, as if its queue were full. */
+record QuiescingPath(RequestPath path) implements RequestPath {
+
+    @Override
+    public boolean issue(boolean write, long address, long length, Buffer buffer, long local, MemorySegment segment, Completion completion,
+                         long token) {
+        return false;
+    }
+
+    @Override
+    public boolean issueAll(boolean write, long[] addresses, int count, int length, Buffer buffer, long local, Completion completion, long token) {
+        return false;
+    }
+
+    @Override
+    public int now(boolean write, long address, Buffer buffer, long offset, long length, Completion completion, long token) {
+        return NOT_NOW;
+    }
+
+    @Override
+    public int poll() {
+        int called = path.poll();
+        // Nobody will come to fill what is open.
+        path.flush();
+        return called;
+    }
+
+    @Override
+    public int maxRecords() {
+        return path.maxRecords();
+    }
+
+    @Override
+    public void flush() {
+        path.flush();
+    }
+
+    @Override
+    public long listen() {
+        return path.listen();
+    }
+
+    @Override
+    public void resumeHeld() {
+        path.resumeHeld();
+    }
+
+    @Override
+    public void abandonUnposted() {
+        path.abandonUnposted();
+    }
+
+    @Override
+    public int pending() {
+        return path.pending();
+    }
+
+    @Override
+    public int heldCount() {
+        return path.heldCount();
+    }
+
+    @Override
+    public boolean waits(boolean write, long address, long length) {
+        return path.waits(write, address, length);
+    }
+
+    @Override
+    public boolean mayHold() {
+        return path.mayHold();
+    }
+
+    @Override
+    public boolean uses(Buffer buffer) {
+        return path.uses(buffer);
+    }
+
+    @Override
+    public boolean inCallback() {
+        return path.inCallback();
+    }
+}

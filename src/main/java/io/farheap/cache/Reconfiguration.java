@@ -1,0 +1,78 @@
+package io.farheap.cache;
+
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
+
+/**
+ * A change of how a cache's requests travel: of all its sessions, or of none. First each is given another data path, beside its own, which
+ * takes as long as connecting does; then all take no requests until theirs have ended; then all change at once. One thread.
+ */
+final class Reconfiguration implements AutoCloseable {
+
+    static final int QUIET_SECONDS = 10;
+    private static final long LOOK_NANOS = 20_000;
+
+    private final DataPaths next;
+    private final Consumer<DataPath> connector;
+    /** What is to be closed in the end: the new paths until the change, the old ones from then on. */
+    private final Map<Session, DataPath> spare = new LinkedHashMap<>();
+    private boolean performed;
+
+    /** @param connector connects a data path to all servers, or closes it and throws */
+    Reconfiguration(DataPaths next, Consumer<DataPath> connector) {
+        this.next = next;
+        this.connector = connector;
+    }
+
+    /** Gives those sessions that have none a data path for later, and lets all of them take no requests from now on. */
+    void prepare(List<Session> sessions) {
+        for (Session session : sessions) {
+            if (!spare.containsKey(session)) {
+                DataPath path = next.open(session, session.latency());
+                connector.accept(path);
+                spare.put(session, path);
+            }
+        }
+        spare.keySet().forEach(Session::quiesce);
+    }
+
+    boolean isPrepared(List<Session> sessions) {
+        return spare.keySet().containsAll(sessions);
+    }
+
+    /** Returns when no session has requests pending. @throws CacheException where that takes too long */
+    void awaitQuiet() {
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(QUIET_SECONDS);
+        for (Session session : spare.keySet()) {
+            while (!session.quiet()) {
+                if (System.nanoTime() - deadline > 0) {
+                    throw new CacheException("a session has had requests pending for " + QUIET_SECONDS
+                        + " s, so the configuration stays; poll or close it, and reconfigure again");
+                }
+                LockSupport.parkNanos(LOOK_NANOS);
+            }
+        }
+    }
+
+    /** Changes all sessions that are prepared. @return what makes the data paths of new ones */
+    DataPaths perform() {
+        performed = true;
+        spare.replaceAll(Session::replace);
+        return next;
+    }
+
+    @Override
+    public void close() {
+        if (!performed) {
+            spare.keySet().forEach(Session::goOn);
+        }
+        spare.values().forEach(DataPath::close);
+        if (!performed) {
+            next.close();
+        }
+    }
+}

@@ -1,0 +1,137 @@
+package io.farheap.cache;
+
+import io.farheap.testing.TestDevice;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+/** How requests travel changes while they do; histories of it are in {@link MigrationHistoryTest}. */
+@Timeout(120)
+class ReconfigureTest {
+
+    private Cluster cluster;
+    private Cache cache;
+    private Session session;
+    private Buffer buffer;
+    private int called;
+
+    @BeforeEach
+    void create() {
+        cluster = new Cluster(4, 4);
+        cache = Cache.builder().capacity(4 * Cluster.REGION_BYTES).servers(cluster.addresses()).device(TestDevice.client()).create();
+        session = cache.openSession();
+        buffer = cache.allocate(4096);
+    }
+
+    @AfterEach
+    void close() {
+        cache.close();
+        cluster.close();
+    }
+
+    private static long threads() {
+        return Thread.getAllStackTraces().keySet().stream().filter(thread -> thread.getName().contains("-cli-")).count();
+    }
+
+    private void assertWorks(Session through, long value) {
+        for (int region = 0; region < 4; region++) {
+            buffer.segment().set(JAVA_LONG, 0, value + region);
+            through.writeBlocking(region * Cluster.REGION_BYTES, buffer, 0, 8);
+            through.readBlocking(region * Cluster.REGION_BYTES, buffer, 8, 8);
+            assertEquals(value + region, buffer.segment().get(JAVA_LONG, 8));
+        }
+    }
+
+    @Test
+    void everyConfigurationFollowsEveryOther() {
+        List<CacheConfiguration> all = Configurations.all().toList();
+        long value = 0;
+        for (CacheConfiguration from : all) {
+            for (CacheConfiguration to : all) {
+                cache.reconfigure(from);
+                assertWorks(session, value += 10);
+                cache.reconfigure(to);
+                assertEquals(to, cache.configuration());
+                assertEquals(to.clientThreads(), threads());
+                assertWorks(session, value += 10);
+                try (Session another = cache.openSession()) {
+                    assertWorks(another, value += 10);
+                }
+            }
+        }
+        cache.migrate(0, cluster.address(1));
+        assertWorks(session, value + 10);
+    }
+
+    @Test
+    void requestsThatArePendingEndFirst() {
+        for (CacheConfiguration to : Configurations.all().toList()) {
+            called = 0;
+            int issued = 0;
+            while (issued < 40 && session.write(8L * issued, buffer, 0, 8, (token, status) -> called += status == Status.OK ? 1 : 1000, issued)) {
+                issued++;
+            }
+            CompletableFuture<Void> change = CompletableFuture.runAsync(() -> cache.reconfigure(to));
+            while (!change.isDone()) {
+                session.poll();
+            }
+            change.join();
+            assertEquals(issued, called);
+        }
+    }
+
+    @Test
+    void aSleepingThreadGoesOn() throws Exception {
+        AtomicBoolean stop = new AtomicBoolean();
+        CompletableFuture<Long> reader = CompletableFuture.supplyAsync(() -> {
+            long reads = 0;
+            try (Session own = cache.openSession()) {
+                for (; !stop.get(); reads++) {
+                    own.readBlocking(reads % 64 * 8, buffer, 64, 8);
+                }
+            }
+            return reads;
+        });
+        for (CacheConfiguration to : Configurations.all().toList()) {
+            cache.reconfigure(to);
+        }
+        stop.set(true);
+        assertTrue(reader.get() > 0);
+    }
+
+    @Test
+    void aSessionThatNobodyPollsStaysAndWorks() {
+        assertTrue(session.write(0, buffer, 0, 8, (token, status) -> called++, 0));
+        CacheException refused = assertThrows(CacheException.class, () -> cache.reconfigure(Configurations.HANDED_OVER));
+        assertTrue(refused.getMessage().contains("poll"), refused.getMessage());
+        assertEquals(CacheConfiguration.DIRECT, cache.configuration());
+        assertEquals(0, threads());
+        session.drain();
+        assertEquals(1, called);
+        assertWorks(session, 5);
+        cache.reconfigure(Configurations.HANDED_OVER);
+        assertWorks(session, 50);
+    }
+
+    @Test
+    void whatTheDeviceCannotDoIsRefused() {
+        int most = cache.context().limits().maxQueuePairRequests();
+        assertThrows(IllegalArgumentException.class, () -> cache.reconfigure(CacheConfiguration.DIRECT.withQueueDepth(most)));
+        assertThrows(IllegalArgumentException.class, () -> CacheConfiguration.DIRECT.with(1, 2, 4, 4));
+        assertThrows(IllegalArgumentException.class, () -> CacheConfiguration.DIRECT.with(1, 0, 4, 4));
+        assertFalse(session.pending() > 0);
+        assertWorks(session, 1);
+    }
+}
