@@ -11,6 +11,9 @@ import java.lang.foreign.MemorySegment;
 final class BatchLane {
 
     final BatchConnection connection;
+    final int server;
+    /** Its failure has been dealt with. */
+    boolean lost;
 
     final Completion[] completion;
     final long[] token;
@@ -27,8 +30,11 @@ final class BatchLane {
     final int[] timed;
     final long[] issuedAt;
 
-    BatchLane(BatchConnection connection) {
+    BatchLane(BatchConnection connection, int server) {
         this.connection = connection;
+        this.server = server;
+        // What cannot be reached has taken nothing.
+        this.lost = connection.failed();
         int entries = connection.entries();
         completion = new Completion[entries];
         token = new long[entries];

@@ -57,7 +57,7 @@ final class SessionBatches implements RequestPath {
         if (server >= byServer.length) {
             byServer = Arrays.copyOf(byServer, server + 1);
         }
-        byServer[server] = new BatchLane(connection);
+        byServer[server] = new BatchLane(connection, server);
         lanes = Arrays.copyOf(lanes, lanes.length + 1);
         lanes[lanes.length - 1] = byServer[server];
         forgetRoutes();
@@ -66,6 +66,7 @@ final class SessionBatches implements RequestPath {
     /** Ends the use of a server's connection, which has been failed: what was in flight on it is lost, and called back by the next polls. */
     void remove(int server) {
         BatchLane removed = byServer[server];
+        lose(removed);
         byServer[server] = null;
         lanes = Arrays.stream(lanes).filter(lane -> lane != removed).toArray(BatchLane[]::new);
         forgetRoutes();
@@ -127,7 +128,11 @@ final class SessionBatches implements RequestPath {
             return direct(write, address, length, buffer, local, segment, completion, token);
         }
         if (!connection.hasRoom() && !makeRoom(connection)) {
-            return connection.failed() && direct(write, address, length, buffer, local, segment, completion, token);
+            if (!connection.failed()) {
+                return false;
+            }
+            lose(lane);
+            return direct(write, address, length, buffer, local, segment, completion, token);
         }
         int entry = segment == null ? add(connection, write, route.regionId, offset, (int) length, local)
             : addSegment(lane, write, route.regionId, offset, segment);
@@ -175,7 +180,11 @@ final class SessionBatches implements RequestPath {
             return null;
         }
         BatchLane lane = byServer[copy.serverIndex()];
-        if (lane == null || lane.connection.failed()) {
+        if (lane == null) {
+            return null;
+        }
+        if (lane.connection.failed()) {
+            lose(lane);
             return null;
         }
         BatchRoute route = new BatchRoute(copy, lane);
@@ -183,6 +192,17 @@ final class SessionBatches implements RequestPath {
             routes[index] = route;
         }
         return route;
+    }
+
+    /**
+     * A write in a batch whose answer never came may still take effect, until the server's end is fenced: nothing that the session does
+     * later may get there before, so the direct way is lost with the rings.
+     */
+    private void lose(BatchLane lane) {
+        if (!lane.lost) {
+            lane.lost = true;
+            engine.failConnection(lane.server);
+        }
     }
 
     private void forgetRoutes() {
@@ -244,6 +264,9 @@ final class SessionBatches implements RequestPath {
     public int poll() {
         for (BatchLane lane : lanes) {
             lane.connection.receive();
+            if (lane.connection.failed()) {
+                lose(lane);
+            }
         }
         if (engine.pending() > 0) {
             engine.advance();

@@ -141,6 +141,15 @@ final class SessionEngine implements RequestPath {
         return server < byServer.length ? byServer[server] : null;
     }
 
+    /** Fails the connection to a server: what is on its way, and what comes later, is lost. */
+    void failConnection(int server) {
+        Connection connection = connection(server);
+        if (connection != null) {
+            connection.fail();
+            routes.forget();
+        }
+    }
+
     /** Something beside the engine that its requests may have to wait for. */
     interface Barrier {
 

@@ -74,15 +74,18 @@ final class SessionRings implements Links {
 
     @Override
     public void ensure(RemoteServer server) {
-        direct.ensure(server);
         changing.lock();
         try {
             gate.claim();
             BatchConnection connection = batches.connection(server.index());
             boolean usable = connection != null && !connection.failed();
             gate.unclaim();
-            if (!closed && !usable) {
+            if (!usable) {
+                // It is fenced before anything can go another way.
                 disconnectRing(server);
+            }
+            direct.ensure(server);
+            if (!closed && !usable) {
                 connectRing(server);
             }
         } finally {
