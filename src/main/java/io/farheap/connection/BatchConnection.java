@@ -77,6 +77,8 @@ public final class BatchConnection implements AutoCloseable {
     private long sent;
     private long answered;
     private long finished;
+    /** Of those sent and not finished, how many have no request and only ask for a wake-up. */
+    private int empty;
 
     private int openSlot;
     private int openCount;
@@ -234,7 +236,7 @@ public final class BatchConnection implements AutoCloseable {
 
     /** How many requests may be added, as far as slots go: batches that fill have to be sent in between. */
     public int room() {
-        return failed ? 0 : openLimit - openCount + (int) Math.max(0, slots - 2 - (sent - finished)) * batch;
+        return failed ? 0 : Math.max(0, free() * batch - openCount);
     }
 
     /** A mark behind everything that was added so far; see {@link #answered(long)}. */
@@ -346,8 +348,9 @@ public final class BatchConnection implements AutoCloseable {
         if (openCount == 0 && (notifying || sent == answered)) {
             return true;
         }
-        // A server that wakes us without an answer gets no place of a batch that it owes.
-        if (sent - finished >= slots) {
+        // The one that asked last has been answered by an event, so the answers are there, or the server is wrong: no place of a batch
+        // that it owes goes to another.
+        if (openCount == 0 && (counts[slot(sent)] == 0 || sent - finished >= slots)) {
             return false;
         }
         // One at a time: there is one receive for it. Whoever is woken by the earlier one asks again.
@@ -370,6 +373,9 @@ public final class BatchConnection implements AutoCloseable {
         long sequence = sent + 1;
         BatchFormat.header(out, slot, sequence, BatchFormat.summary(bytes, openCount, flags), openHash);
         counts[openSlot] = openCount;
+        if (openCount == 0) {
+            empty++;
+        }
         long asleep = in.get(JAVA_LONG, ASLEEP);
         boolean ring = flags != 0 || (asleep & 1) != 0 && asleep != rungFor;
         if (ring) {
@@ -413,7 +419,13 @@ public final class BatchConnection implements AutoCloseable {
     }
 
     private void limit() {
-        openLimit = !failed && sent + 1 - finished < slots ? batch : 0;
+        openLimit = !failed && free() > 0 ? batch : 0;
+    }
+
+    /** How many batches there is room for, beside one that asks for a wake-up: such a one keeps no request out. */
+    private int free() {
+        int unfinished = (int) (sent - finished);
+        return Math.min(shape.queueDepth() - (unfinished - empty), slots - 1 - unfinished);
     }
 
     /**
@@ -430,6 +442,7 @@ public final class BatchConnection implements AutoCloseable {
         if (received > 0) {
             fruitless = 0;
             waitingSince = 0;
+            finishEmpty();
         } else if (answered < sent && (++fruitless & CHECK_MASK) == 0) {
             checkOnServer();
         } else if (answered < sent) {
@@ -567,6 +580,7 @@ public final class BatchConnection implements AutoCloseable {
             answerSlot = answerSlot + 1 == slots ? 0 : answerSlot + 1;
         }
         loseOpen();
+        finishEmpty();
     }
 
     /** What waits in the open batch ends with those that were sent. */
@@ -588,14 +602,7 @@ public final class BatchConnection implements AutoCloseable {
 
     /** How many entries, from {@link #head} on, are answered and to be finished, within one batch. */
     public int ready() {
-        while (finished < answered) {
-            int left = counts[headSlot] - headIndex;
-            if (left > 0) {
-                return left;
-            }
-            nextHead();
-        }
-        return 0;
+        return finished < answered ? counts[headSlot] - headIndex : 0;
     }
 
     /** The oldest entry that is not finished. */
@@ -645,6 +652,15 @@ public final class BatchConnection implements AutoCloseable {
     /** The head's place may be used again. */
     public void finish() {
         if (++headIndex == counts[headSlot]) {
+            nextHead();
+            finishEmpty();
+        }
+    }
+
+    /** Batches that asked for a wake-up have nobody who finishes them. */
+    private void finishEmpty() {
+        while (finished < answered && counts[headSlot] == 0) {
+            empty--;
             nextHead();
         }
     }

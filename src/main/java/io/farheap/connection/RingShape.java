@@ -28,9 +28,9 @@ public record RingShape(int queueDepth, int batch) {
         }
     }
 
-    /** One more than the queue depth, for the batch that asks for a wake-up. */
+    /** Two more than the queue depth: one for a batch that asks for a wake-up, while the answer to the one before has not been taken. */
     public int slots() {
-        return queueDepth + 1;
+        return queueDepth + 2;
     }
 
     /** The largest record that goes into a batch: of which {@code b} is 4 KB divided by its size, rounded up, as Redy has it. */

@@ -21,7 +21,7 @@ class RingShapeTest {
         assertTrue(shape.requestSlotBytes() >= BatchFormat.HEADER_BYTES + batch * (BatchFormat.REQUEST_BYTES + payload));
         assertTrue(shape.responseSlotBytes() >= BatchFormat.HEADER_BYTES + batch * payload + BatchFormat.padded(batch));
         assertEquals(0, shape.requestSlotBytes() % 64);
-        assertEquals(RingShape.CONTROL_BYTES + (long) (queueDepth + 1) * shape.requestSlotBytes(), shape.requestRingBytes());
+        assertEquals(RingShape.CONTROL_BYTES + (long) (queueDepth + 2) * shape.requestSlotBytes(), shape.requestRingBytes());
     }
 
     /** Redy's cap on b: 4 KB by the record's size, rounded up. */
