@@ -4,6 +4,7 @@ import io.farheap.cache.CacheConfiguration;
 import io.farheap.cli.bench.BenchOutput;
 import io.farheap.cli.bench.BenchReport;
 import io.farheap.cli.bench.Plot;
+import io.farheap.connection.Connection;
 import io.farheap.connection.RingShape;
 import io.farheap.thread.Cores;
 import io.farheap.thread.Pinning;
@@ -32,6 +33,7 @@ final class BenchCacheCommand implements Callable<Integer> {
 
     private static final long REGION_BYTES = 64 << 20;
     private static final int MAX_RECORD = 1 << 20;
+    private static final int DEFAULT_DEPTH = 16;
     private static final int MAX_DEPTH = 1024;
     private static final int MAX_IN_FLIGHT = 1 << 16;
 
@@ -46,7 +48,8 @@ final class BenchCacheCommand implements Callable<Integer> {
         description = "how far records are scattered: 64k is hot, 1g is not (default: ${DEFAULT-VALUE})")
     private List<Long> spans;
 
-    @Option(names = {"-t", "--queue-depth"}, paramLabel = "Q", defaultValue = "16", description = "records in flight for throughput (default: ${DEFAULT-VALUE})")
+    @Option(names = {"-t", "--queue-depth"}, paramLabel = "Q", defaultValue = "0",
+        description = "one-sided records in flight for throughput (default: 16, or the device's limit where that is less)")
     private int depth;
 
     @Option(names = "--batches", paramLabel = "Q", defaultValue = "8", description = "batches in flight, with a server thread (default: ${DEFAULT-VALUE})")
@@ -93,6 +96,9 @@ final class BenchCacheCommand implements Callable<Integer> {
         try (Context context = Devices.open()) {
             report = output.report(spec, context);
             cores = Cores.near(context.device().name());
+            if (depth == 0) {
+                depth = Math.min(DEFAULT_DEPTH, Connection.maxDepth(context.limits()));
+            }
         }
         report.origin().forEach(out::println);
         out.printf("""
@@ -179,7 +185,7 @@ final class BenchCacheCommand implements Callable<Integer> {
                 }
             }
         }
-        if (depth < 1 || depth > MAX_DEPTH) {
+        if (depth < 0 || depth > MAX_DEPTH) {
             throw new IllegalArgumentException("--queue-depth " + depth + ": it must be from 1 to " + MAX_DEPTH);
         }
         if (batches < 1 || batches > MAX_DEPTH) {
