@@ -14,6 +14,7 @@ import io.farheap.region.RegionTable;
 import io.farheap.region.RemoteRegion;
 import io.farheap.region.RemoteServer;
 import io.farheap.slo.Explanation;
+import io.farheap.slo.Slo;
 import io.farheap.verbs.Access;
 import io.farheap.verbs.Context;
 import io.farheap.verbs.Devices;
@@ -230,6 +231,49 @@ public final class Cache implements AutoCloseable {
         } finally {
             topology.unlock();
         }
+    }
+
+    /**
+     * Changes what the cache is to do, while it is used: it runs with the cheapest configuration that its model says will do that, and is compared with it from
+     * now on. The application then uses as many sessions as {@link #explanation} says.
+     *
+     * @return why it is that configuration
+     * @throws io.farheap.slo.InfeasibleSloException where no configuration does that. Nothing has changed then
+     * @throws IllegalStateException                 where the cache was created without an objective
+     * @throws CacheException                        as {@link #reconfigure}
+     */
+    public Explanation reshape(Slo objective) {
+        return reshape(checkWatched(), objective, options.tuning().margin());
+    }
+
+    /**
+     * Looks for another configuration for the objective that the cache has, because it misses it: as {@link #reshape}, with a margin that is larger by what
+     * predictions for the present one were better than what it did when it last missed it.
+     */
+    public Explanation retune() {
+        SloWatch watch = checkWatched();
+        return reshape(watch, watch.explanation().slo(), (1 + options.tuning().margin()) * (1 + watch.shortfall()) - 1);
+    }
+
+    private SloWatch checkWatched() {
+        checkOpen();
+        if (watch == null) {
+            throw new IllegalStateException("the cache was created without an objective, so it has no performance model; create it with one"
+                + " (CacheBuilder.model and slo), or use reconfigure");
+        }
+        return watch;
+    }
+
+    private Explanation reshape(SloWatch watch, Slo objective, double margin) {
+        Explanation found = Explanation.of(options.tuning().model(), objective, margin);
+        moving.lock();
+        try {
+            reconfigure(configuration().with(found.chosen().configuration()));
+            watch.changed(found);
+        } finally {
+            moving.unlock();
+        }
+        return found;
     }
 
     private void checkDepth(CacheConfiguration how) {

@@ -3,6 +3,7 @@ package io.farheap.cache;
 import io.farheap.latency.LatencySums;
 import io.farheap.slo.Configuration;
 import io.farheap.slo.Objective;
+import io.farheap.slo.Performance;
 import io.farheap.slo.Slo;
 
 /**
@@ -43,6 +44,19 @@ public record SloReport(Slo slo, double readLatencyNanos, double readsPerSecond,
 
     public boolean missed() {
         return !latencyMet || loaded && !throughputMet;
+    }
+
+    /**
+     * By which share a prediction was better than this, in the figure where it was so the most; 0 where in none. A throughput that nobody asked for does not count.
+     */
+    double shortfall(Performance predicted) {
+        double latency = Math.max(ratio(readLatencyNanos, predicted.readLatencyNanos()), ratio(writeLatencyNanos, predicted.writeLatencyNanos()));
+        double throughput = loaded ? Math.max(ratio(predicted.readsPerSecond(), readsPerSecond), ratio(predicted.writesPerSecond(), writesPerSecond)) : 1;
+        return Math.max(0, Math.max(latency, throughput) - 1);
+    }
+
+    private static double ratio(double larger, double smaller) {
+        return larger > 0 && smaller > 0 ? larger / smaller : 1;
     }
 
     @Override

@@ -20,6 +20,8 @@ final class SloWatch implements AutoCloseable {
     private final Thread thread;
     private volatile Explanation why;
     private volatile SloReport last;
+    /** The last miss of the present configuration, or null. */
+    private volatile SloReport miss;
     /** Written by the watch's thread alone. */
     private volatile long missed;
     private volatile boolean stopped;
@@ -47,10 +49,17 @@ final class SloWatch implements AutoCloseable {
     /** The cache runs with another configuration from now on; a period that has begun is not compared with anything. */
     void changed(Explanation now) {
         why = now;
+        miss = null;
     }
 
     Optional<SloReport> last() {
         return Optional.ofNullable(last);
+    }
+
+    /** By which share predictions were better than what the cache did when it last missed its objective with its configuration; 0 where it has not. */
+    double shortfall() {
+        SloReport report = miss;
+        return report == null ? 0 : report.shortfall(why.chosen().predicted());
     }
 
     /** Periods in which the objective was missed. */
@@ -85,6 +94,7 @@ final class SloWatch implements AutoCloseable {
         last = report;
         if (report.missed()) {
             missed = missed + 1;
+            miss = report;
             SloMissedEvent.emit(name, with.chosen().configuration().toString(), report);
         }
         if (listener != null) {

@@ -118,6 +118,33 @@ class ObjectiveTest {
     }
 
     @Test
+    void itIsReshapedWhileItIsUsed() {
+        try (Cache cache = builder().margin(0).slo(reads(1e9, 1e5)).create(); Session session = cache.openSession(); Buffer buffer = cache.allocate(4096)) {
+            buffer.segment().set(JAVA_LONG, 0, 77);
+            session.writeBlocking(64, buffer, 0, 8);
+
+            assertEquals(new Configuration(1, 1, 4, 4), cache.reshape(reads(1e9, 3e6)).chosen().configuration());
+            assertEquals(new Configuration(1, 1, 4, 4), cache.explanation().orElseThrow().chosen().configuration());
+            assertEquals(CacheConfiguration.DIRECT.with(0, 1, 4, 4), cache.configuration());
+            checkItWorks(cache);
+            session.readBlocking(64, buffer, 8, 8);
+            assertEquals(2, buffer.segment().get(JAVA_LONG, 8), "what checkItWorks wrote");
+
+            assertThrows(InfeasibleSloException.class, () -> cache.reshape(reads(1, 1e9)));
+            assertEquals(CacheConfiguration.DIRECT.with(0, 1, 4, 4), cache.configuration());
+            assertEquals(reads(1e9, 3e6), cache.explanation().orElseThrow().slo());
+
+            assertEquals(new Configuration(1, 0, 1, 1), cache.reshape(reads(1e9, 1e5)).chosen().configuration());
+            session.readBlocking(128, buffer, 16, 8);
+            assertEquals(3, buffer.segment().get(JAVA_LONG, 16));
+        }
+        try (Cache cache = Cache.builder().capacity(1).servers(cluster.addresses()).create()) {
+            assertThrows(IllegalStateException.class, () -> cache.reshape(reads(1e9, 1e5)));
+            assertThrows(IllegalStateException.class, cache::retune);
+        }
+    }
+
+    @Test
     void theMarginIsKept() {
         try (Cache cache = builder().margin(0.5).slo(reads(1e9, 2e5)).create()) {
             assertEquals(new Configuration(1, 0, 1, 3), cache.explanation().orElseThrow().chosen().configuration());
@@ -195,6 +222,8 @@ class ObjectiveTest {
                 assertEquals(1.1e-6, registry.get("farheap.slo.latency").tag("operation", "read").gauge().value(), 1e-12);
                 assertFalse(Double.isNaN(registry.get("farheap.throughput").tag("operation", "write").gauge().value()));
                 session.drain();
+                // It did thousands of times worse than promised, so by its model nothing is good enough.
+                assertThrows(InfeasibleSloException.class, cache::retune);
             }
             recording.stop();
             Path file = directory.resolve("recording.jfr");

@@ -3,6 +3,7 @@ package io.farheap.cache;
 import io.farheap.latency.LatencySums;
 import io.farheap.slo.Configuration;
 import io.farheap.slo.Objective;
+import io.farheap.slo.Performance;
 import io.farheap.slo.Slo;
 
 import org.junit.jupiter.api.Test;
@@ -54,5 +55,15 @@ class SloReportTest {
         Slo more = new Slo(new Objective(5_000, 5e6), Objective.NONE);
         SloReport report = SloReport.of(more, EIGHT, new LatencySums(4_000_000, 8_000_000_000L, 0, 0), SECOND);
         assertTrue(report.loaded() && report.latencyMet() && !report.throughputMet() && report.missed());
+    }
+
+    @Test
+    void theShortfallIsTheWorstOfWhatWasPromised() {
+        Performance promised = new Performance(1_000, 6e6, 1_000, 6e6);
+        SloReport loaded = SloReport.of(SLO, EIGHT, new LatencySums(4_000_000, 5_000_000_000L, 2_000_000, 3_000_000_000L), SECOND);
+        assertEquals(2, loaded.shortfall(promised), 1e-9);
+        SloReport idle = SloReport.of(SLO, EIGHT, new LatencySums(4_000, 5_000_000L, 0, 0), SECOND);
+        assertEquals(0.25, idle.shortfall(promised), 1e-9);
+        assertEquals(0, idle.shortfall(new Performance(9_000, 1, 9_000, 1)));
     }
 }

@@ -1,6 +1,7 @@
 package io.farheap.cli.slo;
 
 import io.farheap.cache.Cache;
+import io.farheap.cache.CacheConfiguration;
 import io.farheap.latency.LatencySums;
 import io.farheap.slo.Configuration;
 import io.farheap.slo.Measurement;
@@ -26,30 +27,30 @@ final class CacheMeasurement implements Measurement, AutoCloseable {
     /** For the first request to complete. */
     private static final int PATIENCE_MILLIS = 30_000;
 
-    private final ConfiguredCache cache;
+    private final Cache cache;
     private final ModelSubject subject;
     private final List<Integer> cores;
     private long seed;
 
-    /** @param cache closed with it */
-    CacheMeasurement(ConfiguredCache cache, String device, ModelSubject subject, long seed) {
+    /** @param cache closed with it; it times at least a sample of requests, and has no session */
+    CacheMeasurement(Cache cache, ModelSubject subject, long seed) {
         this.cache = cache;
         this.subject = subject;
         this.seed = seed;
-        this.cores = Cores.near(device);
+        this.cores = Cores.near(cache.context().device().name());
     }
 
     @Override
     public Performance measure(Configuration configuration) throws InterruptedException {
         Windows windows = new Windows(subject.readPercent());
         List<ApplicationThread> threads = new ArrayList<>();
-        Cache live = cache.use(configuration);
+        cache.reconfigure(CacheConfiguration.DIRECT.with(configuration));
         try {
             for (int i = 0; i < configuration.clientThreads(); i++) {
-                threads.add(new ApplicationThread(live, subject.recordBytes(), subject.readPercent(),
+                threads.add(new ApplicationThread(cache, subject.recordBytes(), subject.readPercent(),
                     configuration.batchSize() * configuration.queueDepth(), seed++, core(i, configuration.clientThreads())));
             }
-            take(windows, live, threads);
+            take(windows, threads);
         } finally {
             threads.forEach(ApplicationThread::close);
         }
@@ -61,16 +62,16 @@ final class CacheMeasurement implements Measurement, AutoCloseable {
         return cores.size() > threads ? cores.get(thread) : Pinning.ANY;
     }
 
-    private void take(Windows windows, Cache live, List<ApplicationThread> threads) throws InterruptedException {
+    private void take(Windows windows, List<ApplicationThread> threads) throws InterruptedException {
         Thread.sleep(WARM_UP_MILLIS);
         long start = System.nanoTime();
         long from = start;
         long before = completed(threads);
-        LatencySums sumsBefore = live.latency().sums();
+        LatencySums sumsBefore = cache.latency().sums();
         while (!windows.settled() && System.nanoTime() - start < (windows.count() == 0 ? PATIENCE_MILLIS : MOST_MILLIS) * 1_000_000L) {
             Thread.sleep(WINDOW_MILLIS);
             long completed = completed(threads);
-            LatencySums sums = live.latency().sums();
+            LatencySums sums = cache.latency().sums();
             long now = System.nanoTime();
             LatencySums done = sums.minus(sumsBefore);
             if (completed == before || lacks(done)) {

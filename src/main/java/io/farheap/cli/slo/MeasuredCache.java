@@ -1,6 +1,9 @@
 package io.farheap.cli.slo;
 
+import io.farheap.cache.Cache;
+import io.farheap.cache.CacheConfiguration;
 import io.farheap.cli.ServerProcess;
+import io.farheap.latency.LatencyTracking;
 import io.farheap.slo.Configuration;
 import io.farheap.slo.Measurement;
 import io.farheap.slo.ModelSubject;
@@ -59,8 +62,9 @@ public final class MeasuredCache implements Measurement, AutoCloseable {
         if (given == null) {
             server = ServerProcess.start(Devices.library(), "", 2 * CAPACITY, CAPACITY, LateOperations.environment(), "--idle", Idle.SPIN.name());
         }
-        measurement = new CacheMeasurement(new CachePerConfiguration(given == null ? server.address() : given, CAPACITY), context.device().name(), subject,
-            seed);
+        Cache cache = Cache.builder().capacity(CAPACITY).servers(given == null ? server.address() : given).name("farheap-model")
+            .trackLatency(LatencyTracking.SPARSE).configuration(CacheConfiguration.DIRECT.withQueueDepth(1)).create();
+        measurement = new CacheMeasurement(cache, subject, seed);
     }
 
     @Override
