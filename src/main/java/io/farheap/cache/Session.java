@@ -69,6 +69,8 @@ public final class Session implements AutoCloseable, MigrationParticipant {
     /** The owner, while it sleeps or is about to. */
     private volatile Thread sleeper;
     private volatile boolean resumed;
+    /** Requests that were refused are taken again. Under the gate. */
+    private boolean reopened;
     private long eventsToken;
 
     /** It has yet to be told {@linkplain #use what to use}. */
@@ -121,6 +123,7 @@ public final class Session implements AutoCloseable, MigrationParticipant {
         gate.claim();
         if (!closed) {
             path = dataPath.requests();
+            reopened = true;
         }
         gate.unclaim();
         wake();
@@ -137,6 +140,7 @@ public final class Session implements AutoCloseable, MigrationParticipant {
                 events = eventsToken;
                 eventsToken = 0;
                 use(next);
+                reopened = true;
             }
             gate.unclaim();
             forget(events);
@@ -647,6 +651,11 @@ public final class Session implements AutoCloseable, MigrationParticipant {
         try {
             enterOutsideCallback();
             try {
+                if (reopened) {
+                    // Perhaps after a request was refused and before we were known to sleep.
+                    reopened = false;
+                    return;
+                }
                 if (eventsToken == 0 && dataPath.channel() != null) {
                     eventsToken = cache.events().add(dataPath.channel(), this::wake);
                 }
