@@ -19,9 +19,11 @@ public final class AsymmetricFence {
     private AsymmetricFence() {
     }
 
-    /** The frequent side: free where membarrier works. */
+    /** The frequent side: where membarrier works, it only keeps the compiler from moving a store behind a load. */
     public static void light() {
-        if (!ASYMMETRIC) {
+        if (ASYMMETRIC) {
+            VarHandle.releaseFence();
+        } else {
             VarHandle.fullFence();
         }
     }
