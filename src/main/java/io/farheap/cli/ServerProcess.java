@@ -44,14 +44,18 @@ public final class ServerProcess implements AutoCloseable {
 
     /**
      * @param environment variables that the server has beside this process's
-     * @param options     more of the {@code server} command's
+     * @param options     more of the {@code server} command's; a {@code --lease} among them is the server's
      */
     public static ServerProcess start(VerbsLibrary library, String device, long memoryBytes, long regionBytes, Map<String, String> environment,
                                       String... options) {
         Process process;
         try {
             List<String> command = command(library, device, memoryBytes, regionBytes);
-            command.addAll(List.of(options));
+            List<String> more = List.of(options);
+            if (!more.contains("--lease")) {
+                command.addAll(List.of("--lease", 3 * SLOWNESS + "s"));
+            }
+            command.addAll(more);
             ProcessBuilder builder = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT);
             builder.environment().putAll(environment);
             process = builder.start();
@@ -111,7 +115,7 @@ public final class ServerProcess implements AutoCloseable {
             "-Dfarheap.slowness=" + SLOWNESS));
         command.addAll(List.of("-cp", System.getProperty("java.class.path"), "io.farheap.cli.Main", "server",
             "--memory", Long.toString(memoryBytes), "--region", Long.toString(regionBytes), "--listen", "127.0.0.1:0", "--device", device,
-            "--lease", 3 * SLOWNESS + "s", "--until-stdin-closes"));
+            "--until-stdin-closes"));
         return command;
     }
 

@@ -22,6 +22,8 @@ import java.util.List;
 public final class MeasuredCache implements Measurement, AutoCloseable {
 
     private static final long CAPACITY = 64L << 20;
+    /** Long: where threads spin on all cores, who renews it may have to wait. */
+    private static final String LEASE = "60s";
 
     private final ModelSubject subject;
     private final String given;
@@ -60,7 +62,8 @@ public final class MeasuredCache implements Measurement, AutoCloseable {
         context = Devices.open();
         LateOperations.allow(context);
         if (given == null) {
-            server = ServerProcess.start(Devices.library(), "", 2 * CAPACITY, CAPACITY, LateOperations.environment(), "--idle", Idle.SPIN.name());
+            server = ServerProcess.start(Devices.library(), "", 2 * CAPACITY, CAPACITY, LateOperations.environment(), "--idle", Idle.SPIN.name(),
+                "--lease", LEASE);
         }
         Cache cache = Cache.builder().capacity(CAPACITY).servers(given == null ? server.address() : given).name("farheap-model")
             .trackLatency(LatencyTracking.SPARSE).configuration(CacheConfiguration.DIRECT.withQueueDepth(1)).create();
