@@ -91,10 +91,19 @@ final class HandedRequests implements RequestPath, Completion {
             throw new IllegalArgumentException("the segment belongs to this thread alone, and client threads process the cache's requests; take one"
                 + " from the heap or a shared arena");
         }
-        // At most half may be held, so that requests to other regions find room.
-        if (freeCount == 0 || freeCount <= free.length / 2 && table.holds(isWrite, at, bytes)) {
+        if (freeCount == 0 || tooManyHeld(freeCount, isWrite, at, bytes)) {
             return false;
         }
+        hand(isWrite, at, bytes, from, localAddress, other, whenDone, itsToken);
+        return true;
+    }
+
+    /** At most half may be held, so that requests to other regions find room. */
+    private boolean tooManyHeld(int left, boolean isWrite, long at, long bytes) {
+        return left <= free.length / 2 && table.holds(isWrite, at, bytes);
+    }
+
+    private void hand(boolean isWrite, long at, long bytes, Buffer from, long localAddress, MemorySegment other, Completion whenDone, long itsToken) {
         int slot = free[--freeCount];
         write[slot] = isWrite;
         address[slot] = at;
@@ -117,7 +126,6 @@ final class HandedRequests implements RequestPath, Completion {
         }
         issued.offer(slot);
         wake();
-        return true;
     }
 
     private void time(int slot) {
@@ -140,9 +148,14 @@ final class HandedRequests implements RequestPath, Completion {
         if (count > freeCount || parts.full()) {
             return false;
         }
+        for (int i = 0; i < count; i++) {
+            if (tooManyHeld(freeCount - i, isWrite, addresses[i], bytes)) {
+                return false;
+            }
+        }
         int whole = parts.begin(count, whenDone, itsToken);
         for (int i = 0; i < count; i++) {
-            issue(isWrite, addresses[i], bytes, from, localAddress + (long) i * bytes, null, parts, whole);
+            hand(isWrite, addresses[i], bytes, from, localAddress + (long) i * bytes, null, parts, whole);
         }
         return true;
     }
