@@ -9,6 +9,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
 import java.util.Collection;
+import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.concurrent.Callable;
 
@@ -18,6 +19,8 @@ import java.util.concurrent.Callable;
 final class SoakCommand implements Callable<Integer> {
 
     private static final double NANOS_PER_MINUTE = 60e9;
+    /** Long enough for a machine that is so busy that a client does not come to renew it. */
+    private static final String LEASE = "60s";
 
     @Option(names = "--minutes", paramLabel = "N", defaultValue = "1", description = "how long, such as 0.5 (default: ${DEFAULT-VALUE})")
     private double minutes;
@@ -46,7 +49,7 @@ final class SoakCommand implements Callable<Integer> {
     }
 
     private static SoakServer start(long memoryBytes, long regionBytes) {
-        ServerProcess process = ServerProcess.start(Devices.library(), memoryBytes, regionBytes);
+        ServerProcess process = ServerProcess.start(Devices.library(), "", memoryBytes, regionBytes, Map.of(), "--lease", LEASE);
         return new SoakServer() {
             @Override
             public String address() {

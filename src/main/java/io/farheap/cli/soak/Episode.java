@@ -26,8 +26,6 @@ final class Episode {
     }
 
     private static final int TICK_MILLIS = 20;
-    /** Batches of 2 to 256. */
-    private static final int MAX_BATCH_BITS = 8;
 
     private final SplittableRandom random;
     private final List<SoakServer> servers;
@@ -51,7 +49,7 @@ final class Episode {
         this.maxRegions = maxRegions;
         this.faults = faults;
         this.problems = problems;
-        this.configuration = randomConfiguration(random);
+        this.configuration = RandomConfigurations.next(random);
         this.weakOrder = faults.orderIsFree() && random.nextBoolean();
         this.stragglers = faults.possible() && random.nextBoolean();
         this.queuePairErrors = faults.possible() && random.nextBoolean();
@@ -123,13 +121,13 @@ final class Episode {
         long capacity = regionBytes * (2 + random.nextInt(maxRegions - 1)) - random.nextInt((int) regionBytes / 2);
         return Cache.builder().capacity(capacity).servers(servers.stream().map(SoakServer::address).toList()).name("soak")
             .configuration(configuration).requests(32 << random.nextInt(5)).doorbellBatch(1 << random.nextInt(4))
-            .trackLatency(LatencyTracking.values()[random.nextInt(LatencyTracking.values().length)]);
+            .onLost(this::lost).trackLatency(LatencyTracking.values()[random.nextInt(LatencyTracking.values().length)]);
     }
 
-    private static CacheConfiguration randomConfiguration(SplittableRandom random) {
-        CacheConfiguration batched = CacheConfiguration.DIRECT.with(0, 1, 2 << random.nextInt(MAX_BATCH_BITS), 1);
-        return (random.nextBoolean() ? batched : CacheConfiguration.DIRECT).withQueueDepth(2 << random.nextInt(6))
-            .withInlineBytes(random.nextInt(257));
+    private void lost(String server, String cause, int regions) {
+        if (!killed.contains(server)) {
+            problems.add("memory server " + server + " is lost with " + regions + " regions, and nobody killed it: " + cause);
+        }
     }
 
     private Worker worker(String name, Cache cache, Client.Opener opener, Layout layout, int number, Predicate<Part> mayBeLost) {

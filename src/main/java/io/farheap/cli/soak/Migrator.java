@@ -13,7 +13,7 @@ import java.util.SplittableRandom;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** Moves random regions in random ways, and retires servers and adds them again, until it is stopped. */
+/** Moves random regions in random ways, retires servers and adds them again, and has requests travel in other ways, until it is stopped. */
 final class Migrator implements Runnable {
 
     private static final int LONGEST_PAUSE_MILLIS = 200;
@@ -21,7 +21,7 @@ final class Migrator implements Runnable {
     private final Cache cache;
     private final SplittableRandom random;
     private final Problems problems;
-    /** Whether faults excuse a migration that fails. */
+    /** Whether faults excuse what fails. */
     private final boolean mayFail;
     private final Set<String> away = new LinkedHashSet<>();
     private final Set<Integer> failed = ConcurrentHashMap.newKeySet();
@@ -67,6 +67,10 @@ final class Migrator implements Runnable {
                 away.remove(address);
             });
         }
+        if (random.nextInt(6) == 0) {
+            attempt(List.of(), () -> cache.reconfigure(RandomConfigurations.next(random)));
+            return;
+        }
         List<String> servers = cache.servers();
         if (servers.size() < 2) {
             return;
@@ -89,7 +93,7 @@ final class Migrator implements Runnable {
         } catch (CacheException e) {
             failed.addAll(regions);
             if (!mayFail) {
-                problems.add("a migration failed, and no fault excuses it: " + e.getMessage());
+                problems.add("a migration or reconfiguration failed, and no fault excuses it: " + e.getMessage());
             }
         }
     }
