@@ -79,7 +79,8 @@ final class BenchAblationCommand implements Callable<Integer> {
             cores = Cores.near(context.device().name());
         }
         report.origin().forEach(out::println);
-        out.printf("%d-byte records, %d under way; a client thread issues what an application thread hands over to it; a server's thread,%n"
+        out.printf("%d-byte records, %d under way; a client thread, the bench's own but in the row \"the library's\", issues%n"
+            + "what an application thread hands over to it; a server's thread,%n"
             + "where there is one, is always pinned. Threads that find nothing to do yield their core after a while; there %s for them%n%n", size, outstanding,
             cores.size() == 1 ? "is 1 core" : "are " + cores.size() + " cores");
         List<Row> rows = measure(cores);

@@ -43,6 +43,7 @@ class BenchAblationTest {
             List.of("hand_over", true, 4, false, false),
             List.of("hand_over", true, 4, true, false),
             List.of("hand_over", true, 4, true, true),
+            List.of("library", true, 4, true, true),
             List.of("itself", true, 4, true, true));
         assertEquals(expected.size(), rows.size());
         for (int i = 0; i < rows.size(); i++) {

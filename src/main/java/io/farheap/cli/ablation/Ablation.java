@@ -33,7 +33,7 @@ public final class Ablation {
 
     /**
      * @param server      HOST:PORT, with room for {@code span} bytes
-     * @param cores       that threads are pinned to: the application's to the first
+     * @param cores       that threads are pinned to: the client thread to the first, as the library's, the application's to the second
      * @param span        over how many bytes records lie
      * @param outstanding requests under way
      */
@@ -71,9 +71,9 @@ public final class Ablation {
     private Result run(Cache cache, Step step, boolean write, long nanos) {
         boolean pinned = step.configuration().pinned() && cores.size() > 1;
         Records records = new Records(cache, outstanding, record, write, !step.oneSided());
-        try (Access access = access(step, records, pinned ? cores.get(1) : Pinning.ANY)) {
+        try (Access access = access(step, records, pinned ? cores.getFirst() : Pinning.ANY)) {
             // Now: what this thread starts would keep to its core.
-            Pinning.pin(pinned ? cores.getFirst() : Pinning.ANY);
+            Pinning.pin(pinned ? cores.get(1) : Pinning.ANY);
             long[] issuedAt = new long[outstanding];
             for (int slot = 0; slot < outstanding; slot++) {
                 begin(access, records, slot, issuedAt);
@@ -91,7 +91,7 @@ public final class Ablation {
         // One more, for the word that ends it.
         int capacity = 2 * Integer.highestOneBit(outstanding);
         return switch (step.by()) {
-            case ITSELF -> new OwnAccess(records, outstanding);
+            case LIBRARY, ITSELF -> new OwnAccess(records, outstanding);
             case HAND_OVER -> new HandedAccess(records, HandOver.lockFree(capacity), HandOver.lockFree(capacity), core);
             case LOCKED_HAND_OVER -> new HandedAccess(records, new LockedQueue(capacity), new LockedQueue(capacity), core);
         };
@@ -102,7 +102,8 @@ public final class Ablation {
         long start = System.nanoTime();
         long done = 0;
         long now = start;
-        while (now - start < nanos) {
+        // On a busy machine a pinned thread may not run for longer than that.
+        while (now - start < nanos || done == 0) {
             for (int i = 0; i < ROUNDS; i++) {
                 long slot = access.poll();
                 if (slot == HandOver.NOTHING) {

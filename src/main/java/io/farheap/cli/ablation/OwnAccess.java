@@ -2,7 +2,7 @@ package io.farheap.cli.ablation;
 
 import io.farheap.cache.Completion;
 
-/** The application's thread issues and polls by itself. */
+/** The application's thread calls the session by itself; with client threads of the library's, that hands over. */
 final class OwnAccess implements Access {
 
     private final Records records;

@@ -21,6 +21,8 @@ public record Step(String name, By by, boolean oneSided, CacheConfiguration conf
         LOCKED_HAND_OVER,
         /** The same thread, that takes them from a ring without locks. */
         HAND_OVER,
+        /** A client thread of the library's, which takes them from its rings. */
+        LIBRARY,
         /** The application's thread itself. */
         ITSELF
     }
@@ -29,7 +31,7 @@ public record Step(String name, By by, boolean oneSided, CacheConfiguration conf
     /** Batches of two at most: those of one are one-sided. */
     private static final CacheConfiguration TWO_SIDED = PLAIN.with(0, 1, 2, 1);
 
-    /** Redy's, in the order of its figures 7 and 8; then what it gains to hand nothing over. @param queueDepth of the step of that name */
+    /** Redy's, in the order of its figures 7 and 8; then the library's own client thread, and what it gains to hand nothing over. @param queueDepth of the step of that name */
     public static List<Step> all(int queueDepth) {
         CacheConfiguration pinned = PLAIN.withQueueDepth(queueDepth).withPinned(true);
         CacheConfiguration inline = pinned.withInlineBytes(CacheConfiguration.DIRECT.inlineBytes());
@@ -40,6 +42,7 @@ public record Step(String name, By by, boolean oneSided, CacheConfiguration conf
         steps.add(new Step("+ queue depth " + queueDepth, By.HAND_OVER, true, PLAIN.withQueueDepth(queueDepth)));
         steps.add(new Step("+ pinned threads", By.HAND_OVER, true, pinned));
         steps.add(new Step("+ inline", By.HAND_OVER, true, inline));
+        steps.add(new Step("the library's", By.LIBRARY, true, inline.with(1, 0, 1, queueDepth)));
         steps.add(new Step("no hand-over", By.ITSELF, true, inline));
         return steps;
     }
