@@ -259,7 +259,8 @@ class SessionTest {
         session.read(0, arena.allocate(64), (token, status) -> ended[0] = status, 0);
         arena.close();
         session.drain();
-        assertEquals(Status.SEGMENT_GONE, ended[0]);
+        // A client thread may have been faster.
+        assertTrue(ended[0] == Status.SEGMENT_GONE || configuration.clientThreads() > 0 && ended[0] == Status.OK, "status " + ended[0]);
     }
 
     @Test
