@@ -16,6 +16,7 @@ import java.lang.foreign.MemorySegment;
 final class HandedRequests implements RequestPath, Completion {
 
     private static final int STATUS_SHIFT = 32;
+    private static final long HELD_PATIENCE_NANOS = 1_000_000;
 
     private final ClientThread thread;
     private final Session session;
@@ -222,7 +223,8 @@ final class HandedRequests implements RequestPath, Completion {
     @Override
     public long listen() {
         AsymmetricFence.heavy();
-        return 0;
+        // Who was refused because much is held may not know it yet.
+        return held > 0 ? HELD_PATIENCE_NANOS : 0;
     }
 
     /** On the client thread: issues what has been handed over, as far as there is room. @return how many requests */

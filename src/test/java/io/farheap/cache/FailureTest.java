@@ -165,6 +165,28 @@ class FailureTest {
     }
 
     @Test
+    void requestsForManyRecordsAreTakenWholeOrNotAtAllWhileWritesAreHeld() throws Exception {
+        cluster.pulls().shut();
+        CompletableFuture<Void> migration = CompletableFuture.runAsync(
+            () -> cache.migrate(List.of(0), cluster.address(1), MigrationOptions.DEFAULT.pause(Pause.CACHE)));
+        cluster.pulls().awaitPull();
+        long[] addresses = {0, 8, Cluster.REGION_BYTES, Cluster.REGION_BYTES + 8};
+        int[] ended = {0};
+        int taken = 0;
+        for (int i = 0; i < 1_000; i++) {
+            if (session.writeAll(addresses, addresses.length, buffer, 0, 8, (token, status) -> ended[0] += status == Status.OK ? 1 : 1_000, i)) {
+                taken++;
+            }
+            session.poll();
+        }
+        assertTrue(taken > 0 && taken < 1_000, taken + " were taken");
+        cluster.pulls().open();
+        migration.get(PATIENCE_SECONDS, TimeUnit.SECONDS);
+        session.drain();
+        assertEquals(taken, ended[0]);
+    }
+
+    @Test
     void closedSessionsLeaveTheirLatenciesAndNothingElse() {
         for (int i = 0; i < 10; i++) {
             try (Session another = cache.openSession()) {
