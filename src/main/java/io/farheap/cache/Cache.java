@@ -201,7 +201,7 @@ public final class Cache implements AutoCloseable {
         try {
             checkOpen();
             DataPaths previous = paths;
-            try (Reconfiguration change = new Reconfiguration(new DataPaths(this, options, how), this::connect)) {
+            try (Reconfiguration change = new Reconfiguration(previous, new DataPaths(this, options, how), this::connect)) {
                 do {
                     change.prepare(applicationSessions());
                     change.awaitQuiet();
@@ -209,7 +209,6 @@ public final class Cache implements AutoCloseable {
             } catch (VerbsException | ControlException e) {
                 throw new CacheException("the configuration stays " + previous.configuration() + ": " + e.getMessage(), e);
             }
-            previous.close();
         } finally {
             moving.unlock();
         }
@@ -582,15 +581,30 @@ public final class Cache implements AutoCloseable {
         }
     }
 
+    /** Fences what a client thread's session has lost, and connects it anew. */
+    void reconnect(Session carrier) {
+        for (RemoteServer server : servers) {
+            try {
+                carrier.ensureConnected(server);
+            } catch (ControlException e) {
+                tolerate(server, e);
+            }
+        }
+    }
+
     /** A server that is gone takes its own regions along, not the session's others. */
     private void connectOrLose(Links links, RemoteServer server) {
         try {
             links.connect(server);
         } catch (ControlException e) {
-            switch (e.code()) {
-                case UNAVAILABLE, DEADLINE_EXCEEDED, LEASE_EXPIRED -> { }
-                default -> throw new CacheException("cannot connect a session to " + server + ": " + e.getMessage(), e);
-            }
+            tolerate(server, e);
+        }
+    }
+
+    private static void tolerate(RemoteServer server, ControlException e) {
+        switch (e.code()) {
+            case UNAVAILABLE, DEADLINE_EXCEEDED, LEASE_EXPIRED -> { }
+            default -> throw new CacheException("cannot connect a session to " + server + ": " + e.getMessage(), e);
         }
     }
 

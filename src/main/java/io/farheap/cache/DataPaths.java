@@ -45,6 +45,8 @@ final class DataPaths implements AutoCloseable {
         if (threads.isEmpty()) {
             return own(session, latency);
         }
+        // What earlier sessions lost may not come to pass after what this one does, and it is to reach all servers.
+        carriers.forEach(cache::reconnect);
         int node = Cores.currentNode();
         ClientThread thread = threads.stream().min(Comparator.comparingInt(ClientThread::load)
             .thenComparing(candidate -> Cores.nodeOf(candidate.core()) != node)).orElseThrow();

@@ -16,6 +16,7 @@ final class Reconfiguration implements AutoCloseable {
     static final int QUIET_SECONDS = 10;
     private static final long LOOK_NANOS = 20_000;
 
+    private final DataPaths previous;
     private final DataPaths next;
     private final Consumer<DataPath> connector;
     /** What is to be closed in the end: the new paths until the change, the old ones from then on. */
@@ -23,7 +24,8 @@ final class Reconfiguration implements AutoCloseable {
     private boolean performed;
 
     /** @param connector connects a data path to all servers, or closes it and throws */
-    Reconfiguration(DataPaths next, Consumer<DataPath> connector) {
+    Reconfiguration(DataPaths previous, DataPaths next, Consumer<DataPath> connector) {
+        this.previous = previous;
         this.next = next;
         this.connector = connector;
     }
@@ -58,21 +60,21 @@ final class Reconfiguration implements AutoCloseable {
         }
     }
 
-    /** Changes all sessions that are prepared. @return what makes the data paths of new ones */
+    /** Changes all sessions that are prepared; they go on when this is {@linkplain #close closed}. @return what makes the data paths of new ones */
     DataPaths perform() {
         performed = true;
         spare.replaceAll(Session::replace);
         return next;
     }
 
+    /** What was lost on the old ways is fenced before anything goes the new way. */
     @Override
     public void close() {
-        if (!performed) {
+        try {
+            spare.values().forEach(DataPath::close);
+            (performed ? previous : next).close();
+        } finally {
             spare.keySet().forEach(Session::goOn);
-        }
-        spare.values().forEach(DataPath::close);
-        if (!performed) {
-            next.close();
         }
     }
 }

@@ -129,7 +129,7 @@ public final class Session implements AutoCloseable, MigrationParticipant {
         wake();
     }
 
-    /** Uses another data path from now on; nothing may be pending. @return the one to close */
+    /** Is to use another data path, once it {@linkplain #goOn goes on}; nothing may be pending. @return the one to close before that */
     DataPath replace(DataPath next) {
         destroying.lock();
         try {
@@ -140,7 +140,7 @@ public final class Session implements AutoCloseable, MigrationParticipant {
                 events = eventsToken;
                 eventsToken = 0;
                 use(next);
-                reopened = true;
+                path = new QuiescingPath(path);
             }
             gate.unclaim();
             forget(events);
