@@ -14,6 +14,11 @@ final class Configurations {
     private Configurations() {
     }
 
+    /** Those in which a session's thread processes its requests, so that a test can tell when each step happens. */
+    static Stream<CacheConfiguration> ownThread() {
+        return Stream.of(DIRECT, BATCHED);
+    }
+
     static Stream<CacheConfiguration> all() {
         return Stream.of(DIRECT, BATCHED, HANDED_OVER, HANDED_OVER_BATCHED);
     }

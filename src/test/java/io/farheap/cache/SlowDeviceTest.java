@@ -26,7 +26,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 @Timeout(60)
 @Needs(Need.SOFTVERBS)
 @ParameterizedClass(name = "{0}")
-@MethodSource("io.farheap.cache.Configurations#all")
+@MethodSource("io.farheap.cache.Configurations#ownThread")
 class SlowDeviceTest {
 
     @Parameter
