@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.SplittableRandom;
+import java.util.function.BooleanSupplier;
 
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
@@ -98,6 +99,7 @@ final class HistoryClient implements Runnable {
     private final Histories histories;
     private final SplittableRandom random;
     private final int operations;
+    private final BooleanSupplier enough;
     private final List<Request> requests = new ArrayList<>();
     private final long[][] lastOwn;
     private final List<String> problems = new ArrayList<>();
@@ -108,16 +110,19 @@ final class HistoryClient implements Runnable {
     private int losses;
 
     /**
-     * @param id      from 1; tells the session's values from others'
-     * @param mayLose whether connections fail
+     * @param id         from 1; tells the session's values from others'
+     * @param operations how many at least
+     * @param enough     whether what is done beside the sessions has happened; they go on until then
+     * @param mayLose    whether connections fail
      */
-    HistoryClient(int id, Cache cache, Histories histories, long seed, int operations, boolean mayLose) {
+    HistoryClient(int id, Cache cache, Histories histories, long seed, int operations, BooleanSupplier enough, boolean mayLose) {
         this.id = id;
         this.mayLose = mayLose;
         this.cache = cache;
         this.histories = histories;
         this.random = new SplittableRandom(seed);
         this.operations = operations;
+        this.enough = enough;
         this.lastOwn = new long[histories.windows()][Histories.WINDOW_WORDS];
         for (int slot = 0; slot < IN_FLIGHT; slot++) {
             requests.add(new Request(slot));
@@ -139,10 +144,10 @@ final class HistoryClient implements Runnable {
     public void run() {
         try (Buffer allocated = cache.allocate((long) IN_FLIGHT * Histories.WINDOW_BYTES)) {
             buffer = allocated;
-            for (int done = 0; done < operations; ) {
+            for (int done = 0; done < operations || !enough.getAsBoolean(); ) {
                 try (Session opened = cache.openSession()) {
                     session = opened;
-                    done += run(Math.min(operations - done, 1 + random.nextInt(operations / 4)));
+                    done += run(1 + random.nextInt(operations / 4));
                 }
             }
         } catch (RuntimeException e) {

@@ -98,9 +98,9 @@ class ReconfigureTest {
         CompletableFuture<Long> reader = CompletableFuture.supplyAsync(() -> {
             long reads = 0;
             try (Session own = cache.openSession()) {
-                for (; !stop.get(); reads++) {
-                    own.readBlocking(reads % 64 * 8, buffer, 64, 8);
-                }
+                do {
+                    own.readBlocking(reads++ % 64 * 8, buffer, 64, 8);
+                } while (!stop.get());
             }
             return reads;
         });
