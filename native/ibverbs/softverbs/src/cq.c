@@ -243,6 +243,7 @@ void sv_cq_retry_stalled(struct sv_cq *cq)
 	unsigned count = sv_waiting_list(cq, waiting, 64);
 	uint64_t now = sv_now_ns();
 
+	atomic_store_explicit(&cq->polled_ns, now, memory_order_relaxed);
 	atomic_store_explicit(&sv_process.polled_ns, now, memory_order_relaxed);
 	for (unsigned i = 0; i < count; i++) {
 		if (atomic_load_explicit(&waiting[i]->next_due, memory_order_acquire) > now)

@@ -6,12 +6,22 @@
 /* After this many takings by other threads the lock is shared in earnest and the bias only costs. */
 #define MAX_STEALS 8
 
+void sv_mutex_init(pthread_mutex_t *mutex)
+{
+	pthread_mutexattr_t attr;
+
+	pthread_mutexattr_init(&attr);
+	pthread_mutexattr_settype(&attr, PTHREAD_MUTEX_ADAPTIVE_NP);
+	pthread_mutex_init(mutex, &attr);
+	pthread_mutexattr_destroy(&attr);
+}
+
 void sv_lock_init(struct sv_lock *lock)
 {
 	atomic_init(&lock->owner, 0);
 	atomic_init(&lock->held, 0);
 	lock->steals = 0;
-	pthread_mutex_init(&lock->mutex, NULL);
+	sv_mutex_init(&lock->mutex);
 }
 
 void sv_lock_share(struct sv_lock *lock)

@@ -20,6 +20,9 @@ struct sv_lock {
 	pthread_mutex_t mutex;
 };
 
+/* A mutex that is held for less time than it takes to sleep and to be woken: who wants it spins for a while. */
+void sv_mutex_init(pthread_mutex_t *mutex);
+
 void sv_lock_init(struct sv_lock *lock);
 /* Never biased: for a lock that two threads will use all the time. */
 void sv_lock_share(struct sv_lock *lock);

@@ -20,7 +20,7 @@
 /* Whether the process has the device open: the first to open it creates all this, the last to close it releases it. */
 static pthread_mutex_t opening = PTHREAD_MUTEX_INITIALIZER;
 
-struct sv_process sv_process = {.lock = PTHREAD_MUTEX_INITIALIZER, .keys_lock = PTHREAD_MUTEX_INITIALIZER, .waiting_lock = PTHREAD_MUTEX_INITIALIZER};
+struct sv_process sv_process = {.lock = PTHREAD_MUTEX_INITIALIZER, .keys_lock = PTHREAD_MUTEX_INITIALIZER, .waiting_lock = PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP};
 
 void sv_socket_name(uint32_t slot, struct sockaddr_un *name, unsigned *length)
 {
@@ -208,7 +208,7 @@ static void after_fork_in_child(void)
 	pthread_mutex_init(&opening, NULL);
 	pthread_mutex_init(&sv_process.lock, NULL);
 	pthread_mutex_init(&sv_process.keys_lock, NULL);
-	pthread_mutex_init(&sv_process.waiting_lock, NULL);
+	sv_mutex_init(&sv_process.waiting_lock);
 }
 
 int sv_process_open(void)

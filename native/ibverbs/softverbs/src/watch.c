@@ -20,12 +20,19 @@ enum { FROM_PROCESS, FROM_PEER, FROM_CALLER };
 #define RETRY_MS 1
 #define STACK_BYTES (256 * 1024)
 /* The model: what is due later than this is not waited for by spinning; how long to go on spinning when all is done;
- * how many rounds before the rest is seen to. */
+ * how many rounds before the rest is seen to; how long what was posted meanwhile may be overlooked, and where a
+ * program polls. */
 #define SPIN_NS 2000000
 #define LINGER_NS 200000
 #define SPIN_ROUNDS 32768
-/* A program that polled this recently is polling. */
-#define POLLED_NS 500
+#define LOOK_NS 1000
+#define LOOK_POLLED_NS 3000
+/*
+ * A program that polled this recently is polling, and does the work itself. Only what it leaves undone for so long is
+ * done here, which is still in time: two that do the same work take each other's locks and cache lines.
+ */
+#define POLLED_NS 20000
+#define GRACE_NS 600
 
 static pthread_mutex_t watch_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_t thread;
@@ -61,11 +68,27 @@ static bool look_at_qp(struct sv_qp *qp, bool bereaved, bool sweep)
 	return true;
 }
 
-/* QPs that wait: for a receive, a peer, a copier to get out, the time they are due. Returns when the next one is. */
+static bool is_polled(_Atomic uint64_t *polled_ns, uint64_t now)
+{
+	uint64_t polled = atomic_load_explicit(polled_ns, memory_order_relaxed);
+
+	return now < polled + POLLED_NS;
+}
+
+/* When something of a QP that waits is to be done here; 0: always. */
+static uint64_t due_here(struct sv_qp *qp, uint64_t now)
+{
+	uint64_t due = atomic_load_explicit(&qp->next_due, memory_order_acquire);
+
+	return due && is_polled(&sv_cq(qp->qp.send_cq)->polled_ns, now) ? due + GRACE_NS : due;
+}
+
+/* QPs that wait: for a receive, a peer, a copier to get out, the time they are due. Returns when the next one is; 0: a thread has what it takes. */
 static uint64_t look_at_waiting(bool only_if_free)
 {
 	static struct sv_qp *waiting[SV_QPS];
 	uint64_t next = UINT64_MAX, now = sv_now_ns();
+	bool taken = false;
 
 	if (!only_if_free)
 		pthread_mutex_lock(&sv_process.lock);
@@ -75,20 +98,24 @@ static uint64_t look_at_waiting(bool only_if_free)
 
 	for (unsigned i = 0; i < count; i++) {
 		struct sv_qp *qp = waiting[i];
-		uint64_t due = atomic_load_explicit(&qp->next_due, memory_order_acquire);
+		uint64_t due = due_here(qp, now);
 
-		if (due <= now && sv_lock_try(&qp->lock, false)) {
+		if (due <= now) {
+			if (!sv_lock_try(&qp->lock, false)) {
+				taken = true;
+				continue;
+			}
 			if (qp->failing)
 				sv_qp_fail_finish(qp, false);
 			sv_send_progress(qp);
 			sv_unlock(&qp->lock, false);
-			due = atomic_load_explicit(&qp->next_due, memory_order_acquire);
+			due = due_here(qp, now);
 		}
 		if (due && due < next)
 			next = due;
 	}
 	pthread_mutex_unlock(&sv_process.lock);
-	return next;
+	return taken ? 0 : next;
 }
 
 /* Whether all was seen to. */
@@ -119,7 +146,7 @@ static bool look_around(void)
  */
 static bool spin(void)
 {
-	uint64_t active = sv_now_ns(), next = 0;
+	uint64_t active = sv_now_ns(), next = 0, looked = 0;
 
 	for (unsigned round = 1; round % SPIN_ROUNDS && !atomic_load(&stopping); round++) {
 		uint64_t now = sv_now_ns();
@@ -134,11 +161,15 @@ static bool spin(void)
 		active = now;
 		if (next > now + SPIN_NS)
 			return false; /* what waits does so for something else, or for long */
-		/* a program that polls does the work itself, and may need this core for it */
-		if (now - atomic_load_explicit(&sv_process.polled_ns, memory_order_relaxed) < POLLED_NS)
-			sched_yield();
-		else if (now >= next || round % 16 == 0)
+		bool polled = is_polled(&sv_process.polled_ns, now);
+
+		if (now >= next || now - looked > (polled ? LOOK_POLLED_NS : LOOK_NS)) {
 			next = look_at_waiting(true);
+			looked = now;
+		}
+		/* whoever polls, or has a lock, may need this core for it: it may have been waking us when we took the core from it */
+		if (!next || polled)
+			sched_yield();
 	}
 	return true;
 }
