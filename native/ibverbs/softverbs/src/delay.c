@@ -160,27 +160,36 @@ int sv_delay_run(struct sv_qp *qp)
 			break;
 		}
 		if (sv_config.model && status == IBV_WC_SUCCESS)
-			sv_model_count(now - p->due);
+			sv_model_count(sv_is_seen(&p->wr) ? now - p->due : 0);
 		if (status == IBV_WC_SUCCESS && sv_chance(sv_config.corrupt_ppm))
 			corrupt(qp, p);
 		p->status = (uint8_t)status;
 		p->done = true;
+		qp->undelivered -= sv_is_seen(&p->wr);
 		if (status)
 			break; /* what follows is flushed when this one completes */
 	}
 	return IBV_WC_SUCCESS;
 }
 
-/* When something of this QP is due next; 0: it waits for something else than time. */
-uint64_t sv_delay_next(struct sv_qp *qp)
+/* Say when something of this QP is due next, and when something that its peer will see. */
+void sv_delay_publish(struct sv_qp *qp)
 {
+	uint64_t next = 0, delivery = 0;
+
 	for (uint32_t at = qp->pending_head; at != qp->pending_tail; at++) {
 		struct sv_pending *p = qp->pending[at & qp->pending_mask];
 
 		if (at == qp->pending_head && p->done)
-			return p->due_complete;
-		if (!p->done)
-			return p->due;
+			next = p->due_complete;
+		if (p->done)
+			continue;
+		if (!next)
+			next = p->due;
+		if (qp->undelivered)
+			delivery = p->due; /* of what goes before it at the latest */
+		break;
 	}
-	return 0;
+	atomic_store_explicit(&qp->next_due, next, memory_order_release);
+	atomic_store_explicit(&qp->next_delivery, delivery, memory_order_release);
 }

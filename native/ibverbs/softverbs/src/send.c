@@ -192,6 +192,7 @@ static int enqueue(struct sv_qp *qp, const struct ibv_send_wr *wr, uint32_t sequ
 	if (unlikely(atomic_load_explicit(&sv_config.delayed, memory_order_relaxed)))
 		sv_delay_start(qp, p);
 	qp->pending[qp->pending_tail++ & qp->pending_mask] = p;
+	qp->undelivered += sv_is_seen(wr);
 	return 0;
 }
 
@@ -202,7 +203,10 @@ static struct sv_pending *first_pending(struct sv_qp *qp)
 
 static void drop_first(struct sv_qp *qp)
 {
-	free(qp->pending[qp->pending_head++ & qp->pending_mask]);
+	struct sv_pending *p = qp->pending[qp->pending_head++ & qp->pending_mask];
+
+	qp->undelivered -= !p->done && sv_is_seen(&p->wr);
+	free(p);
 	qp->stall_since_ns = 0;
 }
 
@@ -405,7 +409,7 @@ void sv_send_progress(struct sv_qp *qp)
 	}
 	sv_waiting_update(qp);
 	sv_qp_update_direct(qp);
-	atomic_store_explicit(&qp->next_due, sv_delay_next(qp), memory_order_release);
+	sv_delay_publish(qp);
 }
 
 /* --- posting --- */
@@ -437,7 +441,7 @@ static __attribute__((noinline)) int post_waiting(struct sv_qp *qp, struct ibv_s
 	if (error)
 		*bad = wr;
 	/* delayed operations never run in their post */
-	atomic_store_explicit(&qp->next_due, sv_delay_next(qp), memory_order_release);
+	sv_delay_publish(qp);
 	sv_waiting_update(qp);
 	return error;
 }

@@ -285,6 +285,12 @@ struct sv_pending {
 };
 
 /* A READ or an atomic: it is answered with data. */
+/* Can anybody but the program that polls for it tell when it is executed? */
+static inline bool sv_is_seen(const struct ibv_send_wr *wr)
+{
+	return wr->opcode != IBV_WR_RDMA_READ;
+}
+
 static inline bool sv_is_answered(const struct ibv_send_wr *wr)
 {
 	return wr->opcode == IBV_WR_RDMA_READ || wr->opcode == IBV_WR_ATOMIC_CMP_AND_SWP ||
@@ -352,7 +358,9 @@ struct sv_qp {
 	uint64_t stall_since_ns; /* 0: not stalled */
 	int stall_reason;
 	uint64_t last_due, last_due_complete;
-	_Atomic uint64_t next_due; /* read without the lock, to leave a QP alone that has nothing due */
+	uint32_t undelivered; /* of those, what the peer will see: not READs, and what is done */
+	/* read without the lock, to leave a QP alone that has nothing due; 0: it waits for something else than time, and nothing to be seen */
+	_Atomic uint64_t next_due, next_delivery;
 	uint64_t operations; /* executed, while they are counted */
 	/* in the list of QPs that wait (waiting.c) */
 	bool waiting;

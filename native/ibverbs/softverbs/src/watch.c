@@ -21,18 +21,20 @@ enum { FROM_PROCESS, FROM_PEER, FROM_CALLER };
 #define STACK_BYTES (256 * 1024)
 /* The model: what is due later than this is not waited for by spinning; how long to go on spinning when all is done;
  * how many rounds before the rest is seen to; how long what was posted meanwhile may be overlooked, and where a
- * program polls. */
+ * program polls; how often such a program is looked at. */
 #define SPIN_NS 2000000
 #define LINGER_NS 200000
 #define SPIN_ROUNDS 32768
 #define LOOK_NS 1000
 #define LOOK_POLLED_NS 3000
+#define SEEN_NS 1000
 /*
- * A program that polled this recently is polling, and does the work itself. Only what it leaves undone for so long is
- * done here, which is still in time: two that do the same work take each other's locks and cache lines.
+ * A program that polled this recently is polling, and does the work itself: two that do the same work take each other's
+ * locks and cache lines. Only what its peer waits for is done here, once it is overdue for so long, which is still in
+ * time; a completion that is late is seen by the next poll at the earliest, which does it.
  */
 #define POLLED_NS 20000
-#define GRACE_NS 600
+#define GRACE_NS 900
 
 static pthread_mutex_t watch_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_t thread;
@@ -80,7 +82,11 @@ static uint64_t due_here(struct sv_qp *qp, uint64_t now)
 {
 	uint64_t due = atomic_load_explicit(&qp->next_due, memory_order_acquire);
 
-	return due && is_polled(&sv_cq(qp->qp.send_cq)->polled_ns, now) ? due + GRACE_NS : due;
+	if (!due || !is_polled(&sv_cq(qp->qp.send_cq)->polled_ns, now))
+		return due;
+	uint64_t delivery = atomic_load_explicit(&qp->next_delivery, memory_order_acquire);
+
+	return delivery && delivery + GRACE_NS < due + POLLED_NS ? delivery + GRACE_NS : due + POLLED_NS;
 }
 
 /* QPs that wait: for a receive, a peer, a copier to get out, the time they are due. Returns when the next one is; 0: a thread has what it takes. */
@@ -146,11 +152,18 @@ static bool look_around(void)
  */
 static bool spin(void)
 {
-	uint64_t active = sv_now_ns(), next = 0, looked = 0;
+	uint64_t active = sv_now_ns(), next = 0, looked = 0, seen = 0;
+	bool polled = false;
 
 	for (unsigned round = 1; round % SPIN_ROUNDS && !atomic_load(&stopping); round++) {
 		uint64_t now = sv_now_ns();
 
+		/* whoever polls may need this core, and anyway the cache lines that are read below */
+		if (polled && now - seen < SEEN_NS) {
+			sched_yield();
+			continue;
+		}
+		seen = now;
 		if (!atomic_load_explicit(&sv_process.stalled, memory_order_relaxed)) {
 			if (now - active > LINGER_NS)
 				return false;
@@ -161,15 +174,13 @@ static bool spin(void)
 		active = now;
 		if (next > now + SPIN_NS)
 			return false; /* what waits does so for something else, or for long */
-		bool polled = is_polled(&sv_process.polled_ns, now);
-
+		polled = is_polled(&sv_process.polled_ns, now);
 		if (now >= next || now - looked > (polled ? LOOK_POLLED_NS : LOOK_NS)) {
 			next = look_at_waiting(true);
 			looked = now;
 		}
-		/* whoever polls, or has a lock, may need this core for it: it may have been waking us when we took the core from it */
-		if (!next || polled)
-			sched_yield();
+		if (!next)
+			sched_yield(); /* who has the lock may be waking us just now, and we took the core from it */
 	}
 	return true;
 }
