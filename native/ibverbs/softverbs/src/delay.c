@@ -184,7 +184,7 @@ void sv_delay_publish(struct sv_qp *qp)
 			next = p->due_complete;
 		if (p->done)
 			continue;
-		if (!next)
+		if (!next || p->due < next)
 			next = p->due;
 		if (qp->undelivered)
 			delivery = p->due; /* of what goes before it at the latest */

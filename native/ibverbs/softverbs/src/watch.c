@@ -27,14 +27,14 @@ enum { FROM_PROCESS, FROM_PEER, FROM_CALLER };
 #define SPIN_ROUNDS 32768
 #define LOOK_NS 1000
 #define LOOK_POLLED_NS 3000
-#define SEEN_NS 1000
+#define SEEN_NS 300
 /*
  * A program that polled this recently is polling, and does the work itself: two that do the same work take each other's
  * locks and cache lines. Only what its peer waits for is done here, once it is overdue for so long, which is still in
  * time; a completion that is late is seen by the next poll at the earliest, which does it.
  */
 #define POLLED_NS 20000
-#define GRACE_NS 900
+#define GRACE_NS 500
 
 static pthread_mutex_t watch_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_t thread;

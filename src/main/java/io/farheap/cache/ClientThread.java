@@ -3,6 +3,7 @@ package io.farheap.cache;
 import io.farheap.posix.AsymmetricFence;
 import io.farheap.thread.Idle;
 import io.farheap.thread.IdleRounds;
+import io.farheap.thread.Joining;
 import io.farheap.thread.Pinning;
 
 import java.lang.foreign.MemorySegment;
@@ -132,17 +133,6 @@ final class ClientThread {
     /** Ends the thread; what it had not finished is not called back. Its session stays open. */
     void stop() {
         stopped = true;
-        boolean interrupted = false;
-        while (thread.isAlive()) {
-            LockSupport.unpark(thread);
-            try {
-                thread.join(10);
-            } catch (InterruptedException e) {
-                interrupted = true;
-            }
-        }
-        if (interrupted) {
-            Thread.currentThread().interrupt();
-        }
+        Joining.join(thread, () -> LockSupport.unpark(thread), 10);
     }
 }

@@ -1,6 +1,7 @@
 package io.farheap.cache;
 
 import io.farheap.posix.Posix;
+import io.farheap.thread.Joining;
 import io.farheap.verbs.CompletionChannel;
 import io.farheap.verbs.VerbsException;
 
@@ -59,17 +60,7 @@ final class CompletionEvents implements AutoCloseable {
             return;
         }
         Posix.signal(stop);
-        boolean interrupted = false;
-        while (thread.isAlive()) {
-            try {
-                thread.join();
-            } catch (InterruptedException e) {
-                interrupted = true;
-            }
-        }
-        if (interrupted) {
-            Thread.currentThread().interrupt();
-        }
+        Joining.join(thread);
         Posix.close(stop);
         Posix.close(epoll);
     }

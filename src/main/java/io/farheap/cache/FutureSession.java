@@ -1,5 +1,7 @@
 package io.farheap.cache;
 
+import io.farheap.thread.Joining;
+
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -66,19 +68,9 @@ public final class FutureSession implements AutoCloseable {
         cache.refuseInCallback();
         closing = true;
         LockSupport.unpark(thread);
-        boolean interrupted = false;
-        while (thread.isAlive()) {
-            try {
-                thread.join();
-            } catch (InterruptedException e) {
-                interrupted = true;
-            }
-        }
+        Joining.join(thread);
         failAll(submitted);
         cache.close(this);
-        if (interrupted) {
-            Thread.currentThread().interrupt();
-        }
     }
 
     private CompletableFuture<Void> submit(boolean write, long address, MemorySegment segment) {

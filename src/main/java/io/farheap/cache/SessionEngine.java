@@ -23,6 +23,7 @@ import java.util.Arrays;
 final class SessionEngine implements RequestPath {
 
     private static final int NO_CHUNK = -1;
+    private static final int NO_REGION = -1;
     private static final long REFUSED_TIMEOUT_NANOS = 5_000_000_000L;
     private static final int TAG_CHUNK_SHIFT = 32;
     /** Places in the order of callbacks for each request: a request that is held leaves an empty one behind. */
@@ -399,18 +400,26 @@ final class SessionEngine implements RequestPath {
         if (length > maxMessageBytes) {
             return false;
         }
+        long last = table.regionBytes() - length;
+        int found = NO_REGION;
         for (int i = 0; i < count; i++) {
-            int index = table.indexOf(addresses[i]);
-            RemoteRegion region = table.get(index);
-            if (routes.get(index).region != region && !routes.learn(index, region)) {
+            long address = addresses[i];
+            int index = table.indexOf(address);
+            if (table.offsetOf(address) > last || index != found && !hasRoomFor(index, count)) {
                 return false;
             }
-            Connection connection = routes.get(index).connection;
-            if (length > table.regionBytes() - table.offsetOf(addresses[i]) || connection.failed() || connection.room() < count) {
-                return false;
-            }
+            found = index;
         }
         return true;
+    }
+
+    private boolean hasRoomFor(int index, int count) {
+        RemoteRegion region = table.get(index);
+        if (routes.get(index).region != region && !routes.learn(index, region)) {
+            return false;
+        }
+        Connection connection = routes.get(index).connection;
+        return !connection.failed() && connection.room() >= count;
     }
 
     private void postAll(boolean write, long[] addresses, int count, int length, Buffer buffer, long local, Completion completion, long token) {
@@ -424,10 +433,16 @@ final class SessionEngine implements RequestPath {
         next = tail;
         inFlight += count;
         int key = buffer.localKey();
+        Route route = null;
+        int found = NO_REGION;
         for (int i = 0; i < count; i++) {
             long address = addresses[i];
-            // As roomForAll found it: a migration that changes the table now waits until we are out of the gate.
-            Route route = routes.get(table.indexOf(address));
+            int index = table.indexOf(address);
+            if (index != found) {
+                // As roomForAll found it: a migration that changes the table now waits until we are out of the gate.
+                route = routes.get(index);
+                found = index;
+            }
             route.connection.list(write, request, local + (long) i * length, key, route.address + table.offsetOf(address), route.remoteKey, length);
         }
         postLists();

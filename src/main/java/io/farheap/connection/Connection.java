@@ -8,7 +8,6 @@ import io.farheap.verbs.ProtectionDomain;
 import io.farheap.verbs.QueuePair;
 import io.farheap.verbs.SendRequests;
 
-import java.util.Arrays;
 import java.util.function.LongConsumer;
 import java.util.function.LongPredicate;
 
@@ -24,7 +23,6 @@ import java.util.function.LongPredicate;
 public final class Connection implements AutoCloseable {
 
     private static final int SLOT_BITS = 32;
-    private static final long NO_READ = -1;
     /** {@link #now} leaves an operation in flight after so many polls: a few us, within which most NICs answer. */
     private static final int POLLS = 100;
     /** Work requests beside those of ordinary operations: a flush and an operation of {@link #now}. */
@@ -32,7 +30,7 @@ public final class Connection implements AutoCloseable {
 
     private final QueuePair queuePair;
     private final SendRequests requests;
-    private final OutstandingReads outstandingReads = new OutstandingReads();
+    private final OutstandingReads outstandingReads;
     private final int number;
     private final int depth;
     private final int inlineBytes;
@@ -42,9 +40,6 @@ public final class Connection implements AutoCloseable {
     private long posted;
     private long completed;
     private final long[] tags;
-    /** Where the READ of a slot starts; {@link #NO_READ} for a slot that holds none. */
-    private final long[] readAddresses;
-    private final int[] readBytes;
 
     /** The list that is being put together; its operations count as posted. */
     private final int listLimit;
@@ -61,6 +56,9 @@ public final class Connection implements AutoCloseable {
     private final OneOperation now;
     private final int nowSlot;
     private boolean nowInFlight;
+    /** What the operation of {@link #now} that is in flight reads; no bytes where none is, or where it writes. */
+    private long nowAddress;
+    private int nowBytes;
 
     private boolean failed;
     /** The first operation that the device refused. */
@@ -77,9 +75,7 @@ public final class Connection implements AutoCloseable {
         this.flushSlot = slots;
         this.nowSlot = slots + 1;
         this.tags = new long[slots + RESERVED];
-        this.readAddresses = new long[slots + RESERVED];
-        this.readBytes = new int[slots + RESERVED];
-        Arrays.fill(readAddresses, NO_READ);
+        this.outstandingReads = new OutstandingReads(slots);
         this.now = queuePair.oneOperation(id(nowSlot), this.inlineBytes, POLLS);
         try {
             this.requests = new SendRequests(slots + 1);
@@ -170,7 +166,7 @@ public final class Connection implements AutoCloseable {
     public int read(long tag, long localAddress, int localKey, long remoteAddress, int remoteKey, int bytes) {
         int slot = (int) posted & mask;
         tags[slot] = tag;
-        noteRead(slot, remoteAddress, bytes);
+        outstandingReads.read(posted, remoteAddress, bytes);
         return post(slot, SendRequests.READ, 0, localAddress, localKey, remoteAddress, remoteKey, bytes);
     }
 
@@ -183,19 +179,24 @@ public final class Connection implements AutoCloseable {
     public int write(long tag, long localAddress, int localKey, long remoteAddress, int remoteKey, int bytes) {
         int slot = (int) posted & mask;
         tags[slot] = tag;
-        return post(slot, SendRequests.WRITE, writeFlags(remoteAddress, bytes), localAddress, localKey, remoteAddress, remoteKey, bytes);
+        int flags = writeFlags(remoteAddress, bytes);
+        outstandingReads.write(posted);
+        return post(slot, SendRequests.WRITE, flags, localAddress, localKey, remoteAddress, remoteKey, bytes);
     }
 
     /** Puts a READ or a WRITE into the list, however long that grows. There must be {@linkplain #hasRoom room}. Parameters are those of {@link #read}. */
     public void list(boolean write, long tag, long localAddress, int localKey, long remoteAddress, int remoteKey, int bytes) {
-        int slot = (int) posted++ & mask;
+        int slot = (int) posted & mask;
+        int flags = 0;
         tags[slot] = tag;
         if (write) {
-            append(slot, SendRequests.WRITE, writeFlags(remoteAddress, bytes), localAddress, localKey, remoteAddress, remoteKey, bytes);
+            flags = writeFlags(remoteAddress, bytes);
+            outstandingReads.write(posted);
         } else {
-            noteRead(slot, remoteAddress, bytes);
-            append(slot, SendRequests.READ, 0, localAddress, localKey, remoteAddress, remoteKey, bytes);
+            outstandingReads.read(posted, remoteAddress, bytes);
         }
+        posted++;
+        append(slot, write ? SendRequests.WRITE : SendRequests.READ, flags, localAddress, localKey, remoteAddress, remoteKey, bytes);
     }
 
     /** Posts what waits in the list. @return as {@link #read} */
@@ -221,9 +222,8 @@ public final class Connection implements AutoCloseable {
     public void adopt(long tag, boolean write, long remoteAddress, int bytes) {
         nowInFlight = true;
         tags[nowSlot] = tag;
-        if (!write) {
-            noteRead(nowSlot, remoteAddress, bytes);
-        }
+        nowAddress = remoteAddress;
+        nowBytes = write ? 0 : bytes;
     }
 
     /**
@@ -283,18 +283,12 @@ public final class Connection implements AutoCloseable {
      * @return its tag
      */
     public long take(long id) {
-        int slot;
         if ((int) id == nowSlot) {
-            slot = nowSlot;
             nowInFlight = false;
-        } else {
-            slot = (int) completed++ & mask;
+            nowBytes = 0;
+            return tags[nowSlot];
         }
-        if (readAddresses[slot] != NO_READ) {
-            outstandingReads.remove(readAddresses[slot], readBytes[slot]);
-            readAddresses[slot] = NO_READ;
-        }
-        return tags[slot];
+        return tags[(int) completed++ & mask];
     }
 
     /** Tells the ids of the operations in flight that come after the last whose id {@code known} accepts, in the order of posting. */
@@ -346,13 +340,9 @@ public final class Connection implements AutoCloseable {
 
     private int writeFlags(long remoteAddress, int bytes) {
         int flags = bytes <= inlineBytes ? SendRequests.INLINE : 0;
-        return outstandingReads.mayOverlap(remoteAddress, bytes) ? flags | SendRequests.FENCE : flags;
-    }
-
-    private void noteRead(int slot, long remoteAddress, int bytes) {
-        readAddresses[slot] = remoteAddress;
-        readBytes[slot] = bytes;
-        outstandingReads.add(remoteAddress, bytes);
+        boolean fenced = nowBytes > 0 && nowAddress < remoteAddress + bytes && remoteAddress < nowAddress + nowBytes
+            || outstandingReads.mayOverlap(completed, posted, remoteAddress, bytes);
+        return fenced ? flags | SendRequests.FENCE : flags;
     }
 
     private void append(int slot, int opcode, int flags, long localAddress, int localKey, long remoteAddress, int remoteKey, int bytes) {

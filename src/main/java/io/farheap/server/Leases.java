@@ -2,6 +2,7 @@ package io.farheap.server;
 
 import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
+import io.farheap.thread.Joining;
 
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -85,19 +86,9 @@ final class Leases implements AutoCloseable {
     public void close() {
         stopped = true;
         LockSupport.unpark(reaper);
-        boolean interrupted = false;
-        while (reaper.isAlive()) {
-            try {
-                reaper.join();
-            } catch (InterruptedException e) {
-                interrupted = true;
-            }
-        }
+        Joining.join(reaper);
         for (ClientLease lease : leases.values()) {
             end(lease, false);
-        }
-        if (interrupted) {
-            Thread.currentThread().interrupt();
         }
     }
 }

@@ -3,6 +3,7 @@ package io.farheap.server;
 import io.farheap.posix.Posix;
 import io.farheap.thread.Idle;
 import io.farheap.thread.IdleRounds;
+import io.farheap.thread.Joining;
 import io.farheap.thread.OwnerGate;
 import io.farheap.thread.Pinning;
 import io.farheap.verbs.CompletionChannel;
@@ -194,17 +195,7 @@ final class ServerThread implements AutoCloseable {
     public void close() {
         stopped = true;
         Posix.signal(wake);
-        boolean interrupted = false;
-        while (thread.isAlive()) {
-            try {
-                thread.join();
-            } catch (InterruptedException e) {
-                interrupted = true;
-            }
-        }
-        if (interrupted) {
-            Thread.currentThread().interrupt();
-        }
+        Joining.join(thread);
         Posix.close(epoll);
         Posix.close(wake);
         channel.close();

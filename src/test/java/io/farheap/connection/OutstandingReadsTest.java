@@ -3,8 +3,8 @@ package io.farheap.connection;
 import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Test;
 
-import java.util.ArrayList;
-import java.util.List;
+import java.util.ArrayDeque;
+import java.util.Deque;
 import java.util.SplittableRandom;
 
 import static org.junit.jupiter.api.Assertions.assertFalse;
@@ -12,55 +12,93 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 class OutstandingReadsTest {
 
-    private record Range(long address, int bytes) {
+    private static final int PLACES = 64;
+
+    private record Range(boolean read, long address, int bytes) {
         boolean overlaps(Range other) {
             return address < other.address + other.bytes && other.address < address + bytes;
         }
     }
 
-    /** Never a no for a range that overlaps a READ; and no counter is left when all READs are done. */
+    private final OutstandingReads reads = new OutstandingReads(PLACES);
+    private final Deque<Range> outstanding = new ArrayDeque<>();
+    private long completed;
+    private long posted;
+
+    private void post(Range range) {
+        if (range.read) {
+            reads.read(posted++, range.address, range.bytes);
+        } else {
+            reads.write(posted++);
+        }
+        outstanding.add(range);
+    }
+
+    private void complete() {
+        outstanding.remove();
+        completed++;
+    }
+
+    private boolean mayOverlap(Range range) {
+        return reads.mayOverlap(completed, posted, range.address, range.bytes);
+    }
+
+    /** Never a no for a range that overlaps a READ; and nothing is left when all READs are done. Phases have READs alone, WRITEs alone, both. */
     @RepeatedTest(20)
     void neverMissesAnOverlap() {
         long seed = System.nanoTime();
         SplittableRandom random = new SplittableRandom(seed);
-        OutstandingReads reads = new OutstandingReads();
-        List<Range> outstanding = new ArrayList<>();
-        for (int i = 0; i < 5_000; i++) {
-            if (outstanding.size() < 64 && random.nextBoolean()) {
-                Range range = range(random);
-                outstanding.add(range);
-                reads.add(range.address, range.bytes);
-            } else if (!outstanding.isEmpty()) {
-                Range done = outstanding.remove(random.nextInt(outstanding.size()));
-                reads.remove(done.address, done.bytes);
-            }
-            Range write = range(random);
-            if (outstanding.stream().anyMatch(write::overlaps)) {
-                assertTrue(reads.mayOverlap(write.address, write.bytes), "seed " + seed);
+        for (int i = 0; i < 20_000; i++) {
+            int phase = i / 500 % 3;
+            boolean read = phase == 0 || phase == 2 && random.nextBoolean();
+            if (outstanding.size() == PLACES || !outstanding.isEmpty() && random.nextInt(3) == 0) {
+                complete();
+            } else {
+                Range range = range(random, read);
+                if (!read && outstanding.stream().anyMatch(other -> other.read && range.overlaps(other))) {
+                    assertTrue(mayOverlap(range), "seed " + seed + ", operation " + posted);
+                }
+                post(range);
             }
         }
-        for (Range range : outstanding) {
-            reads.remove(range.address, range.bytes);
+        post(range(random, true));
+        while (!outstanding.isEmpty()) {
+            complete();
         }
         for (int i = 0; i < 1_000; i++) {
-            Range range = range(random);
-            assertFalse(reads.mayOverlap(range.address, range.bytes), "seed " + seed);
+            assertFalse(mayOverlap(range(random, false)), "seed " + seed);
         }
+    }
+
+    /** What was counted does not stay when its place is taken by others. */
+    @Test
+    void anOldReadIsForgotten() {
+        Range old = new Range(true, 1 << 20, 64);
+        post(old);
+        assertTrue(mayOverlap(old));
+        for (int i = 0; i < 3 * PLACES; i++) {
+            complete();
+            post(new Range(i % 2 == 0, 1 << 22, 64));
+        }
+        assertTrue(mayOverlap(new Range(false, 1 << 22, 64)) == outstanding.getFirst().read);
+        complete();
+        post(new Range(true, 1 << 22, 64));
+        assertTrue(mayOverlap(new Range(false, 1 << 22, 64)));
+        assertFalse(mayOverlap(old));
     }
 
     @Test
     void mostlyTellsDistantRangesApart() {
-        OutstandingReads reads = new OutstandingReads();
-        reads.add(0, 64);
+        post(new Range(true, 0, 64));
         int wrong = 0;
         for (long block = 1; block <= 10_000; block++) {
-            wrong += reads.mayOverlap(block << 12, 64) ? 1 : 0;
+            wrong += mayOverlap(new Range(false, block << 12, 64)) ? 1 : 0;
         }
         assertTrue(wrong < 100, wrong + " of 10,000 blocks taken for block 0");
     }
 
-    private static Range range(SplittableRandom random) {
+    private static Range range(SplittableRandom random, boolean read) {
         int bytes = random.nextInt(20) == 0 ? 1 + random.nextInt(1 << 20) : 1 + random.nextInt(9_000);
-        return new Range(0x7f0000000000L + random.nextLong(1L << 22), bytes);
+        return new Range(read, 0x7f0000000000L + random.nextLong(1L << 22), bytes);
     }
 }

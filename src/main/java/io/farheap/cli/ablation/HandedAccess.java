@@ -1,6 +1,7 @@
 package io.farheap.cli.ablation;
 
 import io.farheap.cache.Completion;
+import io.farheap.thread.Joining;
 import io.farheap.thread.Pinning;
 
 /** The application's thread hands its requests over to another, which issues and polls (Redy's client thread), and gets them back. */
@@ -73,16 +74,6 @@ final class HandedAccess implements Access {
     @Override
     public void close() {
         requests.put(STOP);
-        boolean interrupted = false;
-        while (thread.isAlive()) {
-            try {
-                thread.join();
-            } catch (InterruptedException e) {
-                interrupted = true;
-            }
-        }
-        if (interrupted) {
-            Thread.currentThread().interrupt();
-        }
+        Joining.join(thread);
     }
 }

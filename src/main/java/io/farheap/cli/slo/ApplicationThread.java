@@ -5,6 +5,7 @@ import io.farheap.cache.Cache;
 import io.farheap.cache.Completion;
 import io.farheap.cache.Session;
 import io.farheap.cache.Status;
+import io.farheap.thread.Joining;
 import io.farheap.thread.Pinning;
 
 import java.lang.invoke.MethodHandles;
@@ -134,17 +135,7 @@ final class ApplicationThread implements AutoCloseable {
     @Override
     public void close() {
         stopped = true;
-        boolean interrupted = false;
-        while (thread.isAlive()) {
-            try {
-                thread.join();
-            } catch (InterruptedException e) {
-                interrupted = true;
-            }
-        }
-        if (interrupted) {
-            Thread.currentThread().interrupt();
-        }
+        Joining.join(thread);
         if (failure == null) {
             buffer.close();
         }
