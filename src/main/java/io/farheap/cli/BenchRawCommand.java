@@ -3,6 +3,8 @@ package io.farheap.cli;
 import io.farheap.cli.bench.BenchOutput;
 import io.farheap.cli.bench.BenchReport;
 import io.farheap.cli.bench.Plot;
+import io.farheap.connection.Connection;
+import io.farheap.verbs.Context;
 import io.farheap.verbs.Devices;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -13,6 +15,7 @@ import picocli.CommandLine.Spec;
 import java.io.PrintStream;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.Callable;
@@ -25,6 +28,7 @@ final class BenchRawCommand implements Callable<Integer> {
 
     private static final long REGION_BYTES = 1 << 20;
     private static final int REGIONS = 3;
+    private static final int USUAL_DEPTH = 16;
 
     @Option(names = "--op", split = ",", paramLabel = "OP", defaultValue = "read,write,cas,faa",
         description = "read, write, cas, faa (default: ${DEFAULT-VALUE})")
@@ -34,8 +38,8 @@ final class BenchRawCommand implements Callable<Integer> {
         description = "payload sizes of reads and writes, up to 1m (default: ${DEFAULT-VALUE})")
     private List<Long> sizes;
 
-    @Option(names = {"-t", "--queue-depth"}, split = ",", paramLabel = "Q", defaultValue = "1,16",
-        description = "operations in flight; above 1 they are posted one by one, and once more all by one list (default: ${DEFAULT-VALUE})")
+    @Option(names = {"-t", "--queue-depth"}, split = ",", paramLabel = "Q",
+        description = "operations in flight; above 1 they are posted one by one, and once more all by one list (default: 1 and 16, or the device's most)")
     private List<Integer> depths;
 
     @Option(names = "--turns", paramLabel = "N", defaultValue = "100", description = "how often each side takes its turn (default: ${DEFAULT-VALUE})")
@@ -53,30 +57,29 @@ final class BenchRawCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        List<RawOperation> operations = checkOptions();
+        int deepest;
+        try (Context context = Devices.open()) {
+            deepest = Connection.maxDepth(context.limits());
+        }
+        if (depths == null) {
+            depths = List.of(1, Math.min(USUAL_DEPTH, deepest));
+        }
+        List<RawOperation> operations = checkOptions(deepest);
         output.check();
         DeviceNotice.print(spec.commandLine().getErr());
         PrintStream out = System.out;
         try (ServerProcess server = ServerProcess.start(Devices.library(), REGIONS * REGION_BYTES, REGION_BYTES)) {
-            BenchReport report;
-            List<RawContest.Row> rows;
-            if (jvms > 1) {
-                try (RawTarget target = new RawTarget(server.address(), (int) REGION_BYTES)) {
-                    report = output.report(spec, target.context());
-                }
-                rows = RawJvms.measure(jvms, arguments());
-            } else {
-                try (RawTarget target = new RawTarget(server.address(), (int) REGION_BYTES)) {
-                    report = output.report(spec, target.context());
-                    rows = measure(server.address(), target, operations);
-                }
+            // Until all is printed, the device stays open: where it is softverbs, its last close ends an invalid run.
+            try (RawTarget target = new RawTarget(server.address(), (int) REGION_BYTES, Collections.max(depths))) {
+                BenchReport report = output.report(spec, target.context());
+                List<RawContest.Row> rows = jvms > 1 ? RawJvms.measure(jvms, arguments()) : measure(server.address(), target, operations);
+                report.origin().forEach(out::println);
+                out.printf("one address, hot; medians of %d turns%s; ns per operation; p99 of single operations%n%n", turns,
+                    jvms > 1 ? " and of " + jvms + " JVMs" : "");
+                print(out, rows);
+                rows.forEach(row -> put(report.row(), row, report.device()));
+                output.write(report, output.plots() ? plots(rows) : new Plot[0]);
             }
-            report.origin().forEach(out::println);
-            out.printf("one address, hot; medians of %d turns%s; ns per operation; p99 of single operations%n%n", turns,
-                jvms > 1 ? " and of " + jvms + " JVMs" : "");
-            print(out, rows);
-            rows.forEach(row -> put(report.row(), row, report.device()));
-            output.write(report, output.plots() ? plots(rows) : new Plot[0]);
         }
         return 0;
     }
@@ -97,7 +100,7 @@ final class BenchRawCommand implements Callable<Integer> {
         return rows;
     }
 
-    private List<RawOperation> checkOptions() {
+    private List<RawOperation> checkOptions(int deepest) {
         List<RawOperation> operations = new ArrayList<>();
         for (String name : names) {
             operations.add(Arrays.stream(RawOperation.values()).filter(operation -> operation.text().equals(name)).findAny()
@@ -110,8 +113,8 @@ final class BenchRawCommand implements Callable<Integer> {
             }
         }
         for (int depth : depths) {
-            if (depth < 1 || depth > RawTarget.MAX_DEPTH) {
-                throw new IllegalArgumentException("--queue-depth " + depth + ": it must be from 1 to " + RawTarget.MAX_DEPTH);
+            if (depth < 1 || depth > deepest) {
+                throw new IllegalArgumentException("--queue-depth " + depth + ": it must be from 1 to " + deepest + ", which is what a session has on this device");
             }
         }
         if (turns < 1) {

@@ -79,9 +79,6 @@ final class BenchSloCommand implements Callable<Integer> {
             PerformanceModel model = run.measure(cache);
             run.report(out, model);
             run.report(report.summary());
-            if (run.measuredNow() == 0) {
-                ModelRun.warmUp(cache, subject);
-            }
             OtherLoad others = OtherLoad.since(cache.processes());
             AccuracyExperiment experiment = new AccuracyExperiment(model, margin, seed);
             AccuracyReport figures = new AccuracyReport(experiment, count, margin, out);

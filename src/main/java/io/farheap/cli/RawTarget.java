@@ -21,7 +21,6 @@ import io.farheap.verbs.VerbsException;
 final class RawTarget implements AutoCloseable {
 
     static final int INLINE_BYTES = 172;
-    static final int MAX_DEPTH = 128;
     private static final int POLL_BATCH = 16;
 
     private final ControlClient control;
@@ -34,7 +33,8 @@ final class RawTarget implements AutoCloseable {
     private final QueuePair queuePair;
     private final RegisteredMemory local;
 
-    RawTarget(String server, int maxBytes) {
+    /** @param depth of the queue pair */
+    RawTarget(String server, int maxBytes, int depth) {
         control = ControlClient.connect(server);
         control.hello(ControlPlane.PROTOCOL_VERSION);
         lease = control.openLease("bench-raw");
@@ -44,8 +44,8 @@ final class RawTarget implements AutoCloseable {
         region = control.allocate(lease.id(), 1).getFirst();
         context = Devices.open();
         domain = context.allocateProtectionDomain();
-        completions = context.createCompletionQueue(2 * MAX_DEPTH, POLL_BATCH, null);
-        queuePair = domain.createQueuePair(completions, MAX_DEPTH, INLINE_BYTES);
+        completions = context.createCompletionQueue(2 * depth, POLL_BATCH, null);
+        queuePair = domain.createQueuePair(completions, depth, INLINE_BYTES);
         Connected connected = control.connect(lease.id(), queuePair.endpoint());
         queuePair.connect(connected.server());
         local = RegisteredMemory.allocate(domain, "bench-raw", maxBytes, Access.LOCAL_WRITE);

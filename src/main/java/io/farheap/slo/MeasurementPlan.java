@@ -7,13 +7,15 @@ import java.util.Map;
  * Which configurations a model needs measured, and in which order (Redy, section 5.2, "Offline Modeling"): first the queue depths that give
  * the lower bound of q, then the points of {@link Levels} in the tree's order. Where more of one parameter brought no more throughput and no
  * less latency, still larger values of that parameter alone are left out, and {@link Growth#beyond estimated}; but a grid of up to
- * {@value #SMALL_GRID} points is measured whole, since what is left out is estimated at best. The order follows from the figures alone, so whoever records the
+ * {@value #SMALL_GRID} points is measured whole, since what is left out is estimated at best, and {@value #ROUNDS} times, one round after the other, of which the
+ * worst counts: what a shared machine does changes from one second to another, by more than a longer measurement would tell. The order follows from the figures alone, so whoever records the
  * same figures again goes on where he stopped. One thread at a time.
  */
 public final class MeasurementPlan {
 
     /** Part of what a model file means, as {@link Growth#TOLERANCE} is. */
     static final int SMALL_GRID = 64;
+    static final int ROUNDS = 3;
 
     private final ModelSubject subject;
     private final DepthProbe probe;
@@ -21,6 +23,7 @@ public final class MeasurementPlan {
     private MeasuredGrid grid;
     private PointOrder order;
     private boolean[][] ended;
+    private int round;
     private int position;
     private int measured;
     private int leftOut;
@@ -69,13 +72,35 @@ public final class MeasurementPlan {
                 advance();
             }
         } else {
-            put(performance);
+            if (round == 0) {
+                put(performance);
+            } else {
+                worsen(performance);
+            }
             advance();
         }
     }
 
     private void advance() {
-        while (position < order.count()) {
+        passKnown();
+        if (position == order.count() && round + 1 < rounds(order.count())) {
+            round++;
+            position = 0;
+        }
+    }
+
+    private static int rounds(int points) {
+        return points <= SMALL_GRID ? ROUNDS : 1;
+    }
+
+    private void worsen(Performance performance) {
+        int index = order.index(position);
+        grid.set(index, grid.get(index).worst(performance));
+        position++;
+    }
+
+    private void passKnown() {
+        while (round == 0 && position < order.count()) {
             if (leavesOut()) {
                 leftOut++;
                 position++;
@@ -132,7 +157,8 @@ public final class MeasurementPlan {
 
     /** How many measurements are still to come, at most; before the lower bound of q is known, how many if it is 1. */
     public int atMost() {
-        return grid != null ? order.count() - position : new PointOrder(new MeasuredGrid(subject.space(1))).count() - measured;
+        int points = grid != null ? order.count() : new PointOrder(new MeasuredGrid(subject.space(1))).count();
+        return grid != null ? (rounds(points) - round) * points - position : rounds(points) * points - measured;
     }
 
     /** @throws IllegalStateException where something is left to measure */

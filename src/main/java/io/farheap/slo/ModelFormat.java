@@ -7,7 +7,7 @@ import java.util.zip.CRC32C;
 /**
  * The text of a model file, in UTF-8, by lines that end in {@code \n}:
  * <pre>
- * farheap performance model, version 2
+ * farheap performance model, version 3
  * device soft0 (soft), connectx5 #5e1d07c3
  * hardware AMD EPYC 7551 #...
  * switches 0 #...
@@ -19,11 +19,11 @@ import java.util.zip.CRC32C;
  * complete 652 #...
  * </pre>
  * After the {@code #} is the CRC-32C, in hexadecimal, of all of the file before the space in front of it, so lines that are changed, lost or
- * moved are noticed. Measurements stand in the order of {@link MeasurementPlan}; the last line says how many there are.
+ * moved are noticed. Measurements stand in the order of {@link MeasurementPlan}, which has some configurations more than once; the last line says how many there are.
  */
 final class ModelFormat {
 
-    static final int VERSION = 2;
+    static final int VERSION = 3;
     static final String MAGIC = "farheap performance model, version ";
     static final String COMPLETE = "complete ";
     static final String CHECKSUM = " #";

@@ -90,7 +90,7 @@ class ModelCommandTest {
         }
         assertEquals(2, report.get("count").getAsInt());
         assertEquals(report.get("feasible").getAsInt(), report.getAsJsonArray("rows").size());
-        assertEquals(0, report.get("model_points_now").getAsInt());
+        assertEquals(0, report.get("model_measurements_now").getAsInt());
         assertTrue(Files.exists(directory.resolve("report/slo-latency.png")) && Files.exists(directory.resolve("report/slo-throughput.png")));
     }
 

@@ -101,9 +101,31 @@ class MeasurementPlanTest {
     void aSmallGridIsMeasuredWhole() throws InterruptedException {
         for (ModelSubject subject : List.of(Models.subject(1, 8, 14), Models.subject(2, 1024, 4), Models.subject(2, 8, 14))) {
             MeasurementPlan plan = Models.measured(subject, configuration -> new Performance(1_000 * configuration.queueDepth(), 1e6, 1_000, 1e6));
-            boolean small = plan.measured() + plan.leftOut() <= MeasurementPlan.SMALL_GRID;
-            assertEquals(subject.clientCores() == 1 || subject.recordBytes() > 8, small);
+            boolean small = subject.clientCores() == 1 || subject.recordBytes() > 8;
             assertEquals(small, plan.leftOut() == 0, () -> subject + ": " + plan.leftOut());
+        }
+    }
+
+    /** A machine that is slower now and then. */
+    @Test
+    void theWorstOfARoundCounts() throws InterruptedException {
+        ModelSubject subject = Models.subject(1, 8, 14);
+        List<Configuration> measured = new ArrayList<>();
+        int points = measured(subject, configuration -> new Performance(1_000, 1e6, 1_000, 1e6)).size() / MeasurementPlan.ROUNDS;
+        for (int slow = 0; slow < MeasurementPlan.ROUNDS; slow++) {
+            measured.clear();
+            int slowRound = slow;
+            MeasurementPlan plan = Models.measured(subject, configuration -> {
+                int round = measured.size() / points;
+                measured.add(configuration);
+                double rate = round == slowRound ? 1e6 : 1.5e6;
+                return new Performance(1e9 * configuration.queueDepth() / rate, rate, 1e9 * configuration.queueDepth() / rate, rate);
+            });
+            assertEquals(MeasurementPlan.ROUNDS * points, plan.measured());
+            assertEquals(measured.subList(0, points).stream().sorted(Configuration.CHEAPEST_FIRST).toList(), measured.subList(points, 2 * points));
+            Performance predicted = plan.model().predict(new Configuration(1, 1, 8, 14)).orElseThrow();
+            assertEquals(1e6, predicted.readsPerSecond(), 1);
+            assertEquals(14_000, predicted.writeLatencyNanos(), 1);
         }
     }
 

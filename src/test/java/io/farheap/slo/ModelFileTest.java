@@ -61,7 +61,7 @@ class ModelFileTest {
                 }
             }
         }
-        assertTrue(new String(whole).startsWith("farheap performance model, version 2\ndevice sim0 (simulated) #"));
+        assertTrue(new String(whole).startsWith("farheap performance model, version 3\ndevice sim0 (simulated) #"));
     }
 
     @Test
@@ -79,8 +79,8 @@ class ModelFileTest {
 
     @Test
     void anotherVersionIsRefused() throws IOException {
-        Files.writeString(file, new String(whole).replace("version 2", "version 3"));
-        assertTrue(refusal(SUBJECT).contains("format version 3, and this Farheap reads version 2"));
+        Files.writeString(file, new String(whole).replace("version 3", "version 4"));
+        assertTrue(refusal(SUBJECT).contains("format version 4, and this Farheap reads version 3"));
         Files.writeString(file, "{\"a\": 1}\n".repeat(20));
         assertTrue(refusal(SUBJECT).contains("is not a performance model"));
     }

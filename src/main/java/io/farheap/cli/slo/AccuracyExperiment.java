@@ -1,5 +1,6 @@
 package io.farheap.cli.slo;
 
+import io.farheap.cli.bench.CoreDistance;
 import io.farheap.slo.Candidate;
 import io.farheap.slo.Configuration;
 import io.farheap.slo.ExactSearch;
@@ -81,7 +82,8 @@ public final class AccuracyExperiment {
 
     /** Measures what was chosen for one objective. */
     public SloResult measure(SloChoice choice, Measurement measurement) throws InterruptedException {
-        SloResult result = new SloResult(choice, measurement.measure(choice.chosen().configuration()));
+        Performance real = measurement.measure(choice.chosen().configuration());
+        SloResult result = new SloResult(choice, real, CoreDistance.nanos());
         results.add(result);
         return result;
     }

@@ -30,15 +30,15 @@ public final class AccuracyReport {
         this.out = out;
         out.printf(Locale.ROOT, "%nobjectives drawn uniformly between the model's lowest and highest figures; margin %.3g%%; latency: average from issue to callback; "
             + "throughput: reads and writes%n%n", 100 * margin);
-        out.printf("%-26s%12s%12s%12s%14s%12s%12s  %s%n", "#configuration", "asked [us]", "predicted", "real", "asked [M/s]", "predicted", "real", "");
+        out.printf("%-26s%12s%12s%12s%14s%12s%12s%12s  %s%n", "#configuration", "asked [us]", "predicted", "real", "asked [M/s]", "predicted", "real", "cores [ns]", "");
     }
 
     public void print(SloResult result) {
         Performance predicted = result.choice().chosen().predicted();
         String missed = (result.latencyMet() ? "" : " LATENCY MISSED") + (result.throughputMet() ? "" : " THROUGHPUT MISSED");
-        out.printf(Locale.ROOT, "%-26s%12.2f%12.2f%12.2f%14.3f%12.3f%12.3f %s%n", result.choice().chosen().configuration(), result.askedLatencyNanos() / 1e3,
+        out.printf(Locale.ROOT, "%-26s%12.2f%12.2f%12.2f%14.3f%12.3f%12.3f%12.0f %s%n", result.choice().chosen().configuration(), result.askedLatencyNanos() / 1e3,
             predicted.latencyNanos() / 1e3, result.real().latencyNanos() / 1e3, result.askedPerSecond() / 1e6, predicted.throughput() / 1e6,
-            result.real().throughput() / 1e6, missed);
+            result.real().throughput() / 1e6, result.coresNanos(), missed);
     }
 
     /** What one configuration would do for all the objectives. The one that meets most of them counts. */
@@ -71,6 +71,8 @@ public final class AccuracyReport {
         if (baseline != null) {
             out.printf("the best single configuration, %s, meets %d; of the other %d, those chosen meet %d%n", baseline, baselineMet, beyond.size(), beyondMet);
         }
+        double[] cores = sorted(results, SloResult::coresNanos);
+        out.printf(Locale.ROOT, "a cache line took %.0f to %.0f ns from core to core and back meanwhile, median %.0f%n", at(cores, 0), at(cores, 1), at(cores, 0.5));
         out.printf(Locale.ROOT, "other programs had %.0f%% of the processors meanwhile%n", 100 * others);
         report.summary().put("count", wanted).put("feasible", results.size()).put("drawn", experiment.drawn()).put("margin", margin).put("met", met)
             .put("latency_met", latencyMet).put("throughput_met", throughputMet).put("latency_error_p50", at(latencyErrors, 0.5))
@@ -78,6 +80,7 @@ public final class AccuracyReport {
             .put("throughput_error_p95", at(throughputErrors, 0.95)).put("search_us_p50", at(search, 0.5)).put("search_us_max", at(search, 1))
             .put("distinct_configurations", distinct).put("fixed_baseline", baseline == null ? null : baseline.toString())
             .put("fixed_baseline_met", Math.max(baselineMet, 0)).put("beyond_baseline", beyond.size()).put("beyond_baseline_met", beyondMet)
+            .put("core_round_trip_ns_min", at(cores, 0)).put("core_round_trip_ns_p50", at(cores, 0.5)).put("core_round_trip_ns_max", at(cores, 1))
             .put("other_load", others);
         results.forEach(result -> put(report.row(), result));
     }
@@ -90,7 +93,7 @@ public final class AccuracyReport {
             .put("real_latency_ns", result.real().latencyNanos()).put("asked_ops_per_s", result.askedPerSecond())
             .put("predicted_ops_per_s", predicted.throughput()).put("real_ops_per_s", result.real().throughput()).put("latency_met", result.latencyMet())
             .put("throughput_met", result.throughputMet()).put("latency_error", result.latencyError()).put("throughput_error", result.throughputError())
-            .put("search_us", result.choice().searchNanos() / 1e3);
+            .put("search_us", result.choice().searchNanos() / 1e3).put("core_round_trip_ns", result.coresNanos());
     }
 
     /** Redy's figures 13 and 14: of what was asked, predicted and is real, the share up to each value. */

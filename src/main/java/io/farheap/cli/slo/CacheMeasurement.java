@@ -4,6 +4,7 @@ import io.farheap.cache.Cache;
 import io.farheap.cache.CacheConfiguration;
 import io.farheap.latency.LatencySums;
 import io.farheap.slo.Configuration;
+import io.farheap.slo.ConfigurationSpace;
 import io.farheap.slo.Measurement;
 import io.farheap.slo.ModelSubject;
 import io.farheap.slo.Performance;
@@ -26,11 +27,15 @@ final class CacheMeasurement implements Measurement, AutoCloseable {
     static final int MOST_MILLIS = 2_000;
     /** For the first request to complete. */
     private static final int PATIENCE_MILLIS = 30_000;
+    private static final int COMPILERS_MILLIS = 1_000;
+    private static final int WARM_UP_DEPTH = 4;
+    private static final int WARM_UP_BATCH = 16;
 
     private final Cache cache;
     private final ModelSubject subject;
     private final List<Integer> cores;
     private long seed;
+    private boolean warm;
 
     /** @param cache closed with it; it times at least a sample of requests, and has no session */
     CacheMeasurement(Cache cache, ModelSubject subject, long seed) {
@@ -42,7 +47,30 @@ final class CacheMeasurement implements Measurement, AutoCloseable {
 
     @Override
     public Performance measure(Configuration configuration) throws InterruptedException {
+        if (!warm) {
+            warmUp();
+            warm = true;
+        }
         Windows windows = new Windows(subject.readPercent());
+        load(configuration, threads -> take(windows, threads));
+        return windows.medians();
+    }
+
+    /** Else the first measurements would be of the compilers of this process and of the server's. */
+    private void warmUp() throws InterruptedException {
+        int depth = Math.min(WARM_UP_DEPTH, subject.deviceDepth());
+        int batch = Math.min(WARM_UP_BATCH, ConfigurationSpace.maxBatch(subject.recordBytes()));
+        for (int i = 0; i < 2; i++) {
+            load(new Configuration(1, 0, 1, depth), threads -> Thread.sleep(COMPILERS_MILLIS));
+            load(new Configuration(1, 1, batch, depth), threads -> Thread.sleep(COMPILERS_MILLIS));
+        }
+    }
+
+    private interface Loaded {
+        void run(List<ApplicationThread> threads) throws InterruptedException;
+    }
+
+    private void load(Configuration configuration, Loaded meanwhile) throws InterruptedException {
         List<ApplicationThread> threads = new ArrayList<>();
         cache.reconfigure(CacheConfiguration.DIRECT.with(configuration));
         try {
@@ -50,11 +78,10 @@ final class CacheMeasurement implements Measurement, AutoCloseable {
                 threads.add(new ApplicationThread(cache, subject.recordBytes(), subject.readPercent(),
                     configuration.batchSize() * configuration.queueDepth(), seed++, core(i, configuration.clientThreads())));
             }
-            take(windows, threads);
+            meanwhile.run(threads);
         } finally {
             threads.forEach(ApplicationThread::close);
         }
-        return windows.medians();
     }
 
     /** From the first core up, where there are more cores than threads: a server of this host takes its own from the last one down. */

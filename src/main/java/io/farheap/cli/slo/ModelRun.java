@@ -1,12 +1,9 @@
 package io.farheap.cli.slo;
 
 import io.farheap.cli.bench.BenchReport;
-import io.farheap.slo.Configuration;
-import io.farheap.slo.ConfigurationSpace;
 import io.farheap.slo.Measurement;
 import io.farheap.slo.ModelMeasurer;
 import io.farheap.slo.ModelSubject;
-import io.farheap.slo.Performance;
 import io.farheap.slo.PerformanceModel;
 import me.tongfei.progressbar.ProgressBar;
 import me.tongfei.progressbar.ProgressBarBuilder;
@@ -21,8 +18,6 @@ import java.util.Locale;
 
 /** Measures a model into its file, with a bar on standard error that says how far it is and how long it will take. One thread. */
 public final class ModelRun {
-
-    private static final int WARM_UPS = 2;
 
     private final ModelSubject subject;
     private final Path file;
@@ -45,7 +40,7 @@ public final class ModelRun {
     public PerformanceModel measure(Measurement measurement) throws IOException, InterruptedException {
         long start = System.nanoTime();
         try {
-            return ModelMeasurer.measure(file, subject, new WarmedUp(measurement), this::progress);
+            return ModelMeasurer.measure(file, subject, measurement, this::progress);
         } finally {
             seconds = (System.nanoTime() - start) / 1e9;
             if (bar != null) {
@@ -57,7 +52,7 @@ public final class ModelRun {
     private void progress(int done, int left, int atMost) {
         if (bar == null && atMost > 0) {
             before = done;
-            bar = new ProgressBarBuilder().setTaskName("measuring").setInitialMax(done + atMost).startsFrom(done, Duration.ZERO).setUnit(" points", 1)
+            bar = new ProgressBarBuilder().setTaskName("measuring").setInitialMax(done + atMost).startsFrom(done, Duration.ZERO).setUnit(" measurements", 1)
                 .setStyle(ProgressBarStyle.ASCII).setUpdateIntervalMillis(500).build();
         } else if (bar == null) {
             before = done;
@@ -75,48 +70,14 @@ public final class ModelRun {
         out.printf("model     %s, %d bytes%n", file, Files.size(file));
         out.printf("of        %s; %s; %d switches; records of %d bytes, %d%% reads%n", subject.device(), subject.hardware(), subject.switches(),
             subject.recordBytes(), subject.readPercent());
-        out.printf(Locale.ROOT, "measured  %d points, %d of them now, in %.1f s; %d left out; for %d configurations: client threads 1 to %d, batches 1 to %d, "
+        out.printf(Locale.ROOT, "measured  %d times, %d of them now, in %.1f s; %d points left out; for %d configurations: client threads 1 to %d, batches 1 to %d, "
             + "queue depths %d to %d%n", measured, measured - before, seconds, leftOut, model.space().size(), model.space().clientCores(),
             model.space().maxBatch(), model.space().minDepth(), model.space().maxDepth());
     }
 
     /** The same as fields. */
     public void report(BenchReport.Row fields) throws IOException {
-        fields.put("model_file_bytes", Files.size(file)).put("model_points", measured).put("model_points_left_out", leftOut)
-            .put("model_points_now", measured - before).put("model_seconds_now", seconds);
-    }
-
-    /** How many points were measured by this run. */
-    public int measuredNow() {
-        return measured - before;
-    }
-
-    /** Before the first measurement, lets the JVM compile both ways that requests travel: later ones are of compiled code. */
-    private final class WarmedUp implements Measurement {
-
-        private final Measurement measurement;
-        private boolean warm;
-
-        WarmedUp(Measurement measurement) {
-            this.measurement = measurement;
-        }
-
-        @Override
-        public Performance measure(Configuration configuration) throws InterruptedException {
-            if (!warm) {
-                warm = true;
-                warmUp(measurement, subject);
-            }
-            return measurement.measure(configuration);
-        }
-    }
-
-    /** Measures for nothing. */
-    public static void warmUp(Measurement measurement, ModelSubject subject) throws InterruptedException {
-        int depth = Math.min(4, subject.deviceDepth());
-        for (int i = 0; i < WARM_UPS; i++) {
-            measurement.measure(new Configuration(1, 0, 1, depth));
-            measurement.measure(new Configuration(1, 1, Math.min(16, ConfigurationSpace.maxBatch(subject.recordBytes())), depth));
-        }
+        fields.put("model_file_bytes", Files.size(file)).put("model_measurements", measured).put("model_points_left_out", leftOut)
+            .put("model_measurements_now", measured - before).put("model_seconds_now", seconds);
     }
 }

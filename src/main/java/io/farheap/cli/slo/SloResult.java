@@ -3,8 +3,12 @@ package io.farheap.cli.slo;
 import io.farheap.slo.Objective;
 import io.farheap.slo.Performance;
 
-/** What a configuration that was chosen for an objective really does. */
-public record SloResult(SloChoice choice, Performance real) {
+/**
+ * What a configuration that was chosen for an objective really does.
+ *
+ * @param coresNanos a cache line's round trip between cores at that time ({@link io.farheap.cli.bench.CoreDistance})
+ */
+public record SloResult(SloChoice choice, Performance real, double coresNanos) {
 
     public boolean latencyMet() {
         return real.readLatencyNanos() <= reads().latencyNanos() && real.writeLatencyNanos() <= writes().latencyNanos();
