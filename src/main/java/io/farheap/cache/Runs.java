@@ -66,9 +66,10 @@ final class Runs {
         return counts[head & mask];
     }
 
-    /** A request of the oldest run, which is not a direct one, is about to be called back. */
-    void take() {
-        if (--counts[head & mask] == 0) {
+    /** So many requests of the oldest run, which is not a direct one, have been called back. */
+    void take(int requests) {
+        counts[head & mask] -= requests;
+        if (counts[head & mask] == 0) {
             next();
         }
     }

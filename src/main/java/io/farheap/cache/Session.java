@@ -153,11 +153,11 @@ public final class Session implements AutoCloseable, MigrationParticipant {
 
     /** On a client thread: issues what another session's thread has handed over. @return how many requests */
     int take(HandedRequests handed) {
-        enter();
+        boolean entered = enter();
         try {
             return handed.issueTo(path);
         } finally {
-            exit();
+            exit(entered);
         }
     }
 
@@ -325,31 +325,31 @@ public final class Session implements AutoCloseable, MigrationParticipant {
      * its way to that server.
      */
     public void flush() {
-        enter();
+        boolean entered = enter();
         try {
             path.flush();
         } finally {
-            exit();
+            exit(entered);
         }
     }
 
     /** Requests between issue and callback. */
     public int pending() {
-        enter();
+        boolean entered = enter();
         try {
             return path.pending();
         } finally {
-            exit();
+            exit(entered);
         }
     }
 
     /** Requests that wait for a migration. */
     public int held() {
-        enter();
+        boolean entered = enter();
         try {
             return path.heldCount();
         } finally {
-            exit();
+            exit(entered);
         }
     }
 
@@ -505,7 +505,7 @@ public final class Session implements AutoCloseable, MigrationParticipant {
         checkRange(address, length);
         checkBuffer(buffer, offset, length);
         checkCompletion(completion);
-        enter();
+        boolean entered = enter();
         try {
             refuseWhileClosing();
             if (buffer.closed()) {
@@ -513,7 +513,7 @@ public final class Session implements AutoCloseable, MigrationParticipant {
             }
             return path.issue(write, address, length, buffer, buffer.address() + offset, null, completion, token);
         } finally {
-            exit();
+            exit(entered);
         }
     }
 
@@ -528,7 +528,7 @@ public final class Session implements AutoCloseable, MigrationParticipant {
         }
         checkBuffer(buffer, offset, (long) count * length);
         checkCompletion(completion);
-        enter();
+        boolean entered = enter();
         try {
             refuseWhileClosing();
             if (buffer.closed()) {
@@ -536,7 +536,7 @@ public final class Session implements AutoCloseable, MigrationParticipant {
             }
             return path.issueAll(write, addresses, count, length, buffer, buffer.address() + offset, completion, token);
         } finally {
-            exit();
+            exit(entered);
         }
     }
 
@@ -546,12 +546,12 @@ public final class Session implements AutoCloseable, MigrationParticipant {
             throw new IllegalArgumentException("the segment belongs to another thread");
         }
         checkCompletion(completion);
-        enter();
+        boolean entered = enter();
         try {
             refuseWhileClosing();
             return path.issue(write, address, segment.byteSize(), null, 0, segment, completion, token);
         } finally {
-            exit();
+            exit(entered);
         }
     }
 
@@ -591,22 +591,25 @@ public final class Session implements AutoCloseable, MigrationParticipant {
         return path.poll();
     }
 
-    private void enter() {
+    /** @return to be handed to {@link #exit}: whether the gate was entered, and not before a callback that is running now */
+    private boolean enter() {
         Thread current = Thread.currentThread();
         if (owner != current) {
             own(current);
         }
-        if (!path.inCallback()) {
+        boolean entered = !path.inCallback();
+        if (entered) {
             gate.enter();
         }
         if (closed) {
-            exit();
+            exit(entered);
             throw new IllegalStateException("the session is closed");
         }
+        return entered;
     }
 
-    private void exit() {
-        if (!path.inCallback()) {
+    private void exit(boolean entered) {
+        if (entered) {
             gate.exit();
         }
     }

@@ -314,10 +314,11 @@ final class SessionBatches implements RequestPath {
             return 0;
         }
         boolean succeeded = connection.succeeded();
-        int entry = connection.head();
+        int first = connection.head();
+        int entry = first;
         engine.inCallback(true);
         try {
-            for (int end = entry + ready; entry < end; entry++) {
+            for (int end = first + ready; entry < end; ) {
                 int status = succeeded ? Status.OK : status(connection.status(entry));
                 if (lane.segment[entry] != null) {
                     status = copyOut(lane, entry, status);
@@ -328,13 +329,14 @@ final class SessionBatches implements RequestPath {
                 Completion completion = lane.completion[entry];
                 long token = lane.token[entry];
                 // All of it is over before the callback, which may throw.
-                connection.finish();
-                runs.take();
+                entry++;
                 pending--;
                 completion.completed(token, status);
             }
         } finally {
             engine.inCallback(false);
+            connection.finish(entry - first);
+            runs.take(entry - first);
         }
         return ready;
     }

@@ -1,5 +1,6 @@
 package io.farheap.connection;
 
+import io.farheap.memory.NativeMemory;
 import io.farheap.memory.RegisteredMemory;
 import io.farheap.verbs.Access;
 import io.farheap.verbs.CompletionChannel;
@@ -17,6 +18,7 @@ import java.util.Arrays;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 
 /**
  * The client's end of a pair of message rings (Redy, section 4.2): collects requests into batches, writes them into the server's ring
@@ -264,8 +266,7 @@ public final class BatchConnection implements AutoCloseable {
     public int addRead(int region, long offset, int bytes, long local) {
         long at = openAt;
         long request = BatchFormat.request(BatchFormat.READ, region, bytes);
-        out.set(JAVA_LONG, at, request);
-        out.set(JAVA_LONG, at + 8, offset);
+        stage(at, request, offset);
         openHash = BatchFormat.mix(openHash, request, offset);
         openAt = at + BatchFormat.REQUEST_BYTES;
         int entry = openSlot * batch + openCount;
@@ -296,11 +297,19 @@ public final class BatchConnection implements AutoCloseable {
         return endWrite(entry, bytes);
     }
 
+    /** Where there is room, the memory is there: one check for both words, and none of the segment's own. */
+    private void stage(long at, long request, long offset) {
+        if (openCount >= openLimit) {
+            throw new IllegalStateException("there is no room for a request");
+        }
+        NativeMemory.ALL.set(JAVA_LONG_UNALIGNED, outAddress + at, request);
+        NativeMemory.ALL.set(JAVA_LONG_UNALIGNED, outAddress + at + Long.BYTES, offset);
+    }
+
     private int beginWrite(int region, long offset, int bytes) {
         long at = openAt;
         long request = BatchFormat.request(BatchFormat.WRITE, region, bytes);
-        out.set(JAVA_LONG, at, request);
-        out.set(JAVA_LONG, at + 8, offset);
+        stage(at, request, offset);
         openHash = BatchFormat.mix(openHash, request, offset);
         openAt = at + BatchFormat.REQUEST_BYTES;
         return openSlot * batch + openCount;
@@ -649,9 +658,10 @@ public final class BatchConnection implements AutoCloseable {
         return slot * batch + (sequence > sent ? openCount : counts[slot]);
     }
 
-    /** The head's place may be used again. */
-    public void finish() {
-        if (++headIndex == counts[headSlot]) {
+    /** The places of so many entries from the head on, all of its batch, may be used again. */
+    public void finish(int entries) {
+        headIndex += entries;
+        if (headIndex == counts[headSlot]) {
             nextHead();
             finishEmpty();
         }
@@ -680,6 +690,8 @@ public final class BatchConnection implements AutoCloseable {
 
     @Override
     public void close() {
+        failed = true;
+        openLimit = 0;
         if (queuePair != null) {
             queuePair.close();
         }

@@ -104,7 +104,7 @@ class HostileServerTest {
     private int finishAll() {
         int finished = 0;
         for (; client.ready() > 0; finished++) {
-            client.finish();
+            client.finish(1);
         }
         return finished;
     }

@@ -71,7 +71,7 @@ final class BatchClient implements AutoCloseable {
         int status = 0;
         while (batches.ready() > 0) {
             status = batches.succeeded() ? 0 : batches.status(batches.head());
-            batches.finish();
+            batches.finish(1);
         }
         return status;
     }

@@ -117,8 +117,7 @@ class BatchTest {
                     client.batches.receive();
                 }
                 assertEquals(2, client.batches.ready());
-                client.batches.finish();
-                client.batches.finish();
+                client.batches.finish(2);
                 assertEquals(0, client.batches.ready());
             }
         }
@@ -132,7 +131,7 @@ class BatchTest {
                 assertArrayEquals(expected[entry],
                     client.memory().asSlice(places[entry], expected[entry].length).toArray(JAVA_BYTE), "seed " + seed);
             }
-            client.batches.finish();
+            client.batches.finish(1);
         }
     }
 
@@ -178,7 +177,7 @@ class BatchTest {
             while (client.batches.ready() > 0) {
                 assertFalse(client.batches.succeeded());
                 statuses.add((int) client.batches.status(client.batches.head()));
-                client.batches.finish();
+                client.batches.finish(1);
             }
             int no = BatchFormat.NOT_HELD;
             assertEquals(List.of(no, 0, no, no, no, no, 0), statuses);
