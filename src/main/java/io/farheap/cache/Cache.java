@@ -63,6 +63,8 @@ public final class Cache implements AutoCloseable {
     private final ReentrantLock moving = new ReentrantLock();
     /** Replaced with {@code topology} held. */
     private volatile DataPaths paths;
+    /** The change that sessions are prepared for, or null; replaced with {@code topology} held. */
+    private volatile Reconfiguration changing;
     private int nextServerIndex;
     private volatile boolean deleted;
 
@@ -138,15 +140,29 @@ public final class Cache implements AutoCloseable {
             OperationLatency recorder = options.latencyTracking() == LatencyTracking.NONE ? null : latency.newSource(options.latencyTracking());
             Session session = new Session(this, recorder, false);
             try {
-                return begin(session, paths.open(session, recorder));
+                begin(session, paths.open(session, recorder));
             } catch (Throwable e) {
                 if (recorder != null) {
                     latency.remove(recorder);
                 }
                 throw e;
             }
+            joinChange(session);
+            return session;
         } finally {
             topology.unlock();
+        }
+    }
+
+    /** Whoever opens a session while the configuration changes prepares it: else new ones could keep the change from coming to an end. */
+    private void joinChange(Session session) {
+        if (changing != null) {
+            try {
+                changing.prepare(session);
+            } catch (Throwable e) {
+                close(session);
+                throw e;
+            }
         }
     }
 
@@ -202,10 +218,13 @@ public final class Cache implements AutoCloseable {
             checkOpen();
             DataPaths previous = paths;
             try (Reconfiguration change = new Reconfiguration(previous, new DataPaths(this, options, how), this::connect)) {
-                do {
-                    change.prepare(applicationSessions());
+                try {
+                    begin(change).forEach(change::prepare);
                     change.awaitQuiet();
-                } while (!change(change));
+                    perform(change);
+                } finally {
+                    end();
+                }
             } catch (VerbsException | ControlException e) {
                 throw new CacheException("the configuration stays " + previous.configuration() + ": " + e.getMessage(), e);
             }
@@ -214,19 +233,31 @@ public final class Cache implements AutoCloseable {
         }
     }
 
-    private List<Session> applicationSessions() {
-        return sessions.stream().filter(session -> !session.carrier()).toList();
-    }
-
-    /** @return false where a session has been opened that is not prepared */
-    private boolean change(Reconfiguration change) {
+    /** @return the sessions to prepare; those that are opened from now on are prepared by whoever opens them */
+    private List<Session> begin(Reconfiguration change) {
         topology.lock();
         try {
-            if (!change.isPrepared(applicationSessions())) {
-                return false;
-            }
+            changing = change;
+            return sessions.stream().filter(session -> !session.carrier()).toList();
+        } finally {
+            topology.unlock();
+        }
+    }
+
+    private void perform(Reconfiguration change) {
+        topology.lock();
+        try {
             paths = change.perform();
-            return true;
+            changing = null;
+        } finally {
+            topology.unlock();
+        }
+    }
+
+    private void end() {
+        topology.lock();
+        try {
+            changing = null;
         } finally {
             topology.unlock();
         }
@@ -554,6 +585,10 @@ public final class Cache implements AutoCloseable {
         // Migrations must see it until nothing that it posted can take effect any more.
         session.destroy();
         sessions.remove(session);
+        Reconfiguration change = changing;
+        if (change != null) {
+            change.forget(session);
+        }
     }
 
     void close(FutureSession session) {

@@ -9,7 +9,7 @@ import java.util.function.Consumer;
 
 /**
  * A change of how a cache's requests travel: of all its sessions, or of none. First each is given another data path, beside its own, which
- * takes as long as connecting does; then all take no requests until theirs have ended; then all change at once. One thread.
+ * takes as long as connecting does; then all take no requests until theirs have ended; then all change at once. One thread, but where it says otherwise.
  */
 final class Reconfiguration implements AutoCloseable {
 
@@ -30,26 +30,31 @@ final class Reconfiguration implements AutoCloseable {
         this.connector = connector;
     }
 
-    /** Gives those sessions that have none a data path for later, and lets all of them take no requests from now on. */
-    void prepare(List<Session> sessions) {
-        for (Session session : sessions) {
-            if (!spare.containsKey(session)) {
-                DataPath path = next.open(session, session.latency());
-                connector.accept(path);
-                spare.put(session, path);
-            }
-        }
-        spare.keySet().forEach(Session::quiesce);
+    /** Gives a session a data path for later, and lets it take no requests from now on. Any thread, also while others are awaited. */
+    synchronized void prepare(Session session) {
+        DataPath path = next.open(session, session.latency());
+        connector.accept(path);
+        spare.put(session, path);
+        session.quiesce();
     }
 
-    boolean isPrepared(List<Session> sessions) {
-        return spare.keySet().containsAll(sessions);
+    /** A session has been closed. Any thread. */
+    synchronized void forget(Session session) {
+        DataPath path = spare.remove(session);
+        if (path != null) {
+            path.close();
+        }
+    }
+
+    private synchronized List<Session> prepared() {
+        return List.copyOf(spare.keySet());
     }
 
     /** Returns when no session has requests pending. @throws CacheException where that takes too long */
     void awaitQuiet() {
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(QUIET_SECONDS);
-        for (Session session : spare.keySet()) {
+        // Those that are opened meanwhile have nothing pending.
+        for (Session session : prepared()) {
             while (!session.quiet()) {
                 if (System.nanoTime() - deadline > 0) {
                     throw new CacheException("a session has had requests pending for " + QUIET_SECONDS
@@ -61,7 +66,7 @@ final class Reconfiguration implements AutoCloseable {
     }
 
     /** Changes all sessions that are prepared; they go on when this is {@linkplain #close closed}. @return what makes the data paths of new ones */
-    DataPaths perform() {
+    synchronized DataPaths perform() {
         performed = true;
         spare.replaceAll(Session::replace);
         return next;
@@ -69,12 +74,13 @@ final class Reconfiguration implements AutoCloseable {
 
     /** What was lost on the old ways is fenced before anything goes the new way. */
     @Override
-    public void close() {
+    public synchronized void close() {
         try {
             spare.values().forEach(DataPath::close);
             (performed ? previous : next).close();
         } finally {
             spare.keySet().forEach(Session::goOn);
+            spare.clear();
         }
     }
 }

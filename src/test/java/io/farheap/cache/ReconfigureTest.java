@@ -7,6 +7,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -109,6 +110,40 @@ class ReconfigureTest {
         }
         stop.set(true);
         assertTrue(reader.get() > 0);
+    }
+
+    /** Each is prepared by whoever opens it: a change that prepared them itself would never have all, and hold on to what it had prepared for those that are closed. */
+    @Test
+    void sessionsThatComeAndGoKeepNoChangeFromItsEnd() throws Exception {
+        AtomicBoolean stop = new AtomicBoolean();
+        List<CompletableFuture<Void>> threads = new ArrayList<>();
+        for (int i = 0; i < 3; i++) {
+            long address = 8L * i;
+            threads.add(CompletableFuture.runAsync(() -> {
+                try (Buffer own = cache.allocate(8)) {
+                    do {
+                        try (Session brief = cache.openSession()) {
+                            brief.writeBlocking(address, own, 0, 8);
+                        }
+                    } while (!stop.get());
+                }
+            }));
+        }
+        try {
+            for (int i = 0; i < 3; i++) {
+                for (CacheConfiguration to : Configurations.all().toList()) {
+                    cache.reconfigure(to);
+                    assertEquals(to, cache.configuration());
+                }
+            }
+        } finally {
+            stop.set(true);
+        }
+        for (CompletableFuture<Void> thread : threads) {
+            thread.get();
+        }
+        assertEquals(cache.configuration().clientThreads(), threads());
+        assertWorks(session, 70);
     }
 
     @Test
