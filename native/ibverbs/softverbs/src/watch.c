@@ -81,8 +81,10 @@ static bool is_polled(_Atomic uint64_t *polled_ns, uint64_t now)
 static uint64_t due_here(struct sv_qp *qp, uint64_t now)
 {
 	uint64_t due = atomic_load_explicit(&qp->next_due, memory_order_acquire);
+	struct sv_cq *cq = sv_cq(qp->qp.send_cq);
 
-	if (!due || !is_polled(&sv_cq(qp->qp.send_cq)->polled_ns, now))
+	/* who asks for an event polls no more until it comes */
+	if (!due || atomic_load_explicit(&cq->entry->armed, memory_order_relaxed) != SV_ARMED_NOT || !is_polled(&cq->polled_ns, now))
 		return due;
 	uint64_t delivery = atomic_load_explicit(&qp->next_delivery, memory_order_acquire);
 
