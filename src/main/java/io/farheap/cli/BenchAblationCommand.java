@@ -71,13 +71,15 @@ final class BenchAblationCommand implements Callable<Integer> {
         checkOptions();
         output.check();
         DeviceNotice.print(spec.commandLine().getErr());
-        PrintStream out = System.out;
-        BenchReport report;
-        List<Integer> cores;
+        // Until all is written, the device stays open: where it is softverbs, its last close ends an invalid run.
         try (Context context = Devices.open()) {
-            report = output.report(spec, context);
-            cores = Cores.near(context.device().name());
+            run(output.report(spec, context), Cores.near(context.device().name()));
         }
+        return 0;
+    }
+
+    private void run(BenchReport report, List<Integer> cores) throws InterruptedException {
+        PrintStream out = System.out;
         report.origin().forEach(out::println);
         out.printf("%d-byte records, %d under way; a client thread, the bench's own but in the row \"the library's\", issues%n"
             + "what an application thread hands over to it; a server's thread,%n"
@@ -87,7 +89,6 @@ final class BenchAblationCommand implements Callable<Integer> {
         print(out, rows);
         put(report, rows);
         output.write(report, output.plots() ? plots(rows) : new Plot[0]);
-        return 0;
     }
 
     private List<Row> measure(List<Integer> cores) throws InterruptedException {

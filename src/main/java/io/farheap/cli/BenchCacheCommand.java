@@ -91,15 +91,19 @@ final class BenchCacheCommand implements Callable<Integer> {
         checkOptions();
         output.check();
         DeviceNotice.print(spec.commandLine().getErr());
-        PrintStream out = System.out;
-        BenchReport report;
+        // Until all is written, the device stays open: where it is softverbs, its last close ends an invalid run.
         try (Context context = Devices.open()) {
-            report = output.report(spec, context);
             cores = Cores.near(context.device().name());
             if (depth == 0) {
                 depth = Math.min(DEFAULT_DEPTH, Connection.maxDepth(context.limits()));
             }
+            run(output.report(spec, context));
         }
+        return 0;
+    }
+
+    private void run(BenchReport report) throws ExecutionException, InterruptedException {
+        PrintStream out = System.out;
         report.origin().forEach(out::println);
         out.printf("""
             one session, configurations (c, s, b, q) by Redy's names. Latency: %s, blocking, begun when due, at half of what the session carries,
@@ -129,7 +133,6 @@ final class BenchCacheCommand implements Callable<Integer> {
         }
         rows.forEach(row -> put(report.row(), row));
         output.write(report, output.plots() ? plots(rows) : new Plot[0]);
-        return 0;
     }
 
     /** On the first core; a server's threads begin with the last. What this thread starts would keep to that core, too. */
