@@ -46,6 +46,9 @@ public final class Posix {
     private static final int EPOLL_EVENT_BYTES = X86_64 ? 12 : 16;
     private static final int EPOLL_DATA_OFFSET = X86_64 ? 4 : 8;
     private static final int EINTR = 4;
+    private static final int MADV_POPULATE_WRITE = 23;
+    /** Whoever populates keeps the process's other threads from changing its address space, which allocating does: so long at a time. */
+    private static final long POPULATED_AT_ONCE = 16L << 20;
     /** Of a core mask: 8192 cores, the most that Linux is built for. */
     private static final int MASK_BYTES = 1024;
     private static final int PR_SET_TIMERSLACK = 29;
@@ -58,6 +61,7 @@ public final class Posix {
     private static final AddressLayout POINTER = ADDRESS;
 
     private static final MethodHandle MH$memfd_create = bind("memfd_create", FunctionDescriptor.of(JAVA_INT, POINTER, JAVA_INT));
+    private static final MethodHandle MH$madvise = bind("madvise", FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_INT));
     private static final MethodHandle MH$ftruncate = bind("ftruncate", FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_LONG));
     private static final MethodHandle MH$fcntl =
         bind("fcntl", FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT), Linker.Option.firstVariadicArg(2));
@@ -140,11 +144,46 @@ public final class Posix {
 
     /** Maps the whole file, shared, readable and writable, with its pages populated. The caller unmaps it. */
     public static long map(int fd, long bytes) {
+        long address = map(fd, bytes, MAP_SHARED);
+        try {
+            if (populate(address, bytes)) {
+                return address;
+            }
+        } catch (Throwable e) {
+            unmap(address, bytes);
+            throw e;
+        }
+        // A kernel before 5.14.
+        unmap(address, bytes);
+        return map(fd, bytes, MAP_SHARED | MAP_POPULATE);
+    }
+
+    private static long map(int fd, long bytes, int flags) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment state = arena.allocate(ERRNO_LAYOUT);
-            long address = (long) MH$mmap.invokeExact(state, 0L, bytes, PROT_READ_WRITE, MAP_SHARED | MAP_POPULATE, fd, 0L);
+            long address = (long) MH$mmap.invokeExact(state, 0L, bytes, PROT_READ_WRITE, flags, fd, 0L);
             check(address == -1 ? -1 : 0, state, "mmap of %d bytes", bytes);
             return address;
+        } catch (Throwable e) {
+            throw rethrow(e);
+        }
+    }
+
+    /** @return false where the kernel cannot */
+    private static boolean populate(long address, long bytes) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment state = arena.allocate(ERRNO_LAYOUT);
+            for (long done = 0; done < bytes; ) {
+                long piece = Math.min(POPULATED_AT_ONCE, bytes - done);
+                if ((int) MH$madvise.invokeExact(state, address + done, piece, MADV_POPULATE_WRITE) == 0) {
+                    done += piece;
+                } else if (done == 0 && (int) ERRNO.get(state, 0L) == Errno.EINVAL) {
+                    return false;
+                } else if ((int) ERRNO.get(state, 0L) != EINTR) {
+                    check(-1, state, "madvise(%#x, %d, MADV_POPULATE_WRITE)", address + done, piece);
+                }
+            }
+            return true;
         } catch (Throwable e) {
             throw rethrow(e);
         }
