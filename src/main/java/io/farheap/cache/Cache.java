@@ -219,11 +219,11 @@ public final class Cache implements AutoCloseable {
             DataPaths previous = paths;
             try (Reconfiguration change = new Reconfiguration(previous, new DataPaths(this, options, how), this::connect)) {
                 try {
-                    begin(change).forEach(change::prepare);
+                    beginChange(change).forEach(change::prepare);
                     change.awaitQuiet();
-                    perform(change);
+                    performChange(change);
                 } finally {
-                    end();
+                    endChange();
                 }
             } catch (VerbsException | ControlException e) {
                 throw new CacheException("the configuration stays " + previous.configuration() + ": " + e.getMessage(), e);
@@ -234,7 +234,7 @@ public final class Cache implements AutoCloseable {
     }
 
     /** @return the sessions to prepare; those that are opened from now on are prepared by whoever opens them */
-    private List<Session> begin(Reconfiguration change) {
+    private List<Session> beginChange(Reconfiguration change) {
         topology.lock();
         try {
             changing = change;
@@ -244,7 +244,7 @@ public final class Cache implements AutoCloseable {
         }
     }
 
-    private void perform(Reconfiguration change) {
+    private void performChange(Reconfiguration change) {
         topology.lock();
         try {
             paths = change.perform();
@@ -254,7 +254,7 @@ public final class Cache implements AutoCloseable {
         }
     }
 
-    private void end() {
+    private void endChange() {
         topology.lock();
         try {
             changing = null;
