@@ -79,7 +79,9 @@ final class HistoryClient implements Runnable {
                 histories.write(window, first + i, value, invoked, Long.MAX_VALUE);
                 lastOwn[window][first + i] = UNKNOWN;
                 for (Request other : requests) {
-                    other.own[first + i] = other.window == window ? UNKNOWN : other.own[first + i];
+                    if (other.window == window && first + i >= other.first) {
+                        other.own[first + i - other.first] = UNKNOWN;
+                    }
                 }
             }
         }
