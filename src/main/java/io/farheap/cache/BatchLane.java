@@ -3,6 +3,7 @@ package io.farheap.cache;
 import io.farheap.connection.BatchConnection;
 
 import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
 
 /**
  * A session's batches to one server: the connection, and what the session knows of each of its entries, as columns. One thread at a
@@ -29,6 +30,8 @@ final class BatchLane {
     /** How many requests an entry's latency stands for; 0 where it is not timed. */
     final int[] timed;
     final long[] issuedAt;
+    /** For how many entries an entry stands, itself the first: of those behind it only the place is known. */
+    final int[] group;
 
     BatchLane(BatchConnection connection, int server) {
         this.connection = connection;
@@ -46,6 +49,8 @@ final class BatchLane {
         segment = new MemorySegment[entries];
         timed = new int[entries];
         issuedAt = new long[entries];
+        group = new int[entries];
+        Arrays.fill(group, 1);
     }
 
     void fill(int entry, boolean isWrite, long at, int bytes, Buffer from, long localAddress, Completion whenDone, long itsToken) {
@@ -63,6 +68,21 @@ final class BatchLane {
         }
     }
 
+    /** As {@link #fill} for records of one length, chosen from {@code addresses}, whose entries follow one another and end together. */
+    void fill(int entry, int records, boolean isWrite, long[] addresses, int[] which, int from, int bytes, Buffer of, long firstLocal,
+              Completion whenDone, long itsToken) {
+        for (int i = 0; i < records; i++) {
+            address[entry + i] = addresses[which[from + i]];
+            length[entry + i] = bytes;
+        }
+        group[entry] = records;
+        write[entry] = isWrite;
+        local[entry] = firstLocal;
+        token[entry] = itsToken;
+        completion[entry] = whenDone;
+        buffer[entry] = of;
+    }
+
     /** Whether a request whose effect is not certain yet overlaps a range. */
     boolean overlaps(long from, long bytes) {
         for (long sequence = connection.firstUnanswered(); sequence <= connection.lastBatch(); sequence++) {
@@ -78,7 +98,7 @@ final class BatchLane {
     /** Whether a request that is not finished uses a buffer. */
     boolean uses(Buffer candidate) {
         for (long sequence = connection.firstUnfinished(); sequence <= connection.lastBatch(); sequence++) {
-            for (int entry = connection.firstEntry(sequence); entry < connection.endEntry(sequence); entry++) {
+            for (int entry = connection.firstEntry(sequence); entry < connection.endEntry(sequence); entry += group[entry]) {
                 if (buffer[entry] == candidate) {
                     return true;
                 }

@@ -40,11 +40,16 @@ final class Parts implements Completion {
 
     @Override
     public void completed(long part, int partStatus) {
-        int whole = (int) part;
+        completed((int) part, partStatus, 1);
+    }
+
+    /** So many parts have ended. @param partStatus of all, or of one that was not successful */
+    void completed(int whole, int partStatus, int parts) {
         if (partStatus != Status.OK) {
             status[whole] = partStatus;
         }
-        if (--remaining[whole] == 0) {
+        remaining[whole] -= parts;
+        if (remaining[whole] == 0) {
             Completion whenAll = completion[whole];
             completion[whole] = null;
             free[freeCount++] = whole;

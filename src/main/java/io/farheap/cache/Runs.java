@@ -23,13 +23,13 @@ final class Runs {
         return head == tail;
     }
 
-    /** One more request took a lane. */
-    void add(BatchLane lane) {
+    /** So many requests took a lane. */
+    void add(BatchLane lane, int requests) {
         int last = tail - 1 & mask;
         if (head != tail && lanes[last] == lane) {
-            counts[last]++;
+            counts[last] += requests;
         } else {
-            append(lane, 1);
+            append(lane, requests);
         }
     }
 

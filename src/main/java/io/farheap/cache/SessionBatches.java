@@ -33,6 +33,7 @@ final class SessionBatches implements RequestPath {
     private final OperationLatency latency;
     private final Runs runs = new Runs(FIRST_RUNS);
     private final Parts parts;
+    private final RecordGroups groups;
     private final BatchRoute[] routes;
     /** By server; null where there is none, or where it has failed. */
     private BatchLane[] byServer = {};
@@ -47,6 +48,7 @@ final class SessionBatches implements RequestPath {
         this.table = table;
         this.latency = latency;
         this.parts = new Parts(capacity);
+        this.groups = new RecordGroups(table, engine.maxRecords());
         this.routes = new BatchRoute[table.size()];
         forgetRoutes();
         engine.barrier(this::blocks);
@@ -141,9 +143,9 @@ final class SessionBatches implements RequestPath {
         }
         lane.fill(entry, write, address, (int) length, buffer, local, completion, token);
         if (latency != null) {
-            time(lane, entry);
+            time(lane, entry, latency.due());
         }
-        runs.add(lane);
+        runs.add(lane, 1);
         pending++;
         if (connection.isFull()) {
             connection.send();
@@ -218,7 +220,7 @@ final class SessionBatches implements RequestPath {
         return true;
     }
 
-    /** The records are requests of their own. */
+    /** Records that meet no obstacle go into batches in groups, the others as requests of their own. */
     @Override
     public boolean issueAll(boolean write, long[] addresses, int count, int length, Buffer buffer, long local, Completion completion, long token) {
         if (parts.full() || !engine.hasRoomFor(count)) {
@@ -230,18 +232,54 @@ final class SessionBatches implements RequestPath {
             }
         }
         int whole = parts.begin(count, completion, token);
-        for (int i = 0; i < count; i++) {
-            long at = local + (long) i * length;
-            if (!issue(write, addresses[i], length, buffer, at, null, parts, whole)
-                && !direct(write, addresses[i], length, buffer, at, null, parts, whole)) {
-                throw new AssertionError("no room for a record that was counted");
+        if (engine.pending() > 0 || !groups.find(routes, addresses, count, length)) {
+            for (int i = 0; i < count; i++) {
+                issuePart(write, addresses[i], length, buffer, local + (long) i * length, whole);
             }
+            return true;
+        }
+        for (BatchLane lane : lanes) {
+            groups.choose(lane.server);
+            issueGroup(lane, write, addresses, length, buffer, local, whole);
         }
         return true;
     }
 
-    private void time(BatchLane lane, int entry) {
-        int timed = latency.due();
+    /** Into as many batches as it takes. */
+    private void issueGroup(BatchLane lane, boolean write, long[] addresses, int length, Buffer buffer, long local, int whole) {
+        BatchConnection connection = lane.connection;
+        int[] which = groups.which;
+        for (int done = 0; done < groups.size; ) {
+            long at = local + (long) which[done] * length;
+            if (!connection.hasRoom() && !makeRoom(connection)) {
+                // The send queue is full, or the connection has failed.
+                issuePart(write, addresses[which[done++]], length, buffer, at, whole);
+                continue;
+            }
+            int entry = connection.nextEntry();
+            int added = write
+                ? connection.addWrites(which, done, groups.size - done, groups.region, groups.offset, length, local)
+                : connection.addReads(which, done, groups.size - done, groups.region, groups.offset, length, local);
+            lane.fill(entry, added, write, addresses, which, done, length, buffer, at, parts, whole);
+            if (latency != null) {
+                time(lane, entry, latency.due(added));
+            }
+            runs.add(lane, added);
+            pending += added;
+            done += added;
+            if (connection.isFull()) {
+                connection.send();
+            }
+        }
+    }
+
+    private void issuePart(boolean write, long address, int length, Buffer buffer, long at, int whole) {
+        if (!issue(write, address, length, buffer, at, null, parts, whole) && !direct(write, address, length, buffer, at, null, parts, whole)) {
+            throw new AssertionError("no room for a record that was counted");
+        }
+    }
+
+    private void time(BatchLane lane, int entry, int timed) {
         lane.timed[entry] = timed;
         if (timed > 0) {
             lane.issuedAt[entry] = System.nanoTime();
@@ -328,17 +366,33 @@ final class SessionBatches implements RequestPath {
                 }
                 Completion completion = lane.completion[entry];
                 long token = lane.token[entry];
+                int group = lane.group[entry];
                 // All of it is over before the callback, which may throw.
-                entry++;
-                pending--;
-                completion.completed(token, status);
+                entry += group;
+                pending -= group;
+                if (group == 1) {
+                    completion.completed(token, status);
+                } else {
+                    endGroup(lane, entry - group, group, succeeded, status);
+                }
             }
         } finally {
             engine.inCallback(false);
             connection.finish(entry - first);
             runs.take(entry - first);
         }
-        return ready;
+        return entry - first;
+    }
+
+    /** @param status of the first of them */
+    private void endGroup(BatchLane lane, int first, int records, boolean succeeded, int status) {
+        lane.group[first] = 1;
+        if (!succeeded) {
+            for (int entry = first + 1; entry < first + records; entry++) {
+                status = Math.max(status, status(lane.connection.status(entry)));
+            }
+        }
+        parts.completed((int) lane.token[first], status, records);
     }
 
     /** A region that the server says is not ours was taken away with the lease: a migration drains its batches before. */

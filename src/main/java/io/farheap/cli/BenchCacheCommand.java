@@ -74,15 +74,21 @@ final class BenchCacheCommand implements Callable<Integer> {
     private List<Integer> cores;
 
     /**
-     * @param separate one-sided operations/s, posted one by one
+     * @param separate operations/s, posted one by one
      * @param list     the same with lists of {@code --queue-depth} work requests
+     */
+    private record OneSided(CacheBench.Latency latency, double separate, double list) {
+    }
+
+    /**
      * @param batch    requests in a batch, 1 where records are too large for batches
      * @param batched  operations/s in batches, which a server thread executes; 0 without batches
+     * @param together the same where the application asks for a batch full of records by one request
      */
-    private record Row(String operation, int size, long span, CacheBench.Latency latency, double separate, double list, int batch, double batched) {
+    private record Row(String operation, int size, long span, OneSided oneSided, int batch, double batched, double together) {
         /** How many times what one-sided operations come to, one by one: Redy's "raw network". */
-        double gain() {
-            return batched / separate;
+        double gain(double rate) {
+            return rate / oneSided.separate();
         }
     }
 
@@ -108,25 +114,28 @@ final class BenchCacheCommand implements Callable<Integer> {
         out.printf("""
             one session, configurations (c, s, b, q) by Redy's names. Latency: %s, blocking, begun when due, at half of what the session carries,
             less the clock's cost; idle: the same loop without an operation. Throughput without server threads: %s, posted one by one (single) and by
-            one list; with one: %s. in flight: how long a record is on its way then, on average (records in flight / throughput)
+            one list; with one: %s, asked for one by one (batched) and a batch full by one request (readAll, writeAll).
+            in flight: how long a record is on its way in the former, on average (records in flight / throughput)
 
             """, latencyConfiguration(), latencyConfiguration(), CacheConfiguration.DIRECT.with(0, 1, largestBatch, batches).toString().replace(
             "b " + largestBatch, "b as below"));
-        out.printf("%-6s%9s%8s%10s%11s%11s%12s%10s%12s%12s%13s%13s%8s%13s%8s%15s%n", "#op", "#bytes", "span", "p50[ns]", "p99", "p99.9", "max", "tail",
-            "idle p99.9", "idle max", "single[M/s]", "list[M/s]", "b", "batched[M/s]", "/single", "in flight[us]");
+        out.printf("%-6s%9s%8s%10s%11s%11s%12s%10s%12s%12s%13s%13s%8s%13s%8s%13s%8s%15s%n", "#op", "#bytes", "span", "p50[ns]", "p99", "p99.9", "max", "tail",
+            "idle p99.9", "idle max", "single[M/s]", "list[M/s]", "b", "batched[M/s]", "/single", "readAll[M/s]", "/single", "in flight[us]");
         List<Row> rows = new ArrayList<>();
         for (long span : spans) {
             long memory = 3 * Math.ceilDiv(span, REGION_BYTES) * REGION_BYTES;
             try (ExecutorService thread = Executors.newSingleThreadExecutor(this::pinned);
                  ServerProcess server = ServerProcess.start(Devices.library(), memory, REGION_BYTES);
-                 CacheBench separate = new CacheBench(server.address(), span, MAX_RECORD, latencyConfiguration(), depth, 1);
-                 CacheBench lists = new CacheBench(server.address(), span, MAX_RECORD, latencyConfiguration(), depth, depth)) {
+                 CacheBench separate = new CacheBench(server.address(), span, MAX_RECORD, latencyConfiguration(), depth, 1, 1);
+                 CacheBench lists = new CacheBench(server.address(), span, MAX_RECORD, latencyConfiguration(), depth, depth, 1)) {
                 for (long size : sizes) {
-                    try (CacheBench batched = batch(size) > 1 ? batched(server.address(), span, (int) size) : null) {
-                        for (String name : names) {
-                            rows.add(thread.submit(() -> measure(name, (int) size, span, separate, lists, batched)).get());
-                            print(out, rows.getLast());
-                        }
+                    for (String name : names) {
+                        boolean write = name.equals("write");
+                        OneSided oneSided = thread.submit(() -> measure(write, (int) size, span, separate, lists)).get();
+                        double batched = batched(thread, server.address(), write, span, (int) size, 1);
+                        double together = batched(thread, server.address(), write, span, (int) size, Integer.highestOneBit(batch(size)));
+                        rows.add(new Row(name, (int) size, span, oneSided, batch(size), batched, together));
+                        print(out, rows.getLast());
                     }
                 }
             }
@@ -152,24 +161,26 @@ final class BenchCacheCommand implements Callable<Integer> {
         return (int) Math.clamp(RingShape.PAYLOAD_BYTES / size, 1, largestBatch);
     }
 
-    private CacheBench batched(String server, long span, int size) {
+    /** @param together how many records the application asks for with one request @return operations/s; 0 where records are too large for batches */
+    private double batched(ExecutorService thread, String server, boolean write, long span, int size, int together)
+        throws ExecutionException, InterruptedException {
         int batch = batch(size);
+        if (batch == 1) {
+            return 0;
+        }
         // One batch is filled while the others are on their way.
-        return new CacheBench(server, span, size, CacheConfiguration.DIRECT.with(0, 1, batch, batches), batch * (batches + 1), 1);
+        try (CacheBench bench = new CacheBench(server, span, size, CacheConfiguration.DIRECT.with(0, 1, batch, batches), batch * (batches + 1), 1, together)) {
+            return thread.submit(() -> {
+                bench.scatter(span, size, seed);
+                return bench.throughput(write, size, seconds);
+            }).get();
+        }
     }
 
-    private Row measure(String name, int size, long span, CacheBench separate, CacheBench lists, CacheBench batched) {
-        boolean write = name.equals("write");
+    private OneSided measure(boolean write, int size, long span, CacheBench separate, CacheBench lists) {
         separate.scatter(span, size, seed);
         lists.scatter(span, size, seed);
-        CacheBench.Latency latency = separate.latency(write, size, seconds);
-        double oneByOne = separate.throughput(write, size, seconds);
-        double list = lists.throughput(write, size, seconds);
-        if (batched == null) {
-            return new Row(name, size, span, latency, oneByOne, list, 1, 0);
-        }
-        batched.scatter(span, size, seed);
-        return new Row(name, size, span, latency, oneByOne, list, batch(size), batched.throughput(write, size, seconds));
+        return new OneSided(separate.latency(write, size, seconds), separate.throughput(write, size, seconds), lists.throughput(write, size, seconds));
     }
 
     private void checkOptions() {
@@ -204,13 +215,14 @@ final class BenchCacheCommand implements Callable<Integer> {
     }
 
     private void print(PrintStream out, Row row) {
-        Histogram operation = row.latency().operation();
-        Histogram idle = row.latency().idle();
+        Histogram operation = row.oneSided().latency().operation();
+        Histogram idle = row.oneSided().latency().idle();
         out.printf(Locale.ROOT, "%-6s%9d%8s%10d%11d%11d%12d%10.1f%12d%12d%13.2f%13.2f", row.operation(), row.size(), Sizes.format(row.span()).replace(" ", ""),
             operation.getValueAtPercentile(50), operation.getValueAtPercentile(99), operation.getValueAtPercentile(99.9), operation.getMaxValue(),
-            tail(operation), idle.getValueAtPercentile(99.9), idle.getMaxValue(), row.separate() / 1e6, row.list() / 1e6);
+            tail(operation), idle.getValueAtPercentile(99.9), idle.getMaxValue(), row.oneSided().separate() / 1e6, row.oneSided().list() / 1e6);
         if (row.batch() > 1) {
-            out.printf(Locale.ROOT, "%8d%13.2f%8.1f%15.1f", row.batch(), row.batched() / 1e6, row.gain(), batchMicros(row));
+            out.printf(Locale.ROOT, "%8d%13.2f%8.1f%13.2f%8.1f%15.1f", row.batch(), row.batched() / 1e6, row.gain(row.batched()),
+                row.together() / 1e6, row.gain(row.together()), batchMicros(row));
         }
         out.println();
     }
@@ -224,15 +236,16 @@ final class BenchCacheCommand implements Callable<Integer> {
     }
 
     private void put(BenchReport.Row json, Row row) {
-        Histogram operation = row.latency().operation();
-        Histogram idle = row.latency().idle();
+        Histogram operation = row.oneSided().latency().operation();
+        Histogram idle = row.oneSided().latency().idle();
         json.put("op", row.operation()).put("size", row.size()).put("span", row.span()).put("p50_ns", operation.getValueAtPercentile(50))
             .put("p99_ns", operation.getValueAtPercentile(99)).put("p999_ns", operation.getValueAtPercentile(99.9)).put("max_ns", operation.getMaxValue())
             .put("p999_over_p50", tail(operation)).put("idle_p999_ns", idle.getValueAtPercentile(99.9)).put("idle_max_ns", idle.getMaxValue())
-            .put("ops_per_s", row.separate()).put("list_ops_per_s", row.list())
+            .put("ops_per_s", row.oneSided().separate()).put("list_ops_per_s", row.oneSided().list())
             .put("queue_depth", depth);
         if (row.batch() > 1) {
-            json.put("batch", row.batch()).put("batches", batches).put("batched_ops_per_s", row.batched()).put("batched_over_single", row.gain())
+            json.put("batch", row.batch()).put("batches", batches).put("batched_ops_per_s", row.batched()).put("batched_over_single", row.gain(row.batched()))
+                .put("batched_all_ops_per_s", row.together()).put("batched_all_over_single", row.gain(row.together()))
                 .put("batched_in_flight_us", batchMicros(row));
         }
     }
@@ -244,10 +257,10 @@ final class BenchCacheCommand implements Callable<Integer> {
         for (String name : names) {
             List<Row> some = rows.stream().filter(row -> row.operation().equals(name) && row.span() == spans.getFirst()).toList();
             double[] x = some.stream().mapToDouble(Row::size).toArray();
-            latency.series(name + " p50", x, some.stream().mapToDouble(row -> row.latency().operation().getValueAtPercentile(50)).toArray());
-            latency.series(name + " p99.9", x, some.stream().mapToDouble(row -> row.latency().operation().getValueAtPercentile(99.9)).toArray());
-            throughput.series(name, x, some.stream().mapToDouble(row -> row.separate() / 1e6).toArray());
-            throughput.series(name + ", lists", x, some.stream().mapToDouble(row -> row.list() / 1e6).toArray());
+            latency.series(name + " p50", x, some.stream().mapToDouble(row -> row.oneSided().latency().operation().getValueAtPercentile(50)).toArray());
+            latency.series(name + " p99.9", x, some.stream().mapToDouble(row -> row.oneSided().latency().operation().getValueAtPercentile(99.9)).toArray());
+            throughput.series(name, x, some.stream().mapToDouble(row -> row.oneSided().separate() / 1e6).toArray());
+            throughput.series(name + ", lists", x, some.stream().mapToDouble(row -> row.oneSided().list() / 1e6).toArray());
             List<Row> small = some.stream().filter(row -> row.batch() > 1).toList();
             if (!small.isEmpty()) {
                 throughput.series(name + ", batches and a server thread", small.stream().mapToDouble(Row::size).toArray(),

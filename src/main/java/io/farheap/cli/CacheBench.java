@@ -38,6 +38,8 @@ final class CacheBench implements AutoCloseable {
     /** As many or more, a power of two: a division would cost as much as a request in a batch. */
     private final int slots;
     private long[] addresses = {};
+    /** Of one request for many. */
+    private final long[] some;
     private int mask;
     private int next;
     private long done;
@@ -45,16 +47,18 @@ final class CacheBench implements AutoCloseable {
         if (status != Status.OK) {
             throw new IllegalStateException("an operation ended with " + Status.describe(status));
         }
-        done++;
+        done += token;
     };
 
     /**
      * @param configuration how requests travel
      * @param inFlight      records in flight when throughput is measured
      * @param doorbellBatch of one-sided ones, how many are posted by one list
+     * @param together      records that the application asks for with one request when throughput is measured; 1 for one by one
      */
-    CacheBench(String server, long span, int maxRecord, CacheConfiguration configuration, int inFlight, int doorbellBatch) {
+    CacheBench(String server, long span, int maxRecord, CacheConfiguration configuration, int inFlight, int doorbellBatch, int together) {
         this.inFlight = inFlight;
+        this.some = new long[together];
         this.slots = powerOfTwo(inFlight);
         cache = Cache.builder().capacity(span).servers(server).name("bench-cache").configuration(configuration)
             .requests(Math.max(MIN_REQUESTS, slots)).doorbellBatch(doorbellBatch).create();
@@ -167,8 +171,8 @@ final class CacheBench implements AutoCloseable {
         long now = start;
         while (now - start < nanos) {
             for (int i = 0; i < POLLS; i++) {
-                while (issued - done < inFlight && issue(write, record, issued)) {
-                    issued++;
+                while (issued - done <= inFlight - some.length && issue(write, record, issued)) {
+                    issued += some.length;
                 }
                 session.poll();
             }
@@ -184,9 +188,20 @@ final class CacheBench implements AutoCloseable {
     }
 
     private boolean issue(boolean write, int record, long number) {
+        if (some.length > 1) {
+            return issueSome(write, record, number);
+        }
         long address = addresses[(int) number & mask];
         long offset = (number & slots - 1) * record;
-        return write ? session.write(address, buffer, offset, record, onDone, 0) : session.read(address, buffer, offset, record, onDone, 0);
+        return write ? session.write(address, buffer, offset, record, onDone, 1) : session.read(address, buffer, offset, record, onDone, 1);
+    }
+
+    /** The slots are a multiple of them, and so are the addresses. */
+    private boolean issueSome(boolean write, int record, long number) {
+        System.arraycopy(addresses, (int) number & mask, some, 0, some.length);
+        long offset = (number & slots - 1) * record;
+        return write ? session.writeAll(some, some.length, buffer, offset, record, onDone, some.length)
+            : session.readAll(some, some.length, buffer, offset, record, onDone, some.length);
     }
 
     private static int powerOfTwo(int least) {

@@ -297,6 +297,65 @@ public final class BatchConnection implements AutoCloseable {
         return endWrite(entry, bytes);
     }
 
+    /**
+     * Adds reads of one length from chosen places, as many as the open batch has room for. Their entries follow one another.
+     *
+     * @param which  the records, by number
+     * @param from   the first in {@code which}
+     * @param count  how many are wanted
+     * @param region of the record in each place of {@code which}
+     * @param offset in it
+     * @param local  where record 0 goes; record {@code n} goes {@code n * bytes} behind it
+     * @return how many were added
+     */
+    public int addReads(int[] which, int from, int count, int[] region, long[] offset, int bytes, long local) {
+        int added = Math.min(count, openLimit - openCount);
+        int entry = first() + openCount;
+        long to = outAddress + openAt;
+        long hash = openHash;
+        for (int i = from; i < from + added; i++, entry++) {
+            long request = BatchFormat.request(BatchFormat.READ, region[i], bytes);
+            NativeMemory.ALL.set(JAVA_LONG_UNALIGNED, to, request);
+            NativeMemory.ALL.set(JAVA_LONG_UNALIGNED, to + Long.BYTES, offset[i]);
+            hash = BatchFormat.mix(hash, request, offset[i]);
+            to += BatchFormat.REQUEST_BYTES;
+            readBytes[entry] = bytes;
+            locals[entry] = local + (long) which[i] * bytes;
+        }
+        return added(added, to, hash);
+    }
+
+    /** As {@link #addReads} for writes, whose payloads are copied at once. @param local where the payload of record 0 is */
+    public int addWrites(int[] which, int from, int count, int[] region, long[] offset, int bytes, long local) {
+        int added = Math.min(count, openLimit - openCount);
+        int entry = first() + openCount;
+        long to = outAddress + openAt;
+        long hash = openHash;
+        for (int i = from; i < from + added; i++, entry++) {
+            long request = BatchFormat.request(BatchFormat.WRITE, region[i], bytes);
+            NativeMemory.ALL.set(JAVA_LONG_UNALIGNED, to, request);
+            NativeMemory.ALL.set(JAVA_LONG_UNALIGNED, to + Long.BYTES, offset[i]);
+            hash = BatchFormat.mix(hash, request, offset[i]);
+            to += BatchFormat.REQUEST_BYTES;
+            hash = Payload.fromMemory(local + (long) which[i] * bytes, to, bytes, hash);
+            to += BatchFormat.padded(bytes);
+            readBytes[entry] = 0;
+        }
+        return added(added, to, hash);
+    }
+
+    private int added(int count, long to, long hash) {
+        openAt = to - outAddress;
+        openHash = hash;
+        openCount += count;
+        return count;
+    }
+
+    /** The entry that the next request will be. */
+    public int nextEntry() {
+        return openSlot * batch + openCount;
+    }
+
     /** Where there is room, the memory is there: one check for both words, and none of the segment's own. */
     private void stage(long at, long request, long offset) {
         if (openCount >= openLimit) {

@@ -79,6 +79,18 @@ public final class OperationLatency {
         return --skipped < 0 ? choose() : 0;
     }
 
+    /** As {@link #due()} for so many requests that are issued, and end, together. */
+    public int due(int requests) {
+        int left = requests;
+        int standsFor = 0;
+        while (left > skipped) {
+            left -= skipped + 1;
+            standsFor += choose();
+        }
+        skipped -= left;
+        return standsFor;
+    }
+
     public void read(long nanos, int requests) {
         long value = record(reads, nanos, requests);
         READ_NANOS.setOpaque(this, readNanos + value * requests);

@@ -114,6 +114,23 @@ class SessionTest {
     }
 
     @Test
+    void aBufferIsInUseUntilAllOfManyRecordsAreThere() {
+        long[] addresses = {0, 8, CAPACITY - 8, CAPACITY / 2, 16};
+        try (Buffer other = cache.allocate(4096)) {
+            for (boolean write : new boolean[] {true, false}) {
+                boolean[] called = {false};
+                Completion whenDone = (token, status) -> called[0] = status == Status.OK && token == 5;
+                assertTrue(write ? session.writeAll(addresses, 5, other, 0, 8, whenDone, 5) : session.readAll(addresses, 5, other, 0, 8, whenDone, 5));
+                if (session.pending() > 0) {
+                    assertThrows(IllegalStateException.class, other::close);
+                }
+                session.drain();
+                assertTrue(called[0]);
+            }
+        }
+    }
+
+    @Test
     void requestsForManyRecordsAreChecked() {
         long[] addresses = new long[64];
         assertThrows(IllegalArgumentException.class, () -> session.readAll(addresses, 0, buffer, 0, 8, IGNORE, 0));

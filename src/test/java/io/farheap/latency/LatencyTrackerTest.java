@@ -10,6 +10,7 @@ import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.SplittableRandom;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
@@ -105,5 +106,21 @@ class LatencyTrackerTest {
         assertEquals(requests, sums.reads(), requests * 0.05);
         assertEquals(20_000, sums.readLatencyNanos(), 1_000);
         assertEquals(sums.reads(), tracker.endInterval().reads().getTotalCount());
+    }
+
+    @Test
+    void requestsThatAreIssuedTogetherAreSampledAsManyAsTheyAre() {
+        OperationLatency every = tracker.newSource(LatencyTracking.EVERY);
+        assertEquals(7, every.due(7));
+        OperationLatency source = tracker.newSource(LatencyTracking.SPARSE);
+        SplittableRandom random = new SplittableRandom(1);
+        long requests = 0;
+        long standFor = 0;
+        for (int i = 0; i < 100_000; i++) {
+            int together = 1 + random.nextInt(200);
+            requests += together;
+            standFor += source.due(together);
+        }
+        assertEquals(requests, standFor, requests * 0.01);
     }
 }
