@@ -64,13 +64,29 @@ public final class ModelFile implements AutoCloseable {
      * @throws ModelFileException where it is of another subject or version, damaged, or not complete
      */
     public static PerformanceModel load(Path file, ModelSubject subject) throws IOException {
+        return complete(file, new ModelReader(file, read(file), subject));
+    }
+
+    /**
+     * Loads a complete model of whatever it is of: {@link PerformanceModel#subject} says it. A cache refuses one of another device.
+     *
+     * @throws ModelFileException where it is of another version, damaged, or not complete
+     */
+    public static PerformanceModel load(Path file) throws IOException {
+        return complete(file, new ModelReader(file, read(file)));
+    }
+
+    private static PerformanceModel complete(Path file, ModelReader reader) throws ModelFileException {
+        if (!reader.sealed()) {
+            throw new ModelFileException(file + " is not complete: it has " + reader.plan().measured() + " measurements and lacks up to "
+                + reader.plan().atMost() + "; go on measuring into it");
+        }
+        return reader.plan().model();
+    }
+
+    private static byte[] read(Path file) throws IOException {
         try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
-            ModelReader reader = new ModelReader(file, read(file, channel), subject);
-            if (!reader.sealed()) {
-                throw new ModelFileException(file + " is not complete: it has " + reader.plan().measured() + " measurements and lacks up to "
-                    + reader.plan().atMost() + "; go on measuring into it");
-            }
-            return reader.plan().model();
+            return read(file, channel);
         }
     }
 

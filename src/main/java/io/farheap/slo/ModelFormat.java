@@ -37,6 +37,16 @@ final class ModelFormat {
             Integer.toString(subject.readPercent()), Integer.toString(subject.clientCores()), Integer.toString(subject.deviceDepth()));
     }
 
+    /**
+     * What {@link #values} were of.
+     *
+     * @throws IllegalArgumentException where one makes no sense
+     */
+    static ModelSubject subject(List<String> values) {
+        return new ModelSubject(values.get(0), values.get(1), Integer.parseInt(values.get(2)), Integer.parseInt(values.get(3)),
+            Integer.parseInt(values.get(4)), Integer.parseInt(values.get(5)), Integer.parseInt(values.get(6)));
+    }
+
     static String measurement(Configuration configuration, Performance performance) {
         return "c" + configuration.clientThreads() + " s" + configuration.serverThreads() + " b" + configuration.batchSize() + " q"
             + configuration.queueDepth() + " reads " + performance.readLatencyNanos() + " ns " + performance.readsPerSecond() + " /s writes "

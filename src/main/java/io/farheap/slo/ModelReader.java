@@ -4,6 +4,7 @@ import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 
 /**
@@ -35,6 +36,40 @@ final class ModelReader {
             end--;
         }
         read(decode(bytes, end), bytes);
+    }
+
+    /**
+     * Reads a model of whatever the file says that it is of.
+     *
+     * @throws ModelFileException where it is no model file, of another version, or damaged
+     */
+    ModelReader(Path file, byte[] bytes) throws ModelFileException {
+        this(file, bytes, subject(file, bytes));
+    }
+
+    /** What a file says that it is of; whether that is what was written, the checksums tell. */
+    private static ModelSubject subject(Path file, byte[] bytes) throws ModelFileException {
+        String[] lines = new String(bytes, StandardCharsets.UTF_8).split("\n", -1);
+        checkMagic(file, lines[0]);
+        if (lines.length < 2 + ModelFormat.FIELDS.size()) {
+            throw new ModelFileException(file + " is not complete: it ends within what says what it was measured on; measure the model again");
+        }
+        List<String> values = new ArrayList<>();
+        for (int i = 0; i < ModelFormat.FIELDS.size(); i++) {
+            String line = lines[i + 1];
+            int begin = ModelFormat.FIELDS.get(i).length() + 1;
+            int end = line.lastIndexOf(ModelFormat.CHECKSUM);
+            if (end < begin) {
+                throw damaged(file, i + 2, "it does not say " + ModelFormat.FIELDS.get(i));
+            }
+            values.add(line.substring(begin, end));
+        }
+        try {
+            return ModelFormat.subject(values);
+        } catch (IllegalArgumentException e) {
+            throw new ModelFileException(file + " is damaged in what says what it was measured on: " + shortened(e.getMessage())
+                + "; delete it and measure the model again");
+        }
     }
 
     /** With all measurements of the file. */
@@ -72,7 +107,8 @@ final class ModelReader {
             checkInterruptedHeader(bytes);
             return;
         }
-        readMagic(lines.getFirst());
+        checkMagic(file, lines.getFirst());
+        checksum.open(lines.getFirst());
         for (int i = 1; i < lines.size(); i++) {
             String line = unsealed(lines.get(i), i + 1);
             if (i < headerLines) {
@@ -95,7 +131,7 @@ final class ModelReader {
         }
     }
 
-    private void readMagic(String line) throws ModelFileException {
+    private static void checkMagic(Path file, String line) throws ModelFileException {
         if (!line.startsWith(ModelFormat.MAGIC)) {
             throw new ModelFileException(file + " is not a performance model: its first line is not \"" + ModelFormat.MAGIC + ModelFormat.VERSION
                 + "\"; name a file that holds one, or a new file to measure into");
@@ -104,14 +140,13 @@ final class ModelReader {
             throw new ModelFileException(file + " is a performance model of format version " + shortened(line.substring(ModelFormat.MAGIC.length()))
                 + ", and this Farheap reads version " + ModelFormat.VERSION + "; measure the model again into another file");
         }
-        checksum.open(line);
     }
 
     private String unsealed(String line, int number) throws ModelFileException {
         int end = line.lastIndexOf(ModelFormat.CHECKSUM);
         String content = end < 0 ? line : line.substring(0, end);
         if (!checksum.seal(content).equals(line + "\n")) {
-            throw damaged(number, "its checksum does not match");
+            throw damaged(file, number, "its checksum does not match");
         }
         return content;
     }
@@ -119,7 +154,7 @@ final class ModelReader {
     private void checkField(String line, int field) throws ModelFileException {
         String name = ModelFormat.FIELDS.get(field);
         if (!line.startsWith(name + " ")) {
-            throw damaged(field + 2, "it does not say " + name);
+            throw damaged(file, field + 2, "it does not say " + name);
         }
         String measured = line.substring(name.length() + 1);
         String wanted = ModelFormat.values(expected).get(field);
@@ -131,26 +166,26 @@ final class ModelReader {
 
     private void readMeasurement(String line, int number) throws ModelFileException {
         if (sealed) {
-            throw damaged(number, "it follows the end of the model");
+            throw damaged(file, number, "it follows the end of the model");
         }
         if (line.startsWith(ModelFormat.COMPLETE)) {
             if (!plan.complete() || !line.equals(ModelFormat.COMPLETE + plan.measured())) {
-                throw damaged(number, "it ends the model after " + plan.measured() + " measurements, where it does not end");
+                throw damaged(file, number, "it ends the model after " + plan.measured() + " measurements, where it does not end");
             }
             sealed = true;
             return;
         }
         if (plan.complete()) {
-            throw damaged(number, "it follows the last measurement");
+            throw damaged(file, number, "it follows the last measurement");
         }
         try {
             plan.record(ModelFormat.performance(plan.next(), line));
         } catch (IllegalArgumentException e) {
-            throw damaged(number, e.getMessage());
+            throw damaged(file, number, e.getMessage());
         }
     }
 
-    private ModelFileException damaged(int number, String how) {
+    private static ModelFileException damaged(Path file, int number, String how) {
         return new ModelFileException(file + " is damaged in line " + number + ": " + how + "; delete it and measure the model again");
     }
 

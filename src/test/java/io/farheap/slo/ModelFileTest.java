@@ -53,6 +53,7 @@ class ModelFileTest {
         PerformanceModel measured = Models.measured(SUBJECT, SYSTEM).model();
         PerformanceModel loaded = ModelFile.load(file, SUBJECT);
         assertEquals(measured.space(), loaded.space());
+        assertEquals(SUBJECT, ModelFile.load(file).subject());
         for (int c = 1; c <= 2; c++) {
             for (int s = 0; s <= c; s++) {
                 for (int q = measured.space().minDepth(); q <= 8; q++) {
@@ -78,9 +79,25 @@ class ModelFileTest {
     }
 
     @Test
+    void aFileOfWhicheverSubjectIsLoadedOnlyWhole() throws IOException {
+        for (int length = 0; length < whole.length; length++) {
+            Files.write(file, Arrays.copyOf(whole, length));
+            assertThrows(ModelFileException.class, () -> ModelFile.load(file), length + " bytes");
+        }
+        String header = ModelFormat.header(SUBJECT, new ModelFormat.Checksum());
+        for (String changed : new String[] {header.replace("switches 1 ", "switches -1 "), header.replace("switches 1 ", "switches one "),
+            header.replace("read-percent 50 ", "read-percent 500 "), header.replace(" #", ""), header.replace("hardware", "h")}) {
+            Files.writeString(file, changed + "complete 0\n");
+            String message = assertThrows(ModelFileException.class, () -> ModelFile.load(file)).getMessage();
+            assertTrue(message.contains("is damaged in "), message);
+        }
+    }
+
+    @Test
     void anotherVersionIsRefused() throws IOException {
         Files.writeString(file, new String(whole).replace("version 3", "version 4"));
         assertTrue(refusal(SUBJECT).contains("format version 4, and this Farheap reads version 3"));
+        assertTrue(assertThrows(ModelFileException.class, () -> ModelFile.load(file)).getMessage().contains("format version 4"));
         Files.writeString(file, "{\"a\": 1}\n".repeat(20));
         assertTrue(refusal(SUBJECT).contains("is not a performance model"));
     }
@@ -92,6 +109,7 @@ class ModelFileTest {
             byte[] changed = whole.clone();
             changed[i] ^= (byte) (1 << i % 8);
             assertThrows(ModelFileException.class, () -> new ModelReader(file, changed, SUBJECT));
+            assertThrows(ModelFileException.class, () -> new ModelReader(file, changed));
         }
     }
 
