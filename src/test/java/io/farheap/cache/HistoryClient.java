@@ -42,6 +42,9 @@ final class HistoryClient implements Runnable {
         @Override
         public void completed(long token, int status) {
             long responded = System.nanoTime();
+            if (!outstanding) {
+                problems.add("a request at " + histories.address(window, first) + " was called back twice");
+            }
             outstanding = false;
             if (status == Status.LOST && mayLose) {
                 lost();
