@@ -778,14 +778,29 @@ final class SessionEngine implements RequestPath {
     private void complete(long id, int status) {
         Connection connection = connections[Connection.connectionOf(id)];
         int ended = connection.complete(id, status);
-        for (int i = 1; i < ended; i++) {
-            end(connection.take(id), WcStatus.SUCCESS);
+        if (ended > 1) {
+            endSuccessful(connection, ended - 1);
         }
         if (ended > 0) {
             end(connection.take(id), status);
         } else {
             // A flush; there is one at a time.
             routes.block(false);
+        }
+    }
+
+    /** Work requests that went before one of their list have ended; most of a list are of one request. */
+    private void endSuccessful(Connection connection, int count) {
+        for (int left = count; left > 0; ) {
+            long tag = connection.firstTag();
+            int same = connection.takeSame(tag, left);
+            left -= same;
+            if (tag >>> TAG_CHUNK_SHIFT != 0) {
+                end(tag, WcStatus.SUCCESS);
+            } else {
+                inFlight -= same;
+                requests.outstanding[(int) tag] -= same;
+            }
         }
     }
 

@@ -204,7 +204,7 @@ public final class Connection implements AutoCloseable {
         if (listed == 0) {
             return 0;
         }
-        requests.flags(listLast, listLastFlags | SendRequests.SIGNALED);
+        requests.end(listLast, listLastFlags | SendRequests.SIGNALED);
         listed = 0;
         int error = queuePair.post(requests, listFirst, listPayload);
         return error == 0 ? 0 : refuse(error, listFirst);
@@ -291,6 +291,21 @@ public final class Connection implements AutoCloseable {
         return tags[(int) completed++ & mask];
     }
 
+    /** The tag of the operation that ended first, which was posted by {@link #read}, {@link #write} or {@link #list}. */
+    public long firstTag() {
+        return tags[(int) completed & mask];
+    }
+
+    /** Frees the places of the operations that ended first and have one tag, {@code most} at most. @return how many */
+    public int takeSame(long tag, int most) {
+        int same = 0;
+        while (same < most && tags[(int) (completed + same) & mask] == tag) {
+            same++;
+        }
+        completed += same;
+        return same;
+    }
+
     /** Tells the ids of the operations in flight that come after the last whose id {@code known} accepts, in the order of posting. */
     public void forEachUnknown(LongPredicate known, LongConsumer consumer) {
         long first = completed;
@@ -346,12 +361,11 @@ public final class Connection implements AutoCloseable {
     }
 
     private void append(int slot, int opcode, int flags, long localAddress, int localKey, long remoteAddress, int remoteKey, int bytes) {
-        requests.prepare(slot, opcode, flags, localAddress, bytes, localKey, remoteAddress, remoteKey);
+        requests.prepareBefore((int) posted & mask, slot, opcode, flags, localAddress, bytes, localKey, remoteAddress, remoteKey);
         if (listed++ == 0) {
             listFirst = slot;
             listPayload = bytes;
         } else {
-            requests.link(listLast, slot);
             listPayload = Math.max(listPayload, bytes);
         }
         listLast = slot;

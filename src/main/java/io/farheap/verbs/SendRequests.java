@@ -47,9 +47,10 @@ public final class SendRequests implements AutoCloseable {
     private static final long SGE_LENGTH = Loader.offsetof(ibv_sge.class, "length");
 
     static {
-        // One store of 8 bytes sets both.
-        if (Loader.offsetof(ibv_sge.class, "lkey") != SGE_LENGTH + Integer.BYTES || ByteOrder.nativeOrder() != ByteOrder.LITTLE_ENDIAN) {
-            throw new UnsupportedOperationException("ibv_sge is laid out in another way than Farheap was written for");
+        // One store of 8 bytes sets two fields.
+        if (Loader.offsetof(ibv_sge.class, "lkey") != SGE_LENGTH + Integer.BYTES || SEND_FLAGS != OPCODE + Integer.BYTES
+            || ByteOrder.nativeOrder() != ByteOrder.LITTLE_ENDIAN) {
+            throw new UnsupportedOperationException("ibv_send_wr or ibv_sge is laid out in another way than Farheap was written for");
         }
     }
 
@@ -126,16 +127,28 @@ public final class SendRequests implements AutoCloseable {
     /** As {@link #prepare}; the request's place in a list stays as it is. */
     public void aim(int index, int opcode, int flags, long localAddress, int bytes, int localKey, long remoteAddress, int remoteKey) {
         long at = address(index);
-        MEMORY.set(JAVA_INT_UNALIGNED, at + OPCODE, opcode);
-        MEMORY.set(JAVA_INT_UNALIGNED, at + SEND_FLAGS, flags);
+        aim(at, opcode, flags, localAddress, bytes, localKey, remoteAddress, remoteKey);
+    }
+
+    /** As {@link #prepare}, of a request that {@code next} follows in its list: the last of the list is to be {@linkplain #end ended}. */
+    public void prepareBefore(int next, int index, int opcode, int flags, long localAddress, int bytes, int localKey, long remoteAddress, int remoteKey) {
+        long at = address(index);
+        MEMORY.set(JAVA_LONG_UNALIGNED, at + NEXT, address(next));
+        aim(at, opcode, flags, localAddress, bytes, localKey, remoteAddress, remoteKey);
+    }
+
+    private static void aim(long at, int opcode, int flags, long localAddress, int bytes, int localKey, long remoteAddress, int remoteKey) {
+        MEMORY.set(JAVA_LONG_UNALIGNED, at + OPCODE, opcode | (long) flags << Integer.SIZE);
         MEMORY.set(JAVA_LONG_UNALIGNED, at + REMOTE_ADDRESS, remoteAddress);
         MEMORY.set(JAVA_INT_UNALIGNED, at + REMOTE_KEY, remoteKey);
         local(at, localAddress, bytes, localKey);
     }
 
-    /** Sets a request's flags anew. */
-    public void flags(int index, int flags) {
-        MEMORY.set(JAVA_INT_UNALIGNED, address(index) + SEND_FLAGS, flags);
+    /** Makes a request the last of its list, with other flags. */
+    public void end(int index, int flags) {
+        long at = address(index);
+        MEMORY.set(JAVA_LONG_UNALIGNED, at + NEXT, 0L);
+        MEMORY.set(JAVA_INT_UNALIGNED, at + SEND_FLAGS, flags);
     }
 
     /** Makes {@code next} follow {@code index} in one list, posted by one call. */
@@ -170,7 +183,7 @@ public final class SendRequests implements AutoCloseable {
         return address + Objects.checkIndex(index, count) * STRIDE;
     }
 
-    private void local(long at, long localAddress, int bytes, int localKey) {
+    private static void local(long at, long localAddress, int bytes, int localKey) {
         MEMORY.set(JAVA_LONG_UNALIGNED, at + SGE + SGE_ADDRESS, localAddress);
         MEMORY.set(JAVA_LONG_UNALIGNED, at + SGE + SGE_LENGTH, Integer.toUnsignedLong(bytes) | (long) localKey << 32);
     }
