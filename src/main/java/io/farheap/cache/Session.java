@@ -200,9 +200,9 @@ public final class Session implements AutoCloseable, MigrationParticipant {
 
     /**
      * Reads many records of one length into a registered buffer: record {@code i} from {@code addresses[i]} to {@code offset + i * length}.
-     * They are one request, with one callback when all are there, and no order among them; they are posted to each server as one list, so
-     * a record costs a fraction of what a request of its own does. A later request waits for the records that it overlaps, and not for all:
-     * where a migration holds some, it may be called back before this one.
+     * They are one request, with one callback when all are there, and no order among them; they go to each server as one list, or into its
+     * batches, so a record costs a fraction of what a request of its own does. A later request waits for the records that it overlaps, and
+     * not for all: where a migration holds some, it may be called back before this one.
      *
      * @param addresses in the cache; not kept
      * @param count     how many of them, from 1 to half of {@link CacheBuilder#requests}; up to the queue depth they are posted at once

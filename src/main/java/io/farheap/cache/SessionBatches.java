@@ -227,7 +227,8 @@ final class SessionBatches implements RequestPath {
             return false;
         }
         for (BatchLane lane : lanes) {
-            if (!lane.connection.failed() && lane.connection.room() < count) {
+            // What never fits goes the direct way.
+            if (!lane.connection.failed() && lane.connection.room() < Math.min(count, lane.connection.mostRoom())) {
                 return false;
             }
         }

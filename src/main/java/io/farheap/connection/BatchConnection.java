@@ -241,6 +241,11 @@ public final class BatchConnection implements AutoCloseable {
         return failed ? 0 : Math.max(0, free() * batch - openCount);
     }
 
+    /** What {@link #room} says while nothing is on its way. */
+    public int mostRoom() {
+        return shape.queueDepth() * batch;
+    }
+
     /** A mark behind everything that was added so far; see {@link #answered(long)}. */
     public long mark() {
         return openCount == 0 ? sent : sent + 1;

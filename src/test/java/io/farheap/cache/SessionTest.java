@@ -16,6 +16,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.LongStream;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
@@ -111,6 +112,32 @@ class SessionTest {
         }
         session.readBlocking(0, buffer, 0, CAPACITY);
         assertEquals(-1, MemorySegment.ofArray(shadow).mismatch(buffer.segment().asSlice(0, CAPACITY)));
+    }
+
+    @Test
+    void aRequestMayHaveMoreRecordsThanAllBatchesHold() {
+        int records = 500;
+        long[] addresses = LongStream.range(0, records).map(i -> i * 24).toArray();
+        try (Cache large = Cache.builder().capacity(Cluster.REGION_BYTES).servers(cluster.addresses()).requests(1024).configuration(configuration).create();
+             Session other = large.openSession();
+             Buffer memory = large.allocate(2L * records * 8)) {
+            for (int i = 0; i < records; i++) {
+                memory.segment().setAtIndex(JAVA_LONG, i, i + 1);
+            }
+            int[] called = new int[1];
+            Completion count = (token, status) -> called[0] += status == Status.OK ? 1 : 100;
+            while (!other.writeAll(addresses, records, memory, 0, 8, count, 0)) {
+                other.awaitProgress();
+            }
+            while (!other.readAll(addresses, records, memory, records * 8L, 8, count, 0)) {
+                other.awaitProgress();
+            }
+            other.drain();
+            assertEquals(2, called[0]);
+            for (int i = 0; i < records; i++) {
+                assertEquals(i + 1, memory.segment().getAtIndex(JAVA_LONG, records + i));
+            }
+        }
     }
 
     @Test
