@@ -1,7 +1,7 @@
 package io.farheap.cache;
 
 /**
- * Requests for many records whose records have become requests of their own, because something was in their way. Called back when the
+ * Requests for many records whose records have become requests of their own, or groups in batches. Called back when the
  * last of these has been. One thread at a time; nothing here allocates after construction.
  */
 final class Parts implements Completion {
