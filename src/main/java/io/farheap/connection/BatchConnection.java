@@ -251,9 +251,9 @@ public final class BatchConnection implements AutoCloseable {
         return openCount == 0 ? sent : sent + 1;
     }
 
-    /** Whether everything before a mark is answered, or lost. */
+    /** Whether everything before a mark is answered, lost or {@linkplain #withdraw withdrawn}. */
     public boolean answered(long mark) {
-        return answered >= mark;
+        return answered >= mark || isAnswered();
     }
 
     /** Whether the connection failed: nothing is sent any more, and what was unanswered is {@linkplain #succeeded not succeeded}. */

@@ -100,6 +100,23 @@ class BatchTest {
         }
     }
 
+    /** Else a migration would wait for a request that went another way. */
+    @Test
+    void aMarkIsReachedWhereWhatWasBeforeItIsWithdrawn() {
+        start(1, Idle.SPIN);
+        try (BatchClient client = new BatchClient(server, new RingShape(2, 4), 1)) {
+            int region = client.allocate().regionId();
+            client.batches.addRead(region, 0, 8, client.address());
+            long mark = client.batches.mark();
+            assertFalse(client.batches.answered(mark));
+            client.batches.withdraw();
+            assertTrue(client.batches.answered(mark));
+            client.batches.addRead(region, 0, 8, client.address());
+            assertFalse(client.batches.answered(client.batches.mark()));
+            client.drain();
+        }
+    }
+
     /** Whoever goes to sleep again and again before he takes answers must not use up the places of what he has not taken. */
     @Test
     void wakeUpsTakeNoPlaces() {
