@@ -30,7 +30,7 @@ final class SessionConnections implements Links {
     private final int doorbellBatch;
     /** Excludes those who make and end connections, which takes as long as servers take to answer. */
     private final ReentrantLock changing = new ReentrantLock();
-    /** Changed under the gate's claim. */
+    /** Guarded by {@code changing}. */
     private final List<ServerConnection> connections = new ArrayList<>();
     private int nextNumber;
     /** {@code nanoTime}. One migration at a time flushes. */
@@ -117,7 +117,7 @@ final class SessionConnections implements Links {
         gate.claim();
         try {
             Connection connection = engine.connection(region.serverIndex());
-            if (connection != null && connection.failed() || closed && !idle(region.serverIndex())) {
+            if (connection == null || connection.failed() || closed && !idle(region.serverIndex())) {
                 unknown = true;
             } else if (!idle(region.serverIndex())) {
                 unknown = !engine.flush(connection, region, scratch.address(), scratch.localKey());
@@ -140,15 +140,12 @@ final class SessionConnections implements Links {
         gate.claim();
         try {
             Connection connection = engine.connection(region.serverIndex());
-            if (connection == null) {
-                return true;
-            }
-            done = closed || engine.flushed(connection);
+            done = connection == null || closed || engine.flushed(connection);
             if (!done && System.nanoTime() - flushDeadline > 0) {
                 connection.fail();
                 done = true;
             }
-            unknown = connection.failed() || closed && !idle(region.serverIndex());
+            unknown = connection == null || connection.failed() || closed && !idle(region.serverIndex());
         } finally {
             gate.unclaim();
         }
@@ -158,17 +155,25 @@ final class SessionConnections implements Links {
         return done || unknown;
     }
 
-    /** Whether nothing is known to be, or may still be, on its way to a server. */
+    /** Whether nothing is on its way to a server, and that is known. */
     private boolean idle(int server) {
         Connection connection = engine.connection(server);
-        return connection == null || connection.inFlight() == 0 && !connection.failed();
+        return connection != null && connection.inFlight() == 0 && !connection.failed();
     }
 
-    /** A failed connection posts nothing any more, so the fence needs no claim. */
+    /**
+     * Returns when nothing of what is unknown can come to pass any more. Where another thread replaces the connection, that does it. A
+     * failed connection posts nothing any more, so the fence needs no claim.
+     */
     private void fence(RemoteServer server) {
-        ServerConnection connection = find(server);
-        if (connection != null) {
-            connection.fence();
+        changing.lock();
+        try {
+            ServerConnection connection = find(server);
+            if (connection != null && (closed || connection.connection().failed())) {
+                connection.fence();
+            }
+        } finally {
+            changing.unlock();
         }
     }
 

@@ -30,7 +30,7 @@ final class SessionRings implements Links {
     private final RingShape shape;
     /** Excludes those who make and end rings, which takes as long as servers take to answer. */
     private final ReentrantLock changing = new ReentrantLock();
-    /** Changed under the gate's claim. */
+    /** Guarded by {@code changing}. */
     private final List<ServerRing> rings = new ArrayList<>();
     /** Disconnected; their last answers may not have been taken yet. */
     private final List<ServerRing> retired = new ArrayList<>();
@@ -138,7 +138,7 @@ final class SessionRings implements Links {
     @Override
     public boolean flushedAlready(RemoteRegion region) {
         BatchConnection connection = batches.connection(region.serverIndex());
-        return direct.flushedAlready(region) && (connection == null || connection.isAnswered() && !connection.failed());
+        return direct.flushedAlready(region) && connection != null && connection.isAnswered() && !connection.failed();
     }
 
     @Override
@@ -158,9 +158,9 @@ final class SessionRings implements Links {
         gate.claim();
         try {
             BatchConnection connection = batches.connection(server.index());
-            if (connection != null && (connection.failed() || closed && !connection.isAnswered())) {
+            if (connection == null || connection.failed() || closed && !connection.isAnswered()) {
                 unknown = true;
-            } else if (connection != null) {
+            } else {
                 flushMark = connection.mark();
                 flushDeadline = System.nanoTime() + FLUSH_TIMEOUT_NANOS;
                 connection.send();
@@ -183,18 +183,15 @@ final class SessionRings implements Links {
         gate.claim();
         try {
             BatchConnection connection = batches.connection(server.index());
-            if (connection == null) {
-                return true;
-            }
-            if (!closed && !connection.answered(flushMark)) {
+            if (connection != null && !closed && !connection.answered(flushMark)) {
                 connection.send();
                 connection.receive();
                 if (!connection.answered(flushMark) && System.nanoTime() - flushDeadline > 0) {
                     connection.fail();
                 }
             }
-            done = connection.answered(flushMark);
-            unknown = connection.failed() || !done && closed;
+            done = connection != null && connection.answered(flushMark);
+            unknown = connection == null || connection.failed() || !done && closed;
         } finally {
             gate.unclaim();
         }
@@ -204,11 +201,19 @@ final class SessionRings implements Links {
         return done || unknown;
     }
 
-    /** A failed connection sends nothing any more, so the fence needs no claim. */
+    /**
+     * Returns when nothing of what is unknown can come to pass any more. Where another thread replaces the connection, that does it. A
+     * failed connection sends nothing any more, so the fence needs no claim.
+     */
     private void fence(RemoteServer server) {
-        ServerRing ring = find(server);
-        if (ring != null) {
-            ring.fence();
+        changing.lock();
+        try {
+            ServerRing ring = find(server);
+            if (ring != null && (closed || ring.connection().failed())) {
+                ring.fence();
+            }
+        } finally {
+            changing.unlock();
         }
     }
 

@@ -263,8 +263,9 @@ final class BenchCacheCommand implements Callable<Integer> {
             throughput.series(name + ", lists", x, some.stream().mapToDouble(row -> row.oneSided().list() / 1e6).toArray());
             List<Row> small = some.stream().filter(row -> row.batch() > 1).toList();
             if (!small.isEmpty()) {
-                throughput.series(name + ", batches and a server thread", small.stream().mapToDouble(Row::size).toArray(),
-                    small.stream().mapToDouble(row -> row.batched() / 1e6).toArray());
+                double[] smallX = small.stream().mapToDouble(Row::size).toArray();
+                throughput.series(name + ", batches and a server thread", smallX, small.stream().mapToDouble(row -> row.batched() / 1e6).toArray());
+                throughput.series(name + "All, the same", smallX, small.stream().mapToDouble(row -> row.together() / 1e6).toArray());
             }
         }
         return new Plot[] {latency, throughput};

@@ -1,5 +1,7 @@
 package io.farheap.cache;
 
+import io.farheap.connection.BatchConnection;
+import io.farheap.connection.Connection;
 import io.farheap.latency.LatencyTracking;
 import io.farheap.region.MigrationOptions;
 import io.farheap.region.Pause;
@@ -18,9 +20,11 @@ import java.lang.foreign.MemorySegment;
 import java.lang.reflect.Field;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static org.junit.jupiter.api.Assertions.assertEquals;
@@ -97,6 +101,36 @@ class FailureTest {
         failConnection(session, 1);
         cache.migrate(0, cluster.address(1));
         session.readBlocking(0, buffer, 8, 8);
+        assertEquals(5, buffer.segment().get(JAVA_LONG, 8));
+    }
+
+    /** Whoever opens a session reconnects client threads; the migration meanwhile must neither trip over that nor pass it by. */
+    @Test
+    void connectionsAreReplacedWhileARegionMoves() throws Exception {
+        buffer.segment().set(JAVA_LONG, 0, 5);
+        session.writeBlocking(0, buffer, 0, 8);
+        AtomicBoolean enough = new AtomicBoolean();
+        CompletableFuture<Void> replacing = CompletableFuture.runAsync(() -> {
+            for (int i = 0; !enough.get(); i++) {
+                try {
+                    failConnection(session, i & 1);
+                } catch (ReflectiveOperationException e) {
+                    throw new IllegalStateException(e);
+                }
+                cache.openSession().close();
+            }
+        });
+        try {
+            for (int i = 1; i <= TestDevice.scaled(60); i++) {
+                cache.migrate(0, cluster.address(i & 1));
+            }
+        } finally {
+            enough.set(true);
+            replacing.get(PATIENCE_SECONDS, TimeUnit.SECONDS);
+        }
+        try (Session other = cache.openSession()) {
+            other.readBlocking(0, buffer, 8, 8);
+        }
         assertEquals(5, buffer.segment().get(JAVA_LONG, 8));
     }
 
@@ -234,10 +268,10 @@ class FailureTest {
         session.gate().claim();
         try {
             if (path instanceof SessionBatches batches) {
-                batches.connection(server).fail();
+                Optional.ofNullable(batches.connection(server)).ifPresent(BatchConnection::fail);
                 path = (RequestPath) field(batches, "engine");
             }
-            ((SessionEngine) path).connection(server).fail();
+            Optional.ofNullable(((SessionEngine) path).connection(server)).ifPresent(Connection::fail);
         } finally {
             session.gate().unclaim();
         }
