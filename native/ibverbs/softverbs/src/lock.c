@@ -19,8 +19,11 @@ void sv_mutex_init(pthread_mutex_t *mutex)
 void sv_lock_init(struct sv_lock *lock)
 {
 	atomic_init(&lock->owner, 0);
-	atomic_init(&lock->held, 0);
+	for (int turn = 0; turn < SV_LOCK_TURNS; turn++)
+		atomic_init(&lock->held[turn], 0);
+	atomic_init(&lock->turn, 0);
 	lock->steals = 0;
+	lock->last = 0;
 	sv_mutex_init(&lock->mutex);
 }
 
@@ -34,6 +37,12 @@ void sv_lock_destroy(struct sv_lock *lock)
 	pthread_mutex_destroy(&lock->mutex);
 }
 
+/* Under the mutex. */
+static bool is_held(struct sv_lock *lock)
+{
+	return atomic_load_explicit(&lock->held[atomic_load_explicit(&lock->turn, memory_order_relaxed)], memory_order_acquire);
+}
+
 /* Under the mutex: take the bias from its owner and wait until it is out. */
 static bool revoke(struct sv_lock *lock, uintptr_t self)
 {
@@ -43,8 +52,22 @@ static bool revoke(struct sv_lock *lock, uintptr_t self)
 		return false;
 	atomic_store_explicit(&lock->owner, 0, memory_order_release);
 	sv_barrier_process();
-	while (atomic_load_explicit(&lock->held, memory_order_acquire))
+	while (is_held(lock))
 		sched_yield();
+	return true;
+}
+
+/* Under the mutex. False: no flag is left. */
+static bool take_turn(struct sv_lock *lock, uintptr_t self)
+{
+	uint32_t next = atomic_load_explicit(&lock->turn, memory_order_relaxed) + 1;
+
+	if (lock->last == self)
+		return true;
+	if (next == SV_LOCK_TURNS)
+		return false;
+	atomic_store_explicit(&lock->turn, next, memory_order_release);
+	lock->last = self;
 	return true;
 }
 
@@ -53,7 +76,7 @@ void sv_lock_slow(struct sv_lock *lock, uintptr_t self)
 	pthread_mutex_lock(&lock->mutex);
 	if (revoke(lock, self))
 		lock->steals++;
-	if (lock->steals < MAX_STEALS)
+	if (lock->steals < MAX_STEALS && take_turn(lock, self))
 		atomic_store_explicit(&lock->owner, self, memory_order_release);
 }
 
@@ -73,7 +96,7 @@ bool sv_lock_try(struct sv_lock *lock, bool counts)
 		return true;
 	atomic_store_explicit(&lock->owner, 0, memory_order_release);
 	sv_barrier_process();
-	if (atomic_load_explicit(&lock->held, memory_order_acquire)) {
+	if (is_held(lock)) {
 		atomic_store_explicit(&lock->owner, owner, memory_order_release);
 		pthread_mutex_unlock(&lock->mutex);
 		return false;

@@ -14,6 +14,8 @@ import io.farheap.verbs.VerbsException;
 import io.farheap.verbs.WcStatus;
 
 import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 import java.util.Arrays;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
@@ -51,6 +53,16 @@ public final class BatchConnection implements AutoCloseable {
     private static final int REAP_MASK = 3;
     private static final long PROBE_NANOS = 100_000_000L;
     private static final long TORN_NANOS = 1_000_000_000L;
+
+    private static final VarHandle OPEN_COUNT;
+
+    static {
+        try {
+            OPEN_COUNT = MethodHandles.lookup().findVarHandle(BatchConnection.class, "openCount", int.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
 
     private final RingShape shape;
     private final int batch;
@@ -226,9 +238,10 @@ public final class BatchConnection implements AutoCloseable {
         return (int) (sent - answered);
     }
 
-    /** Whether nothing is waiting or unanswered. */
+    /** Whether nothing is waiting or unanswered. Another thread is told no, or what holds of all that was added before it knew the owner to be out. */
     public boolean isAnswered() {
-        return openCount == 0 && answered == sent;
+        // A batch counts as sent before it stops being open.
+        return (int) OPEN_COUNT.getAcquire(this) == 0 && answered == sent;
     }
 
     /** Whether nothing is waiting, unanswered or unfinished. */
@@ -487,7 +500,7 @@ public final class BatchConnection implements AutoCloseable {
         openSlot = slot(sent + 1);
         openAt = requestSlot(openSlot) + BatchFormat.HEADER_BYTES;
         openHash = BatchFormat.start();
-        openCount = 0;
+        OPEN_COUNT.setRelease(this, 0);
         limit();
     }
 
