@@ -219,13 +219,14 @@ final class SessionRings implements Links {
 
     @Override
     public void close() {
-        direct.close();
         changing.lock();
         try {
             gate.claim();
             boolean first = !closed;
             closed = true;
             gate.unclaim();
+            // Not before: who finds a ring failed, and this not closed, fails its direct connection too.
+            direct.close();
             if (first) {
                 rings.forEach(ServerRing::close);
                 retired.forEach(ServerRing::close);

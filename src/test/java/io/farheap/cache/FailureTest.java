@@ -134,6 +134,32 @@ class FailureTest {
         assertEquals(5, buffer.segment().get(JAVA_LONG, 8));
     }
 
+    /** A session without connections is given new ones by the migration, unless it closes meanwhile. */
+    @Test
+    void sessionsThatHaveLostTheirConnectionsCloseWhileARegionMoves() throws Exception {
+        AtomicBoolean enough = new AtomicBoolean();
+        CompletableFuture<Void> closing = CompletableFuture.runAsync(() -> {
+            while (!enough.get()) {
+                Session other = cache.openSession();
+                try {
+                    failConnection(other, 0);
+                    failConnection(other, 1);
+                } catch (ReflectiveOperationException e) {
+                    throw new IllegalStateException(e);
+                }
+                other.close();
+            }
+        });
+        try {
+            for (int i = 1; i <= TestDevice.scaled(40); i++) {
+                cache.migrate(0, cluster.address(i & 1));
+            }
+        } finally {
+            enough.set(true);
+            closing.get(PATIENCE_SECONDS, TimeUnit.SECONDS);
+        }
+    }
+
     @Test
     void aCallbackThatIssuesAgainAfterALossDoesNotKeepPollFromReturning() throws Exception {
         failConnection(session, 0);
