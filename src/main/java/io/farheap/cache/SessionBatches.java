@@ -258,9 +258,7 @@ final class SessionBatches implements RequestPath {
                 continue;
             }
             int entry = connection.nextEntry();
-            int added = write
-                ? connection.addWrites(which, done, groups.size - done, groups.region, groups.offset, length, local)
-                : connection.addReads(which, done, groups.size - done, groups.region, groups.offset, length, local);
+            int added = connection.addAll(write, which, done, groups.size - done, groups.region, groups.offset, length, local);
             lane.fill(entry, added, write, addresses, which, done, length, buffer, at, parts, whole);
             if (latency != null) {
                 time(lane, entry, latency.due(added));

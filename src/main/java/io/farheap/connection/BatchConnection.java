@@ -287,7 +287,7 @@ public final class BatchConnection implements AutoCloseable {
         stage(at, request, offset);
         openHash = BatchFormat.mix(openHash, request, offset);
         openAt = at + BatchFormat.REQUEST_BYTES;
-        int entry = openSlot * batch + openCount;
+        int entry = nextEntry();
         readBytes[entry] = bytes;
         locals[entry] = local;
         openCount++;
@@ -316,57 +316,43 @@ public final class BatchConnection implements AutoCloseable {
     }
 
     /**
-     * Adds reads of one length from chosen places, as many as the open batch has room for. Their entries follow one another.
+     * Adds reads of one length from chosen places, or writes, whose payloads are copied at once: as many as the open batch has room for. Their
+     * entries follow one another.
      *
      * @param which  the records, by number
      * @param from   the first in {@code which}
      * @param count  how many are wanted
      * @param region of the record in each place of {@code which}
      * @param offset in it
-     * @param local  where record 0 goes; record {@code n} goes {@code n * bytes} behind it
+     * @param local  where record 0 goes, or comes from; record {@code n} does {@code n * bytes} behind it
      * @return how many were added
      */
-    public int addReads(int[] which, int from, int count, int[] region, long[] offset, int bytes, long local) {
+    public int addAll(boolean write, int[] which, int from, int count, int[] region, long[] offset, int bytes, long local) {
+        int operation = write ? BatchFormat.WRITE : BatchFormat.READ;
         int added = Math.min(count, openLimit - openCount);
-        int entry = first() + openCount;
+        int entry = nextEntry();
         long to = outAddress + openAt;
         long hash = openHash;
         for (int i = from; i < from + added; i++, entry++) {
-            long request = BatchFormat.request(BatchFormat.READ, region[i], bytes);
+            long request = BatchFormat.request(operation, region[i], bytes);
+            long place = local + (long) which[i] * bytes;
             NativeMemory.ALL.set(JAVA_LONG_UNALIGNED, to, request);
             NativeMemory.ALL.set(JAVA_LONG_UNALIGNED, to + Long.BYTES, offset[i]);
             hash = BatchFormat.mix(hash, request, offset[i]);
             to += BatchFormat.REQUEST_BYTES;
-            readBytes[entry] = bytes;
-            locals[entry] = local + (long) which[i] * bytes;
+            if (write) {
+                hash = Payload.fromMemory(place, to, bytes, hash);
+                to += BatchFormat.padded(bytes);
+                readBytes[entry] = 0;
+            } else {
+                readBytes[entry] = bytes;
+                locals[entry] = place;
+            }
         }
-        return added(added, to, hash);
-    }
-
-    /** As {@link #addReads} for writes, whose payloads are copied at once. @param local where the payload of record 0 is */
-    public int addWrites(int[] which, int from, int count, int[] region, long[] offset, int bytes, long local) {
-        int added = Math.min(count, openLimit - openCount);
-        int entry = first() + openCount;
-        long to = outAddress + openAt;
-        long hash = openHash;
-        for (int i = from; i < from + added; i++, entry++) {
-            long request = BatchFormat.request(BatchFormat.WRITE, region[i], bytes);
-            NativeMemory.ALL.set(JAVA_LONG_UNALIGNED, to, request);
-            NativeMemory.ALL.set(JAVA_LONG_UNALIGNED, to + Long.BYTES, offset[i]);
-            hash = BatchFormat.mix(hash, request, offset[i]);
-            to += BatchFormat.REQUEST_BYTES;
-            hash = Payload.fromMemory(local + (long) which[i] * bytes, to, bytes, hash);
-            to += BatchFormat.padded(bytes);
-            readBytes[entry] = 0;
-        }
-        return added(added, to, hash);
-    }
-
-    private int added(int count, long to, long hash) {
         openAt = to - outAddress;
         openHash = hash;
-        openCount += count;
-        return count;
+        openCount += added;
+        return added;
     }
 
     /** The entry that the next request will be. */
@@ -389,7 +375,7 @@ public final class BatchConnection implements AutoCloseable {
         stage(at, request, offset);
         openHash = BatchFormat.mix(openHash, request, offset);
         openAt = at + BatchFormat.REQUEST_BYTES;
-        return openSlot * batch + openCount;
+        return nextEntry();
     }
 
     private int endWrite(int entry, int bytes) {
