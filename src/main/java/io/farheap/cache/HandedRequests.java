@@ -17,12 +17,15 @@ final class HandedRequests implements RequestPath, Completion {
 
     private static final int STATUS_SHIFT = 32;
     private static final long HELD_PATIENCE_NANOS = 1_000_000;
+    private static final int NONE = -1;
+    /** So often a request for many records is refused before they go one by one: others may leave no room for all at once. */
+    private static final int PATIENCE_ROUNDS = 32;
 
     private final ClientThread thread;
     private final Session session;
     private final RegionTable table;
     private final OperationLatency latency;
-    private final Parts parts;
+    private final HandedGroups groups;
 
     private final boolean[] write;
     private final long[] address;
@@ -52,6 +55,11 @@ final class HandedRequests implements RequestPath, Completion {
     /** The client thread's: slots that a migration holds up and its session has no place for, in the order of issue. */
     private final int[] deferred;
     private int deferredCount;
+    /** The client thread's: the record that is next of the oldest request in {@code issued}, where its records go one by one. */
+    private int nextRecord = NONE;
+    private int recordsLeft;
+    private int refused;
+    private final long[] addresses;
     /** Requests that wait for a migration, as the client thread knows it: of all sessions that hand over to it. */
     private volatile int held;
     /** The client thread's: there is something of which the session has not been told. */
@@ -63,7 +71,8 @@ final class HandedRequests implements RequestPath, Completion {
         this.session = session;
         this.table = table;
         this.latency = latency;
-        this.parts = new Parts(capacity);
+        this.groups = new HandedGroups(capacity);
+        addresses = new long[capacity];
         write = new boolean[capacity];
         address = new long[capacity];
         length = new long[capacity];
@@ -95,7 +104,13 @@ final class HandedRequests implements RequestPath, Completion {
         if (freeCount == 0 || tooManyHeld(freeCount, isWrite, at, bytes)) {
             return false;
         }
-        hand(isWrite, at, bytes, from, localAddress, other, whenDone, itsToken);
+        int slot = free[--freeCount];
+        fill(slot, isWrite, at, bytes, from, localAddress, other, whenDone, itsToken);
+        if (latency != null) {
+            time(slot, latency.due());
+        }
+        issued.offer(slot);
+        wake();
         return true;
     }
 
@@ -104,8 +119,8 @@ final class HandedRequests implements RequestPath, Completion {
         return left <= free.length / 2 && table.holds(isWrite, at, bytes);
     }
 
-    private void hand(boolean isWrite, long at, long bytes, Buffer from, long localAddress, MemorySegment other, Completion whenDone, long itsToken) {
-        int slot = free[--freeCount];
+    private void fill(int slot, boolean isWrite, long at, long bytes, Buffer from, long localAddress, MemorySegment other, Completion whenDone,
+                      long itsToken) {
         write[slot] = isWrite;
         address[slot] = at;
         length[slot] = bytes;
@@ -122,16 +137,11 @@ final class HandedRequests implements RequestPath, Completion {
         if (segment[slot] != other) {
             segment[slot] = other;
         }
-        if (latency != null) {
-            time(slot);
-        }
-        issued.offer(slot);
-        wake();
     }
 
-    private void time(int slot) {
-        timed[slot] = latency.due();
-        if (timed[slot] > 0) {
+    private void time(int slot, int due) {
+        timed[slot] = due;
+        if (due > 0) {
             issuedAt[slot] = System.nanoTime();
         }
     }
@@ -142,22 +152,32 @@ final class HandedRequests implements RequestPath, Completion {
         thread.wakeIfAsleep();
     }
 
-    /** The records are requests of their own. */
+    /** Each record has a slot; the first one's is that of the request, and alone goes through the rings. */
     @Override
-    public boolean issueAll(boolean isWrite, long[] addresses, int count, int bytes, Buffer from, long localAddress, Completion whenDone,
+    public boolean issueAll(boolean isWrite, long[] from, int count, int bytes, Buffer buffer, long localAddress, Completion whenDone,
                             long itsToken) {
-        if (count > freeCount || parts.full()) {
+        if (count > freeCount) {
             return false;
         }
         for (int i = 0; i < count; i++) {
-            if (tooManyHeld(freeCount - i, isWrite, addresses[i], bytes)) {
+            if (tooManyHeld(freeCount - i, isWrite, from[i], bytes)) {
                 return false;
             }
         }
-        int whole = parts.begin(count, whenDone, itsToken);
-        for (int i = 0; i < count; i++) {
-            hand(isWrite, addresses[i], bytes, from, localAddress + (long) i * bytes, null, parts, whole);
+        int whole = free[--freeCount];
+        fill(whole, isWrite, from[0], bytes, buffer, localAddress, null, whenDone, itsToken);
+        groups.begin(whole, count);
+        for (int i = 1, last = whole; i < count; i++) {
+            int slot = free[--freeCount];
+            address[slot] = from[i];
+            groups.link(last, slot);
+            last = slot;
         }
+        if (latency != null) {
+            time(whole, latency.due(count));
+        }
+        issued.offer(whole);
+        wake();
         return true;
     }
 
@@ -195,12 +215,21 @@ final class HandedRequests implements RequestPath, Completion {
         if (segment[slot] != null) {
             segment[slot] = null;
         }
-        free[freeCount++] = slot;
+        release(slot);
         inCallback = true;
         try {
             whenDone.completed(itsToken, status);
         } finally {
             inCallback = false;
+        }
+    }
+
+    private void release(int slot) {
+        int records = groups.end(slot);
+        free[freeCount++] = slot;
+        for (int i = 1, record = slot; i < records; i++) {
+            record = groups.next(record);
+            free[freeCount++] = record;
         }
     }
 
@@ -236,24 +265,81 @@ final class HandedRequests implements RequestPath, Completion {
         boolean flush = flushing;
         while (issued.hasNext()) {
             int slot = (int) issued.peek();
-            if (deferredCount == 0 || !isBehindDeferred(slot, deferredCount)) {
-                if (issue(path, slot)) {
-                    issued.remove();
-                    count++;
-                    continue;
-                }
-                if (!path.waits(write[slot], address[slot], length[slot])) {
-                    return count;
-                }
+            if (!(groups.records(slot) == 1 ? take(path, slot) : takeAll(path, slot))) {
+                return count;
             }
-            deferred[deferredCount++] = slot;
             issued.remove();
+            count++;
         }
         if (flush) {
             flushing = false;
             path.flush();
         }
         return count;
+    }
+
+    /** Issues a request or a record, or defers it. @return false where there is no room */
+    private boolean take(RequestPath path, int slot) {
+        if (deferredCount == 0 || !isBehindDeferred(slot, deferredCount)) {
+            if (issue(path, slot)) {
+                return true;
+            }
+            if (!path.waits(write[slot], address[slot], length[slot])) {
+                return false;
+            }
+        }
+        deferred[deferredCount++] = slot;
+        return true;
+    }
+
+    /** As {@link #take} for a request for many records. */
+    private boolean takeAll(RequestPath path, int whole) {
+        if (nextRecord == NONE) {
+            if (deferredCount == 0) {
+                if (issueAll(path, whole)) {
+                    refused = 0;
+                    return true;
+                }
+                if (++refused < PATIENCE_ROUNDS) {
+                    return false;
+                }
+            }
+            refused = 0;
+            split(whole);
+        }
+        while (recordsLeft > 0) {
+            if (!take(path, nextRecord)) {
+                return false;
+            }
+            nextRecord = groups.next(nextRecord);
+            recordsLeft--;
+        }
+        nextRecord = NONE;
+        return true;
+    }
+
+    private boolean issueAll(RequestPath path, int whole) {
+        int records = groups.records(whole);
+        for (int i = 0, record = whole; i < records; i++) {
+            addresses[i] = address[record];
+            record = groups.next(record);
+        }
+        taken[whole] = path.issueAll(write[whole], addresses, records, (int) length[whole], buffer[whole], local[whole], this, whole);
+        return taken[whole];
+    }
+
+    /** From now on the records are requests of their own. */
+    private void split(int whole) {
+        groups.split(whole);
+        nextRecord = whole;
+        recordsLeft = groups.records(whole);
+        for (int i = 1, record = whole; i < recordsLeft; i++) {
+            record = groups.next(record);
+            write[record] = write[whole];
+            length[record] = length[whole];
+            buffer[record] = buffer[whole];
+            local[record] = local[whole] + i * length[whole];
+        }
     }
 
     private boolean issue(RequestPath path, int slot) {
@@ -287,10 +373,21 @@ final class HandedRequests implements RequestPath, Completion {
     @Override
     public void completed(long slot, int status) {
         taken[(int) slot] = false;
-        end(slot, status);
+        end((int) slot, status);
     }
 
-    private void end(long slot, int status) {
+    private void end(int slot, int status) {
+        if (!groups.isPart(slot)) {
+            offer(slot, status);
+            return;
+        }
+        int whole = groups.endPart(slot, status);
+        if (groups.ended(whole)) {
+            offer(whole, groups.status(whole));
+        }
+    }
+
+    private void offer(int slot, int status) {
         done.offer((long) status << STATUS_SHIFT | slot);
         news = true;
     }
@@ -327,9 +424,24 @@ final class HandedRequests implements RequestPath, Completion {
         }
         deferredCount = 0;
         while (issued.hasNext()) {
-            end(issued.peek(), status);
+            int slot = (int) issued.peek();
+            // First: once it has ended, its place in the ring may be needed.
             issued.remove();
+            if (nextRecord == NONE) {
+                end(slot, status);
+            } else {
+                endRecordsLeft(status);
+            }
         }
+    }
+
+    private void endRecordsLeft(int status) {
+        for (; recordsLeft > 0; recordsLeft--) {
+            int record = nextRecord;
+            nextRecord = groups.next(record);
+            end(record, status);
+        }
+        nextRecord = NONE;
     }
 
     /** On the client thread: whether something waits for room in its session. */

@@ -1,0 +1,140 @@
+package io.farheap.cache;
+
+import io.farheap.testing.Need;
+import io.farheap.testing.Needs;
+import io.farheap.testing.TestDevice;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.Parameter;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.MethodSource;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
+import java.util.stream.LongStream;
+import java.util.stream.Stream;
+
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+/** Requests for many records of sessions that share a client thread, whose own session has no room for all of them. */
+@Timeout(60)
+@ParameterizedClass(name = "{0}")
+@MethodSource("oneClientThread")
+class HandedRecordsTest {
+
+    private static final int REQUESTS = 64;
+    private static final int RECORDS = REQUESTS / 2;
+
+    @Parameter
+    private CacheConfiguration configuration;
+
+    private Cluster cluster;
+    private Cache cache;
+
+    static Stream<CacheConfiguration> oneClientThread() {
+        return Stream.of(CacheConfiguration.DIRECT.with(1, 0, 1, 8), CacheConfiguration.DIRECT.with(1, 1, 16, 4));
+    }
+
+    @BeforeEach
+    void create() {
+        cluster = new Cluster(4, 4);
+        cache = Cache.builder().capacity(4 * Cluster.REGION_BYTES).servers(cluster.addresses()).requests(REQUESTS).configuration(configuration).create();
+    }
+
+    @AfterEach
+    void close() {
+        cache.close();
+        cluster.close();
+    }
+
+    @Test
+    void sessionsThatShareAThreadReadBackWhatTheyWrote() {
+        List<CompletableFuture<Void>> sessions = IntStream.range(0, 3)
+            .mapToObj(session -> CompletableFuture.runAsync(() -> writeAndRead(session, TestDevice.scaled(400)))).toList();
+        sessions.forEach(CompletableFuture::join);
+    }
+
+    private void writeAndRead(int session, int rounds) {
+        // Over all regions, and none of another session's.
+        long[] addresses = LongStream.range(0, RECORDS).map(i -> i * (Cluster.REGION_BYTES / 8 + 24) + session * 8L).toArray();
+        int[] called = {0};
+        Completion count = (token, status) -> {
+            assertEquals(Status.OK, status);
+            assertEquals(called[0]++, token);
+        };
+        try (Session own = cache.openSession(); Buffer buffer = cache.allocate(4 * RECORDS * 8)) {
+            int issued = 0;
+            for (int round = 0; round < rounds; round++) {
+                for (int i = 0; i < RECORDS; i++) {
+                    buffer.segment().setAtIndex(JAVA_LONG, i, (long) round << 32 | i);
+                }
+                while (!own.writeAll(addresses, RECORDS, buffer, 0, 8, count, issued)) {
+                    own.awaitProgress();
+                }
+                issued++;
+                // Behind it, while it is on its way.
+                while (!own.readAll(addresses, RECORDS, buffer, RECORDS * 8, 8, count, issued)) {
+                    own.awaitProgress();
+                }
+                issued++;
+                own.drain();
+                assertEquals(-1, buffer.segment().asSlice(0, RECORDS * 8).mismatch(buffer.segment().asSlice(RECORDS * 8, RECORDS * 8)), "round " + round);
+            }
+            assertEquals(issued, called[0]);
+        }
+    }
+
+    @Test
+    @Needs(Need.LATE_OPERATIONS)
+    void recordsThatFindNoRoomTogetherGoOneByOne() {
+        long[] addresses = LongStream.range(0, RECORDS).map(i -> Cluster.REGION_BYTES - 64 + i * 24).toArray();
+        try (Session first = cache.openSession(); Session second = cache.openSession(); Buffer buffer = cache.allocate(4096)) {
+            for (int i = 0; i < RECORDS; i++) {
+                buffer.segment().setAtIndex(JAVA_LONG, i, i + 1);
+                second.writeBlocking(addresses[i], buffer, i * 8L, 8);
+            }
+            List<Integer> statuses = new ArrayList<>();
+            fillLate(first, buffer, () -> assertTrue(second.readAll(addresses, RECORDS, buffer, 1024, 8, (token, status) -> statuses.add(status), 0)));
+            second.drain();
+            first.drain();
+            assertEquals(List.of(Status.OK), statuses);
+            assertEquals(-1, buffer.segment().asSlice(0, RECORDS * 8).mismatch(buffer.segment().asSlice(1024, RECORDS * 8)));
+        }
+    }
+
+    @Test
+    @Needs(Need.LATE_OPERATIONS)
+    void recordsThatWaitForRoomEndWhenTheirSessionCloses() {
+        List<Integer> statuses = new ArrayList<>();
+        long[] addresses = LongStream.range(0, RECORDS).map(i -> i * 8).toArray();
+        try (Session first = cache.openSession(); Buffer buffer = cache.allocate(4096)) {
+            Session second = cache.openSession();
+            fillLate(first, buffer, () -> assertTrue(second.readAll(addresses, RECORDS, buffer, 1024, 8, (token, status) -> statuses.add(status), 0)));
+            second.close();
+            assertEquals(1, statuses.size());
+            assertTrue(statuses.get(0) == Status.OK || statuses.get(0) == Status.CLOSED, Status.describe(statuses.get(0)));
+            first.drain();
+        }
+    }
+
+    /** Leaves the client thread no room for a while. */
+    private static void fillLate(Session session, Buffer buffer, Runnable meanwhile) {
+        LateOperations.by(300, TimeUnit.MILLISECONDS);
+        try {
+            for (int i = 0; i < REQUESTS; i++) {
+                assertTrue(session.write(2 * Cluster.REGION_BYTES + i * 8L, buffer, 2048, 8, (token, status) -> assertEquals(Status.OK, status), i));
+            }
+            meanwhile.run();
+        } finally {
+            LateOperations.no();
+        }
+    }
+}
