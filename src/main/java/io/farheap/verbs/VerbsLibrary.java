@@ -24,6 +24,7 @@ public enum VerbsLibrary {
 
     private static final String SYSTEM_SONAME = "libibverbs.so.1";
     private static final String SOFT_RESOURCE = "libsoftverbs.so";
+    private static final String BINDING_RESOURCE = "libjniibverbs.so";
 
     private static VerbsLibrary chosen;
     private static VerbsLibrary loaded;
@@ -62,16 +63,19 @@ public enum VerbsLibrary {
      * @throws VerbsException where the jar has none for this platform or it cannot be written
      */
     public static File softLibrary() {
-        String resource = "/io/farheap/verbs/" + Loader.getPlatform() + "/" + SOFT_RESOURCE;
+        File file = extract(SOFT_RESOURCE);
+        if (file == null) {
+            throw new VerbsException("this jar has no softverbs for " + Loader.getPlatform()
+                + "; build it there (./farheap build), or use a real device with -D" + PROPERTY + "=system");
+        }
+        return file;
+    }
+
+    private static File extract(String library) {
         try {
-            File file = Loader.cacheResource(VerbsLibrary.class, resource);
-            if (file == null) {
-                throw new VerbsException("this jar has no softverbs for " + Loader.getPlatform()
-                    + "; build it there (./farheap build), or use a real device with -D" + PROPERTY + "=system");
-            }
-            return file;
+            return EmbeddedLibrary.file(library);
         } catch (IOException e) {
-            throw new VerbsException("cannot extract " + resource + " into JavaCPP's cache (" + e.getMessage()
+            throw new VerbsException("cannot extract " + library + " into JavaCPP's cache (" + e.getMessage()
                 + "); set -Dorg.bytedeco.javacpp.cachedir= to a writable directory");
         }
     }
@@ -112,6 +116,7 @@ public enum VerbsLibrary {
 
     private static void loadBinding() {
         try {
+            extract(BINDING_RESOURCE);
             Loader.load(ibverbs.class);
         } catch (UnsatisfiedLinkError e) {
             throw new VerbsException("cannot load Farheap's native binding for " + Loader.getPlatform() + " (" + e.getMessage()
