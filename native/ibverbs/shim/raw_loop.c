@@ -16,7 +16,7 @@ static long long now(void)
     return time.tv_sec * 1000000000LL + time.tv_nsec;
 }
 
-static void fill(struct ibv_send_wr *wr, const struct farheap_raw_plan *plan)
+static void fill(struct ibv_send_wr *wr, const struct farheap_raw_plan *plan, int record)
 {
     wr->opcode = plan->opcode;
     wr->send_flags = plan->flags | (wr->next ? 0 : IBV_SEND_SIGNALED);
@@ -29,7 +29,7 @@ static void fill(struct ibv_send_wr *wr, const struct farheap_raw_plan *plan)
         wr->wr.rdma.remote_addr = plan->remote;
         wr->wr.rdma.rkey = plan->rkey;
     }
-    wr->sg_list->addr = plan->local;
+    wr->sg_list->addr = plan->local + (unsigned long long)record * (unsigned)plan->bytes;
     wr->sg_list->length = plan->bytes;
     wr->sg_list->lkey = plan->lkey;
 }
@@ -44,7 +44,7 @@ long long farheap_raw_loop(struct ibv_qp *qp, struct ibv_cq *cq, const struct fa
         if (posted < operations && in_flight < lists) {
             char *first = (char *)(uintptr_t)plan->requests + (size_t)next * plan->list * plan->stride;
             for (int i = 0; i < plan->list; i++)
-                fill((struct ibv_send_wr *)(first + (size_t)i * plan->stride), plan);
+                fill((struct ibv_send_wr *)(first + (size_t)i * plan->stride), plan, i);
             int error = ibv_post_send(qp, (struct ibv_send_wr *)first, &bad);
             if (error)
                 return -error;

@@ -86,7 +86,7 @@ struct farheap_raw_plan {
     int stride, depth, list;
     int opcode, flags; /* flags without IBV_SEND_SIGNALED: the last of a list is signaled */
     int bytes;
-    unsigned long long local, remote;
+    unsigned long long local, remote; /* the records of a list have local places of their own, one behind the other */
     unsigned lkey, rkey;
 };
 

@@ -74,7 +74,7 @@ final class BenchRawCommand implements Callable<Integer> {
                 BenchReport report = output.report(spec, target.context());
                 List<RawContest.Row> rows = jvms > 1 ? RawJvms.measure(jvms, arguments()) : measure(server.address(), target, operations);
                 report.origin().forEach(out::println);
-                out.printf("one address, hot; medians of %d turns%s; ns per operation; p99 of single operations%n%n", turns,
+                out.printf("one remote address, hot; medians of %d turns%s; ns per operation; p99 of single operations%n%n", turns,
                     jvms > 1 ? " and of " + jvms + " JVMs" : "");
                 print(out, rows);
                 rows.forEach(row -> put(report.row(), row, report.device()));

@@ -33,7 +33,7 @@ final class RawTarget implements AutoCloseable {
     private final QueuePair queuePair;
     private final RegisteredMemory local;
 
-    /** @param depth of the queue pair */
+    /** @param depth of the queue pair; a list has as many records at most, each with local memory of its own */
     RawTarget(String server, int maxBytes, int depth) {
         control = ControlClient.connect(server);
         control.hello(ControlPlane.PROTOCOL_VERSION);
@@ -48,7 +48,7 @@ final class RawTarget implements AutoCloseable {
         queuePair = domain.createQueuePair(completions, depth, INLINE_BYTES);
         Connected connected = control.connect(lease.id(), queuePair.endpoint());
         queuePair.connect(connected.server());
-        local = RegisteredMemory.allocate(domain, "bench-raw", maxBytes, Access.LOCAL_WRITE);
+        local = RegisteredMemory.allocate(domain, "bench-raw", (long) maxBytes * depth, Access.LOCAL_WRITE);
     }
 
     Context context() {
@@ -134,10 +134,11 @@ final class RawTarget implements AutoCloseable {
             // The links stay, as the C loop's do; what an operation is made of is written anew.
             for (int i = first; i <= last; i++) {
                 int requestFlags = i == last ? flags | SendRequests.SIGNALED : flags;
+                long to = local.address() + (long) (i - first) * bytes;
                 if (operation.atomic()) {
-                    requests.aimAtomic(i, operation.opcode, requestFlags, local.address(), local.localKey(), region.remoteAddress(), region.rkey(), 0, 0);
+                    requests.aimAtomic(i, operation.opcode, requestFlags, to, local.localKey(), region.remoteAddress(), region.rkey(), 0, 0);
                 } else {
-                    requests.aim(i, operation.opcode, requestFlags, local.address(), bytes, local.localKey(), region.remoteAddress(), region.rkey());
+                    requests.aim(i, operation.opcode, requestFlags, to, bytes, local.localKey(), region.remoteAddress(), region.rkey());
                 }
             }
             if (queuePair.post(requests, first, bytes) != 0) {
