@@ -58,8 +58,11 @@ static int run(struct one_operation *one, uint64_t local, uint64_t remote, uint6
         return -error;
     for (int polls = one->polls; polls > 0; polls--) {
         int polled = ibv_poll_cq(one->cq, 1, one->wc);
-        if (polled == 1)
+        if (polled == 1) {
+            if (one->wc->wr_id != wr->wr_id)
+                return 3;
             return one->wc->status == IBV_WC_SUCCESS ? 0 : 2;
+        }
         if (polled < 0)
             return -EIO;
     }

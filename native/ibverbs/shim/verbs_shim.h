@@ -34,7 +34,8 @@ unsigned long long farheap_req_notify_cq_address(struct ibv_context *context);
  *   int run(void *one, uint64_t local, uint64_t remote, uint64_t length | lkey << 32, uint64_t rkey | is_write << 32)
  *
  * which returns 0 where the operation has completed; 1 where it has not within `polls` polls; 2 where it completed with another status,
- * which *wc has; and -errno where the post was refused or the queue is broken. Nothing else may be in flight on the completion queue.
+ * which *wc has; 3 where *wc has another operation's completion, and its own is still to come; and -errno where the post was refused or
+ * the queue is broken. Nothing else should be in flight on the completion queue.
  */
 void *farheap_one_operation_create(struct ibv_qp *qp, struct ibv_cq *cq, unsigned long long wc_address, unsigned long long wr_id,
                                    unsigned max_inline, int polls);

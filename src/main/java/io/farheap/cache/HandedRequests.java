@@ -263,16 +263,22 @@ final class HandedRequests implements RequestPath, Completion {
         }
         int count = deferredCount > 0 ? issueDeferred(path) : 0;
         boolean flush = flushing;
+        if (flush) {
+            // First: whoever asks again may have issued more.
+            flushing = false;
+        }
         while (issued.hasNext()) {
             int slot = (int) issued.peek();
             if (!(groups.records(slot) == 1 ? take(path, slot) : takeAll(path, slot))) {
+                if (flush) {
+                    flushing = true;
+                }
                 return count;
             }
             issued.remove();
             count++;
         }
         if (flush) {
-            flushing = false;
             path.flush();
         }
         return count;

@@ -292,7 +292,10 @@ final class SessionEngine implements RequestPath {
         order[(int) tail & orderMask] = request;
         tail++;
         next = tail;
-        if (result == OneOperation.IN_FLIGHT) {
+        if (result == OneOperation.OVERTAKEN) {
+            foreign.add(completions.id(0), completions.status(0));
+        }
+        if (result != OneOperation.FAILED) {
             connection.adopt(request, write, region.address() + table.offsetOf(address), (int) length);
             requests.outstanding[request] = 1;
             inFlight++;
@@ -783,7 +786,7 @@ final class SessionEngine implements RequestPath {
         }
         if (ended > 0) {
             end(connection.take(id), status);
-        } else {
+        } else if (ended != Connection.LATE) {
             // A flush; there is one at a time.
             routes.block(false);
         }

@@ -7,6 +7,7 @@ import io.farheap.verbs.OneOperation;
 import io.farheap.verbs.ProtectionDomain;
 import io.farheap.verbs.QueuePair;
 import io.farheap.verbs.SendRequests;
+import io.farheap.verbs.VerbsException;
 
 import java.util.function.LongConsumer;
 import java.util.function.LongPredicate;
@@ -21,6 +22,9 @@ import java.util.function.LongPredicate;
  * {@link #number} is {@link #connectionOf}.
  */
 public final class Connection implements AutoCloseable {
+
+    /** From {@link #complete}: of an operation that was given up when the connection failed. */
+    public static final int LATE = -1;
 
     private static final int SLOT_BITS = 32;
     /** {@link #now} leaves an operation in flight after so many polls: a few us, within which most NICs answer. */
@@ -212,7 +216,7 @@ public final class Connection implements AutoCloseable {
 
     /**
      * READs and WRITEs from post to completion, while nothing is in flight on any connection of the completion queue. After
-     * {@link OneOperation#IN_FLIGHT} the caller must {@link #adopt}, after {@link OneOperation#FAILED} it must {@link #fail}.
+     * {@link OneOperation#IN_FLIGHT} and {@link OneOperation#OVERTAKEN} the caller must {@link #adopt}, after {@link OneOperation#FAILED} it must {@link #fail}.
      */
     public OneOperation now() {
         return now;
@@ -259,7 +263,9 @@ public final class Connection implements AutoCloseable {
      *
      * @param id     that the completion queue reported
      * @param status that it reported; anything but success fails the connection
-     * @return how many operations it ends, each to be taken by {@link #take}: the last with this status, those before it with success
+     * @return how many operations it ends, each to be taken by {@link #take}: the last with this status, those before it with success; 0 for a
+     *         flush, and {@link #LATE}
+     * @throws VerbsException where nothing with this id is in flight: to believe it would be to end others before their time
      */
     public int complete(long id, int status) {
         int slot = (int) id;
@@ -267,13 +273,21 @@ public final class Connection implements AutoCloseable {
             failed = true;
         }
         if (slot < flushSlot) {
-            return (slot - (int) completed & mask) + 1;
+            int ended = (slot - (int) completed & mask) + 1;
+            return ended <= posted - completed ? ended : stray(id);
         }
         if (slot == flushSlot) {
             flushing = false;
             return 0;
         }
-        return 1;
+        return nowInFlight ? 1 : stray(id);
+    }
+
+    private int stray(long id) {
+        if (failed) {
+            return LATE;
+        }
+        throw new VerbsException("the device reports a completion of operation " + Long.toHexString(id) + ", which is not in flight");
     }
 
     /**

@@ -87,6 +87,29 @@ class LoopbackTest {
     }
 
     @Test
+    void oneOperationRunsFromPostToCompletion() {
+        try (OneOperation one = queuePair.oneOperation(7, 64, 1_000_000)) {
+            local.segment().set(JAVA_LONG, 0, 42);
+            assertEquals(OneOperation.COMPLETED, one.run(true, local.address(), local.localKey(), remote.address(), remote.remoteKey(), 8));
+            assertEquals(42, remote.segment().get(JAVA_LONG, 0));
+            assertEquals(OneOperation.COMPLETED, one.run(false, local.address() + 8, local.localKey(), remote.address(), remote.remoteKey(), 8));
+            assertEquals(42, local.segment().get(JAVA_LONG, 8));
+        }
+    }
+
+    @Test
+    void oneOperationDoesNotTakeAnothersCompletionForItsOwn() {
+        try (OneOperation one = queuePair.oneOperation(7, 64, 1_000_000)) {
+            prepare(3, SendRequests.WRITE, SendRequests.SIGNALED, 0, 8, 0);
+            assertEquals(0, queuePair.post(requests, 3, 8));
+            assertEquals(OneOperation.OVERTAKEN, one.run(false, local.address() + 8, local.localKey(), remote.address(), remote.remoteKey(), 8));
+            assertEquals(3, completions.id(0));
+            assertEquals(WcStatus.SUCCESS, completions.status(0));
+            assertEquals(WcStatus.SUCCESS, await(7));
+        }
+    }
+
+    @Test
     void aListIsOnePostAndUnsignaledRequestsHaveNoCompletion() {
         for (int i = 0; i < 16; i++) {
             local.segment().set(JAVA_LONG, i * 8L, 100 + i);

@@ -62,8 +62,9 @@ public final class Plot {
     public static Plot bars(String name, String title, String xAxis, String yAxis) {
         CategoryChart chart = new CategoryChartBuilder().width(WIDTH).height(HEIGHT).title(title).xAxisTitle(xAxis).yAxisTitle(yAxis).build();
         chart.getStyler().setAvailableSpaceFill(0.8);
-        // Level ones that do not fit beside each other would be left out.
+        // Every category has its label: level ones, or those nearer to each other than the usual hint, would be left out.
         chart.getStyler().setXAxisLabelRotation(30);
+        chart.getStyler().setXAxisTickMarkSpacingHint(20);
         style(chart.getStyler());
         return new Plot(name, null, chart);
     }
