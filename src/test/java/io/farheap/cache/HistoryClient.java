@@ -19,6 +19,8 @@ final class HistoryClient implements Runnable {
     private static final int IN_FLIGHT = 8;
     private static final int ID_SHIFT = 40;
     private static final long UNKNOWN = -1;
+    /** In what a read has not filled yet: shows in a history as a value that nobody wrote, with the read that it was put there for. */
+    private static final long POISON = 0xDEADL << 48;
 
     private final class Request implements Completion {
         final int slot;
@@ -43,7 +45,7 @@ final class HistoryClient implements Runnable {
         public void completed(long token, int status) {
             long responded = System.nanoTime();
             if (!outstanding) {
-                problems.add("a request at " + histories.address(window, first) + " was called back twice");
+                problems.add(this + " was called back twice");
             }
             outstanding = false;
             if (status == Status.LOST && mayLose) {
@@ -51,23 +53,45 @@ final class HistoryClient implements Runnable {
                 return;
             }
             if (status != Status.OK) {
-                problems.add("request at " + histories.address(window, first) + " ended with " + Status.describe(status));
+                problems.add(this + " ended with " + Status.describe(status));
                 return;
             }
             checkOrder();
             for (int i = 0; i < words; i++) {
+                long there = word(i);
                 if (write) {
                     histories.write(window, first + i, value, invoked, responded);
+                    if (there != value) {
+                        problems.add(this + " has " + Long.toHexString(there) + " in word " + i + " of what it wrote");
+                    }
                 } else {
-                    long read = heap == null ? buffer.segment().get(JAVA_LONG, offset(slot) + (long) i * Long.BYTES)
-                        : heap.get(JAVA_LONG, (long) i * Long.BYTES);
-                    histories.read(window, first + i, read, invoked, responded);
-                    if (read >>> ID_SHIFT == id && read != own[i] && own[i] != UNKNOWN && !mayBeLost(own[i])) {
-                        problems.add("a read at " + histories.address(window, first + i) + " returned its session's "
-                            + Long.toHexString(read) + "; the last one issued before it was " + Long.toHexString(own[i]));
+                    histories.read(window, first + i, there, invoked, responded);
+                    if (there >>> ID_SHIFT == id && there != own[i] && own[i] != UNKNOWN && !mayBeLost(own[i])) {
+                        problems.add(this + " returned its session's " + Long.toHexString(there) + " in word " + i
+                            + "; the last one issued before it was " + Long.toHexString(own[i]));
                     }
                 }
             }
+        }
+
+        long word(int i) {
+            return heap == null ? buffer.segment().get(JAVA_LONG, offset(slot) + (long) i * Long.BYTES) : heap.get(JAVA_LONG, (long) i * Long.BYTES);
+        }
+
+        void fill(long with) {
+            for (int i = 0; i < words; i++) {
+                if (heap == null) {
+                    buffer.segment().set(JAVA_LONG, offset(slot) + (long) i * Long.BYTES, with);
+                } else {
+                    heap.set(JAVA_LONG, (long) i * Long.BYTES, with);
+                }
+            }
+        }
+
+        @Override
+        public String toString() {
+            return "the " + (manyRecords ? "many-record " : "") + (write ? "write " : "read ") + Long.toHexString(value) + " of " + words + " words at "
+                + histories.address(window, first) + (heap == null ? " (slot " + slot + ", " : " (on the heap, ") + cache.configuration() + ")";
         }
 
         /** A record of a request for many may be lost long before all of them have ended. */
@@ -198,18 +222,10 @@ final class HistoryClient implements Runnable {
         long bytes = (long) request.words * Long.BYTES;
         request.manyRecords = false;
         request.heap = random.nextInt(4) == 0 ? MemorySegment.ofArray(new long[request.words]) : null;
+        request.fill(request.write ? request.value : POISON | request.value);
         for (int i = 0; i < request.words; i++) {
             request.own[i] = lastOwn[request.window][request.first + i];
             if (request.write) {
-                if (request.heap == null) {
-                    buffer.segment().set(JAVA_LONG, offset(request.slot) + (long) i * Long.BYTES, request.value);
-                } else {
-                    request.heap.set(JAVA_LONG, (long) i * Long.BYTES, request.value);
-                }
-            }
-        }
-        if (request.write) {
-            for (int i = 0; i < request.words; i++) {
                 lastOwn[request.window][request.first + i] = request.value;
             }
         }
