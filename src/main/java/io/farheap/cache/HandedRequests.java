@@ -154,22 +154,22 @@ final class HandedRequests implements RequestPath, Completion {
 
     /** Each record has a slot; the first one's is that of the request, and alone goes through the rings. */
     @Override
-    public boolean issueAll(boolean isWrite, long[] from, int count, int bytes, Buffer buffer, long localAddress, Completion whenDone,
+    public boolean issueAll(boolean isWrite, long[] at, int count, int bytes, Buffer from, long localAddress, Completion whenDone,
                             long itsToken) {
         if (count > freeCount) {
             return false;
         }
         for (int i = 0; i < count; i++) {
-            if (tooManyHeld(freeCount - i, isWrite, from[i], bytes)) {
+            if (tooManyHeld(freeCount - i, isWrite, at[i], bytes)) {
                 return false;
             }
         }
         int whole = free[--freeCount];
-        fill(whole, isWrite, from[0], bytes, buffer, localAddress, null, whenDone, itsToken);
+        fill(whole, isWrite, at[0], bytes, from, localAddress, null, whenDone, itsToken);
         groups.begin(whole, count);
         for (int i = 1, last = whole; i < count; i++) {
             int slot = free[--freeCount];
-            address[slot] = from[i];
+            address[slot] = at[i];
             groups.link(last, slot);
             last = slot;
         }
