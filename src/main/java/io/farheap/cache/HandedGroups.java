@@ -8,25 +8,20 @@ import java.util.Arrays;
  */
 final class HandedGroups {
 
-    private static final int NONE = -1;
+    static final int NONE = -1;
 
     /** Of the request whose slot it is; 1 for an ordinary one. */
     private final int[] records;
     private final int[] next;
-
-    /** The request that a record is of, while it is one by itself. */
-    private final int[] whole;
-    private final int[] partsLeft;
-    private final int[] status;
+    /** What a record's request is in {@link Parts}, while the record is a request by itself. */
+    private final int[] part;
 
     HandedGroups(int slots) {
         records = new int[slots];
         next = new int[slots];
-        whole = new int[slots];
-        partsLeft = new int[slots];
-        status = new int[slots];
+        part = new int[slots];
         Arrays.fill(records, 1);
-        Arrays.fill(whole, NONE);
+        Arrays.fill(part, NONE);
     }
 
     void begin(int slot, int count) {
@@ -56,38 +51,17 @@ final class HandedGroups {
         return count;
     }
 
-    /** Makes each record of a request a part that ends by itself. */
-    void split(int slot) {
-        partsLeft[slot] = records[slot];
-        status[slot] = Status.OK;
-        for (int i = 0, record = slot; i < records[slot]; i++) {
-            whole[record] = slot;
-            record = next[record];
+    /** Makes a record a part that ends by itself. */
+    void part(int slot, int whole) {
+        part[slot] = whole;
+    }
+
+    /** A part has ended. @return what its request is in {@link Parts}, or {@link #NONE} for what is no part */
+    int endPart(int slot) {
+        int whole = part[slot];
+        if (whole != NONE) {
+            part[slot] = NONE;
         }
-    }
-
-    boolean isPart(int slot) {
-        return whole[slot] != NONE;
-    }
-
-    /** A part has ended. @return the request that it was of */
-    int endPart(int slot, int itsStatus) {
-        int of = whole[slot];
-        whole[slot] = NONE;
-        partsLeft[of]--;
-        if (itsStatus != Status.OK) {
-            status[of] = itsStatus;
-        }
-        return of;
-    }
-
-    /** Whether all parts of a request have ended. */
-    boolean ended(int slot) {
-        return partsLeft[slot] == 0;
-    }
-
-    /** Of a request whose parts have ended: that of one that was not successful, if there was one. */
-    int status(int slot) {
-        return status[slot];
+        return whole;
     }
 }

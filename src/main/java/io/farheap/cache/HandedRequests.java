@@ -17,7 +17,6 @@ final class HandedRequests implements RequestPath, Completion {
 
     private static final int STATUS_SHIFT = 32;
     private static final long HELD_PATIENCE_NANOS = 1_000_000;
-    private static final int NONE = -1;
     /** So often a request for many records is refused before they go one by one: others may leave no room for all at once. */
     private static final int PATIENCE_ROUNDS = 32;
 
@@ -55,8 +54,9 @@ final class HandedRequests implements RequestPath, Completion {
     /** The client thread's: slots that a migration holds up and its session has no place for, in the order of issue. */
     private final int[] deferred;
     private int deferredCount;
-    /** The client thread's: the record that is next of the oldest request in {@code issued}, where its records go one by one. */
-    private int nextRecord = NONE;
+    /** The client thread's: requests whose records go one by one, and what is left to issue of the oldest in {@code issued}, if it is such a one. */
+    private final Parts parts;
+    private int nextRecord;
     private int recordsLeft;
     private int refused;
     private final long[] addresses;
@@ -72,6 +72,7 @@ final class HandedRequests implements RequestPath, Completion {
         this.table = table;
         this.latency = latency;
         this.groups = new HandedGroups(capacity);
+        this.parts = new Parts(capacity);
         addresses = new long[capacity];
         write = new boolean[capacity];
         address = new long[capacity];
@@ -106,11 +107,7 @@ final class HandedRequests implements RequestPath, Completion {
         }
         int slot = free[--freeCount];
         fill(slot, isWrite, at, bytes, from, localAddress, other, whenDone, itsToken);
-        if (latency != null) {
-            time(slot, latency.due());
-        }
-        issued.offer(slot);
-        wake();
+        hand(slot, latency == null ? 0 : latency.due());
         return true;
     }
 
@@ -139,11 +136,13 @@ final class HandedRequests implements RequestPath, Completion {
         }
     }
 
-    private void time(int slot, int due) {
+    private void hand(int slot, int due) {
         timed[slot] = due;
         if (due > 0) {
             issuedAt[slot] = System.nanoTime();
         }
+        issued.offer(slot);
+        wake();
     }
 
     private void wake() {
@@ -173,11 +172,7 @@ final class HandedRequests implements RequestPath, Completion {
             groups.link(last, slot);
             last = slot;
         }
-        if (latency != null) {
-            time(whole, latency.due(count));
-        }
-        issued.offer(whole);
-        wake();
+        hand(whole, latency == null ? 0 : latency.due(count));
         return true;
     }
 
@@ -300,7 +295,7 @@ final class HandedRequests implements RequestPath, Completion {
 
     /** As {@link #take} for a request for many records. */
     private boolean takeAll(RequestPath path, int whole) {
-        if (nextRecord == NONE) {
+        if (recordsLeft == 0) {
             if (deferredCount == 0) {
                 if (issueAll(path, whole)) {
                     refused = 0;
@@ -320,7 +315,6 @@ final class HandedRequests implements RequestPath, Completion {
             nextRecord = groups.next(nextRecord);
             recordsLeft--;
         }
-        nextRecord = NONE;
         return true;
     }
 
@@ -336,15 +330,16 @@ final class HandedRequests implements RequestPath, Completion {
 
     /** From now on the records are requests of their own. */
     private void split(int whole) {
-        groups.split(whole);
         nextRecord = whole;
         recordsLeft = groups.records(whole);
-        for (int i = 1, record = whole; i < recordsLeft; i++) {
-            record = groups.next(record);
+        int token = parts.begin(recordsLeft, this, whole);
+        for (int i = 0, record = whole; i < recordsLeft; i++) {
+            groups.part(record, token);
             write[record] = write[whole];
             length[record] = length[whole];
             buffer[record] = buffer[whole];
             local[record] = local[whole] + i * length[whole];
+            record = groups.next(record);
         }
     }
 
@@ -383,17 +378,12 @@ final class HandedRequests implements RequestPath, Completion {
     }
 
     private void end(int slot, int status) {
-        if (!groups.isPart(slot)) {
-            offer(slot, status);
+        int part = groups.endPart(slot);
+        if (part != HandedGroups.NONE) {
+            // The last ends the request, by way of completed.
+            parts.completed(part, status);
             return;
         }
-        int whole = groups.endPart(slot, status);
-        if (groups.ended(whole)) {
-            offer(whole, groups.status(whole));
-        }
-    }
-
-    private void offer(int slot, int status) {
         done.offer((long) status << STATUS_SHIFT | slot);
         news = true;
     }
@@ -433,7 +423,7 @@ final class HandedRequests implements RequestPath, Completion {
             int slot = (int) issued.peek();
             // First: once it has ended, its place in the ring may be needed.
             issued.remove();
-            if (nextRecord == NONE) {
+            if (recordsLeft == 0) {
                 end(slot, status);
             } else {
                 endRecordsLeft(status);
@@ -447,7 +437,6 @@ final class HandedRequests implements RequestPath, Completion {
             nextRecord = groups.next(record);
             end(record, status);
         }
-        nextRecord = NONE;
     }
 
     /** On the client thread: whether something waits for room in its session. */
