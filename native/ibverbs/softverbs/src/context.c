@@ -2,6 +2,7 @@
 #include "device.h"
 #include "softverbs.h"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 SV_API struct ibv_context *ibv_open_device(struct ibv_device *device)
@@ -16,6 +17,15 @@ SV_API struct ibv_context *ibv_open_device(struct ibv_device *device)
 	error = sv_process_open();
 	if (!error && (error = sv_pipe(fds, false, &ino)))
 		sv_process_close();
+	/* programs use it as a descriptor; there is no kernel driver behind it that would answer */
+	int command = error ? -1 : open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	if (!error && command < 0) {
+		error = errno;
+		close(fds[0]);
+		close(fds[1]);
+		sv_process_close();
+	}
 	if (error) {
 		free(context);
 		errno = error;
@@ -33,7 +43,7 @@ SV_API struct ibv_context *ibv_open_device(struct ibv_device *device)
 	c->device = device;
 	c->abi_compat = __VERBS_ABI_IS_EXTENDED;
 	c->num_comp_vectors = 1;
-	c->cmd_fd = -1;
+	c->cmd_fd = command;
 	c->async_fd = fds[0];
 	context->async_write = fds[1];
 	atomic_init(&context->users, 1);
@@ -72,6 +82,7 @@ void sv_context_put(struct ibv_context *c)
 		}
 	}
 	pthread_mutex_unlock(&sv_process.lock);
+	close(c->cmd_fd);
 	close(c->async_fd);
 	close(context->async_write);
 	pthread_mutex_destroy(&c->mutex);

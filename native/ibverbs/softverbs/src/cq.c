@@ -40,11 +40,34 @@ void sv_cq_flush_arrived(struct sv_cq *cq)
 	sv_unlock(&cq->lock, false);
 }
 
-/* Outside the lock. What does not fit is lost, which is the program's fault; it is told once. */
+/* What does not fit is lost, which is the program's fault; it is told once. */
 void sv_cq_overrun(struct sv_cq *cq)
 {
-	if (!atomic_exchange(&cq->overrun, true))
-		sv_async_raise(cq->cq.context, IBV_EVENT_CQ_ERR, cq->index, cq->entry->event);
+	if (atomic_exchange(&cq->overrun, true))
+		return;
+	sv_lock_control(&cq->lock);
+	cq->cq.cqe = 0; /* that is how it takes no more, at no cost to a post */
+	sv_unlock(&cq->lock, false);
+	sv_async_raise(cq->cq.context, IBV_EVENT_CQ_ERR, cq->index, cq->entry->event);
+	/* whoever posts holds a lock that comes after those that finding them takes */
+	atomic_store(&sv_process.overrun, true);
+	sv_watch_wake();
+}
+
+void sv_cq_fail_users(void)
+{
+	if (!atomic_exchange(&sv_process.overrun, false))
+		return;
+	for (uint32_t i = 0; i < SV_QPS; i++) {
+		struct sv_qp *qp = sv_process.qps[i];
+
+		if (!qp || !(atomic_load(&sv_cq(qp->qp.send_cq)->overrun) || atomic_load(&sv_cq(qp->qp.recv_cq)->overrun)))
+			continue;
+		uint32_t state = atomic_load(&qp->entry->state) & 0xff, none = SV_FAULT_NONE;
+
+		if (state != IBV_QPS_RESET && state != IBV_QPS_ERR)
+			atomic_compare_exchange_strong(&qp->entry->fault, &none, SV_FAULT_LOST);
+	}
 }
 
 static void from_record(struct ibv_wc *wc, struct sv_qp *qp, const struct sv_recv_record *record)
@@ -235,7 +258,7 @@ int sv_poll_cq(struct ibv_cq *ibcq, int entries, struct ibv_wc *wc)
 /* Sends that wait (for a receive, for the peer to be ready) are retried by whoever polls for their completion. */
 void sv_cq_retry_stalled(struct sv_cq *cq)
 {
-	struct sv_qp *waiting[64];
+	struct sv_qp *waiting[64]; /* others the next time */
 
 	/* if it is taken, the helper or another poll is at it */
 	if (pthread_mutex_trylock(&sv_process.lock))
@@ -413,7 +436,7 @@ SV_API int ibv_resize_cq(struct ibv_cq *ibcq, int cqe)
 		cq->mask = size - 1;
 		cq->head = 0;
 		cq->tail = count;
-		ibcq->cqe = (int)size;
+		ibcq->cqe = atomic_load(&cq->overrun) ? 0 : (int)size;
 	}
 	sv_unlock(&cq->lock, false);
 	if (!fits)

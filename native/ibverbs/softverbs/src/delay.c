@@ -8,7 +8,8 @@
  * The model. Each process stands for a machine with one NIC of its own. A message occupies the NIC for a time per
  * message plus its bytes over the bandwidth, after its payload was fetched if it was not inline; it reaches the other
  * side one latency later, and is acknowledged after another. The bytes of a READ occupy the link on their way back.
- * The target's NIC receives at the bandwidth too, from all its initiators together: the time until which it is taken
+ * A queue pair has at most max_rd_atomic READs and atomics under way: the next one, and what stands behind it, leaves when
+ * the first of those is answered. The target's NIC receives at the bandwidth too, from all its initiators together: the time until which it is taken
  * is in its control segment, and every initiator moves it on.
  *
  * order=weak. A step executes, at random: the oldest operation that has not run; or a write, send or read behind it that
@@ -40,11 +41,31 @@ static uint64_t total_bytes(const struct sv_pending *p)
 	return bytes;
 }
 
+/* When a READ or an atomic that is about to be queued may leave: there may be so many under way. */
+static uint64_t may_ask(const struct sv_qp *qp)
+{
+	uint32_t left = qp->attr.max_rd_atomic;
+
+	/* without any it fails when it executes */
+	for (uint32_t at = qp->pending_tail; left && at != qp->pending_head;) {
+		const struct sv_pending *p = qp->pending[--at & qp->pending_mask];
+
+		if (sv_is_answered(&p->wr) && --left == 0)
+			return p->due_complete;
+	}
+	return 0;
+}
+
 static void model_times(struct sv_qp *qp, struct sv_pending *p, uint64_t now)
 {
 	uint64_t bytes = total_bytes(p), wire = (uint64_t)((double)bytes / sv_config.bytes_per_ns);
 	bool answers = sv_is_answered(&p->wr);
-	uint64_t start = now, jitter = sv_config.jitter ? sv_random(sv_config.jitter + 1) : 0;
+	uint64_t asks = answers ? may_ask(qp) : 0, jitter = sv_config.jitter ? sv_random(sv_config.jitter + 1) : 0;
+	uint64_t start = now > qp->last_start ? now : qp->last_start;
+
+	if (start < asks)
+		start = asks;
+	qp->last_start = start;
 
 	if (!answers && bytes && !(p->wr.send_flags & IBV_SEND_INLINE))
 		start += sv_config.fetch;
@@ -84,13 +105,14 @@ static bool may_overtake(const struct sv_pending *p)
 	return !(p->wr.send_flags & IBV_SEND_FENCE) && p->wr.opcode <= IBV_WR_SEND_WITH_IMM;
 }
 
-/* Which operation to run next; pending_tail if none. */
+/* Which operation to run next; pending_tail if none. What stands behind one that failed never runs: it is flushed. */
 static uint32_t choose(struct sv_qp *qp)
 {
 	uint32_t at = qp->pending_head;
 
-	while (at != qp->pending_tail && qp->pending[at & qp->pending_mask]->done)
-		at++;
+	for (; at != qp->pending_tail && qp->pending[at & qp->pending_mask]->done; at++)
+		if (qp->pending[at & qp->pending_mask]->status)
+			return qp->pending_tail;
 	if (at == qp->pending_tail || !sv_config.weak)
 		return at;
 	uint32_t chosen = at;
@@ -99,6 +121,8 @@ static uint32_t choose(struct sv_qp *qp)
 	for (uint32_t i = at; i != qp->pending_tail && i - at < 16; i++) {
 		struct sv_pending *p = qp->pending[i & qp->pending_mask];
 
+		if (p->done && p->status)
+			break;
 		if (p->done)
 			continue;
 		if (i != at && may_overtake(p) && sv_random(2))
@@ -182,6 +206,8 @@ void sv_delay_publish(struct sv_qp *qp)
 
 		if (at == qp->pending_head && p->done)
 			next = p->due_complete;
+		if (p->done && p->status)
+			break;
 		if (p->done)
 			continue;
 		if (!next || p->due < next)

@@ -68,6 +68,7 @@ static void fill_device(struct ibv_device_attr *attr)
 	attr->node_guid = attr->sys_image_guid = sv_guid();
 	attr->max_mr_size = UINT64_MAX;
 	attr->page_size_cap = 0xfffffffffffff000ull;
+	attr->vendor_id = 0x02736f; /* as the GUID begins: locally administered, so nobody else's */
 	attr->vendor_part_id = 1;
 	attr->hw_ver = 1;
 	attr->max_qp = SV_QPS - 1;
@@ -231,7 +232,9 @@ SV_API ssize_t _ibv_query_gid_table(struct ibv_context *context, struct ibv_gid_
 
 	if (flags)
 		return -EOPNOTSUPP;
-	for (; n < max && n < SV_GIDS; n++)
+	if (max < SV_GIDS)
+		return -EINVAL; /* as the kernel: all of it or nothing */
+	for (; n < SV_GIDS; n++)
 		_ibv_query_gid_ex(context, 1, (uint32_t)n, (struct ibv_gid_entry *)((char *)entries + n * size), 0, size);
 	return (ssize_t)n;
 }

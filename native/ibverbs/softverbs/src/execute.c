@@ -191,7 +191,8 @@ static int atomic_private(struct sv_qp *qp, const struct ibv_send_wr *wr, struct
 	_Atomic uint64_t *lock = &qp->peer->segment->header.atomic_lock;
 	int status;
 
-	sv_robust_lock(lock);
+	if (sv_robust_lock(lock) == SV_ROBUST_HELD)
+		return SV_STALL_NOT_READY; /* as if the peer did not answer */
 	if (qp->peer->self) {
 		uint64_t *word = (uint64_t *)(remote->base + at);
 

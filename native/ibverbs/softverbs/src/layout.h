@@ -4,11 +4,12 @@
  * Each process that opens the device owns one segment, a sealed memfd (it can neither shrink nor grow, so a mapper
  * never takes a SIGBUS). A peer maps it whole. The owner writes the tables; a peer writes only the words that are
  * marked "by the peer". A reader checks every index, offset and length that it takes from here against constants of
- * its own: a buggy peer may corrupt its own operations, never the reader's memory.
+ * its own: a buggy peer may corrupt its own operations, never the reader's memory. What it checks is what it uses: it
+ * reads each word once (SV_ONCE), since it may be another a moment later.
  *
  * There are no locks between processes on the data path. Two things are shared with care:
  *  - `hazard` (in the target's QP entry, by the peer): odd while the peer executes on this QP. dereg, destroy and
- *    error transitions make something dead, run membarrier, and wait until every odd hazard has moved on. The
+ *    error transitions make something dead, run membarrier, and wait until odd hazards have moved on (quiesce.c). The
  *    asymmetric barrier is why an operation needs two plain stores and no fence.
  *  - the receive queue: the owner produces WQEs at rq_tail, the peer consumes at rq_head and publishes a record.
  *    An RC QP has one peer, so both rings have one producer and one consumer. SRQs and UD QPs have many senders,
@@ -28,6 +29,9 @@
 #define SV_MRS 65536u
 #define SV_SEGMENT_SIZE (1ull << 30)
 #define SV_LINE 64
+
+/* A word that another process may change at any time: this is the one time that it is read. */
+#define SV_ONCE(word) (*(const volatile __typeof__(word) *)&(word))
 
 /* How a peer reaches the bytes of a memory region. */
 enum sv_mr_kind {
@@ -115,7 +119,7 @@ enum sv_fault {
 	SV_FAULT_ACCESS,
 	SV_FAULT_REQUEST,
 	SV_FAULT_SILENT, /* a receive's completion tells of it: no event */
-	SV_FAULT_LOST,	 /* not a peer: a completion of ours found its CQ full */
+	SV_FAULT_LOST,	 /* not a peer: a CQ of ours was overrun */
 };
 
 struct sv_sge {

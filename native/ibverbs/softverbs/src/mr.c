@@ -1,7 +1,7 @@
 /*
  * Memory regions. The entry in the control segment is the region: peers read it there. The lkey and the rkey are the
  * same number. A key is retired by storing 0 first, and its index returns to use only after every copier that may
- * have seen it is out (quiesce.c).
+ * have seen it is out (quiesce.c); as long as one is not, deregistration says EBUSY and can be tried again.
  */
 #include "config.h"
 #include "softverbs.h"
@@ -137,9 +137,8 @@ SV_API int ibv_dereg_mr(struct ibv_mr *ibmr)
 	if (!bound)
 		atomic_store(&entry->key, 0);
 	pthread_mutex_unlock(&sv_process.keys_lock);
-	if (bound)
+	if (bound || !sv_quiesce_domain(entry->pd))
 		return EBUSY;
-	sv_quiesce_all();
 	pthread_mutex_lock(&sv_process.keys_lock);
 	sv_process.mrs[mr->index] = NULL;
 	pthread_mutex_unlock(&sv_process.keys_lock);

@@ -10,6 +10,8 @@ struct sv_mw {
 	struct ibv_mw mw;
 	struct sv_mr slot; /* its place in the region table */
 	struct sv_mr *region;
+	uint32_t leaving; /* the key that is being invalidated, as soon as this copier is out */
+	uint32_t copier;
 };
 
 /* Binds and invalidations of one window may come through several QPs at once; none of them is on a data path. */
@@ -65,7 +67,8 @@ int sv_dealloc_mw(struct ibv_mw *ibmw)
 	mw->slot.window = NULL;
 	atomic_store(&mw->slot.entry->key, 0);
 	pthread_mutex_unlock(&binding);
-	sv_quiesce_all();
+	if (!sv_quiesce_domain(mw->slot.entry->pd))
+		return EBUSY; /* the region stays held, too */
 	pthread_mutex_lock(&binding);
 	release(mw);
 	pthread_mutex_unlock(&binding);
@@ -146,6 +149,7 @@ static int bind_window(struct sv_qp *qp, const struct ibv_send_wr *wr, uint32_t 
 		entry->offset = from->offset + skip;
 		entry->qpn = mw->mw.type == IBV_MW_TYPE_2 ? qp->qp.qp_num : 0;
 		mw->region = region;
+		mw->leaving = 0;
 		atomic_store_explicit(&entry->key, key, memory_order_release);
 	}
 	return IBV_WC_SUCCESS;
@@ -166,7 +170,8 @@ int sv_bind_mw(struct ibv_qp *qp, struct ibv_mw *mw, struct ibv_mw_bind *bind)
 
 	/* any QP of the domain may be using a type 1 window: wait for all of them, before taking any lock */
 	atomic_store(&container_of(mw, struct sv_mw, mw)->slot.entry->key, 0);
-	sv_quiesce_all();
+	if (!sv_quiesce_domain(mw->pd->handle))
+		return EBUSY;
 	wr.bind_mw.mw = mw;
 	wr.bind_mw.rkey = ibv_inc_rkey(mw->rkey);
 	wr.bind_mw.bind_info = bind->bind_info;
@@ -177,19 +182,29 @@ int sv_bind_mw(struct ibv_qp *qp, struct ibv_mw *mw, struct ibv_mw_bind *bind)
 	return error;
 }
 
+/* Tried again until the copier is out: the QP's sends wait for it, and nothing else. */
 int sv_mw_invalidate(struct sv_qp *qp, uint32_t rkey)
 {
+	int status = IBV_WC_LOC_QP_OP_ERR;
+
 	pthread_mutex_lock(&binding);
 	struct sv_mw *mw = window_of(rkey);
-	bool mine = mw && atomic_load(&mw->slot.entry->key) == rkey && mw->slot.entry->qpn == qp->qp.qp_num;
 
-	if (mine) {
-		atomic_store(&mw->slot.entry->key, 0);
-		sv_quiesce_qp(qp); /* only its peer can have used it */
-		release(mw);
+	if (mw && rkey && mw->slot.entry->qpn == qp->qp.qp_num) {
+		if (atomic_load(&mw->slot.entry->key) == rkey) {
+			atomic_store(&mw->slot.entry->key, 0);
+			mw->leaving = rkey;
+			mw->copier = sv_copier_now(qp); /* only its peer can have used it */
+		}
+		if (mw->leaving == rkey)
+			status = sv_copier_out(qp, mw->copier) ? IBV_WC_SUCCESS : SV_STALL_COPIER;
+		if (status == IBV_WC_SUCCESS) {
+			mw->leaving = 0;
+			release(mw);
+		}
 	}
 	pthread_mutex_unlock(&binding);
-	return mine ? IBV_WC_SUCCESS : IBV_WC_LOC_QP_OP_ERR;
+	return status;
 }
 
 /* For SEND_WITH_INV: the sender invalidates the receiver's window. The owner finds it empty at its next bind. */

@@ -32,6 +32,27 @@ bool sv_peer_check_dead(struct sv_peer *peer)
 	return atomic_load(&peer->dead);
 }
 
+bool sv_peer_is_stopped(struct sv_peer *peer)
+{
+	char text[256];
+	/* beside the directory that is bound to this process */
+	int fd = openat(peer->fd_dir, "../stat", O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? 0 : read(fd, text, sizeof(text) - 1);
+
+	if (fd >= 0)
+		close(fd);
+	text[n < 0 ? 0 : n] = 0;
+	/* "pid (name) state": the name may hold anything */
+	const char *state = strrchr(text, ')');
+
+	return state && state[1] == ' ' && (state[2] == 'T' || state[2] == 't');
+}
+
+bool sv_peer_is_nobody(int error)
+{
+	return error == ECONNREFUSED || error == ESRCH || error == ENOENT || error == EINVAL || error == EPROTO;
+}
+
 /* Whose slot it is: 0, or -1 with errno. */
 static int find_owner(uint32_t slot, pid_t *pid)
 {

@@ -223,21 +223,25 @@ SV_API int ibv_destroy_qp(struct ibv_qp *ibqp)
 {
 	struct sv_qp *qp = sv_qp(ibqp);
 
-	/* first nobody finds it any more: events, the helper */
+	/* first it is of no use to anybody any more: programs, peers, the helper */
 	pthread_mutex_lock(&sv_process.lock);
 	sv_lock_control(&qp->lock);
-	qp->direct = false;
-	qp->state = IBV_QPS_RESET;
-	atomic_store(&qp->entry->state, 0);
-	sv_qp_shut(qp);
-	sv_send_reset(qp);
-	qp->failing = false;
-	sv_waiting_update(qp);
+	if (!qp->dying) {
+		qp->dying = true;
+		qp->direct = false;
+		qp->state = IBV_QPS_RESET;
+		atomic_store(&qp->entry->state, 0);
+		sv_qp_shut(qp);
+		sv_send_reset(qp);
+		qp->failing = false;
+		sv_waiting_update(qp);
+	}
 	sv_unlock(&qp->lock, false);
 	pthread_mutex_unlock(&sv_process.lock);
 
 	/* then the peer is out: whoever waits for the fate of its writes may look now */
-	sv_quiesce_qp(qp);
+	if (!sv_quiesce_qp(qp))
+		return EBUSY;
 	sv_cq_detach(sv_cq(ibqp->recv_cq), qp);
 	sv_cq_forget(sv_cq(ibqp->send_cq), qp);
 	if (ibqp->recv_cq != ibqp->send_cq)

@@ -144,6 +144,8 @@ static void take(struct sv_qp *qp, const struct ibv_qp_attr *attr, int mask)
 
 void sv_qp_publish_state(struct sv_qp *qp)
 {
+	if (qp->dying)
+		return; /* there is no such QP any more */
 	uint32_t state = SV_QP_LIVE | (uint32_t)qp->state | (sv_config.link_down ? SV_QP_UNREACHABLE : 0);
 	uint64_t access = qp->attr.qp_access_flags & ~(qp->attr.max_dest_rd_atomic ? 0u : SV_ANSWERED_ACCESS);
 	uint64_t gate = access << 32 | qp->attr.dest_qp_num;
@@ -194,16 +196,16 @@ void sv_qp_disconnect(struct sv_qp *qp)
 	memset(&qp->link, 0, sizeof(qp->link));
 }
 
-bool sv_qp_fail_finish(struct sv_qp *qp, bool wait)
+bool sv_qp_fail_finish(struct sv_qp *qp)
 {
-	if (wait)
-		sv_quiesce_qp(qp);
-	else if (qp->qp.qp_type == IBV_QPT_UD && !sv_robust_pass(&qp->entry->rq.lock))
+	if (qp->qp.qp_type == IBV_QPT_UD) {
+		uint64_t holder = atomic_load(&qp->entry->rq.lock);
+
+		if (holder && sv_robust_lives(holder))
+			return false;
+	} else if (!sv_copier_out(qp, qp->failing_hazard)) {
 		return false;
-	else if ((qp->failing_hazard & 1) && qp->peer &&
-		 atomic_load_explicit(&qp->entry->hazard, memory_order_acquire) == qp->failing_hazard &&
-		 !sv_peer_check_dead(qp->peer))
-		return false;
+	}
 	qp->failing = false;
 	sv_waiting_update(qp);
 	struct sv_cq *cq = sv_cq(qp->qp.recv_cq);
@@ -237,9 +239,8 @@ void sv_qp_fail(struct sv_qp *qp)
 		sv_async_raise(qp->qp.context, IBV_EVENT_QP_FATAL, qp->index, qp->qp.qp_num);
 	/* receives are given back once no sender can still be filling one; the helper waits, a post must not */
 	qp->failing = true;
-	sv_barrier_host();
-	qp->failing_hazard = atomic_load_explicit(&qp->entry->hazard, memory_order_acquire);
-	if (!sv_qp_fail_finish(qp, false)) {
+	qp->failing_hazard = sv_copier_now(qp);
+	if (!sv_qp_fail_finish(qp)) {
 		sv_watch_start();
 		sv_waiting_update(qp);
 	}
@@ -255,14 +256,11 @@ void sv_qp_fail_sends(struct sv_qp *qp)
 	sv_send_flush(qp);
 }
 
-static void reset(struct sv_qp *qp)
+/* Nobody copies any more. Under the process lock, which keeps the peer for those who look for it. */
+static void clear(struct sv_qp *qp)
 {
 	struct sv_cq *send_cq = sv_cq(qp->qp.send_cq), *recv_cq = sv_cq(qp->qp.recv_cq);
 
-	qp->state = IBV_QPS_RESET;
-	qp->direct = false;
-	sv_qp_publish_state(qp);
-	sv_quiesce_qp(qp);
 	qp->failing = false;
 	sv_send_reset(qp);
 	if (qp->peer && !qp->peer->self)
@@ -287,17 +285,52 @@ static void reset(struct sv_qp *qp)
 	sv_unlock(&qp->recv_lock, false);
 }
 
+/*
+ * Lets go of the send lock while it waits for the peer. One that does not get out in time leaves the QP in the error
+ * state, from where it can be reset again.
+ */
+static int reset(struct sv_qp *qp)
+{
+	enum ibv_qp_state before = qp->state;
+	uint32_t changes = qp->changes;
+	int error = 0;
+
+	qp->state = IBV_QPS_RESET;
+	qp->direct = false;
+	sv_qp_publish_state(qp);
+	sv_unlock(&qp->lock, false);
+	bool out = sv_quiesce_qp(qp);
+
+	pthread_mutex_lock(&sv_process.lock);
+	sv_lock_control(&qp->lock);
+	if (qp->changes != changes || qp->dying) {
+		error = EINVAL; /* another thread did something else to it meanwhile */
+	} else if (out) {
+		clear(qp);
+	} else {
+		error = EBUSY;
+		qp->state = before == IBV_QPS_ERR ? IBV_QPS_ERR : IBV_QPS_INIT;
+		sv_qp_publish_state(qp);
+		sv_qp_fail(qp);
+	}
+	pthread_mutex_unlock(&sv_process.lock);
+	return error;
+}
+
 SV_API int ibv_modify_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int mask)
 {
 	struct sv_qp *qp = sv_qp(ibqp);
 	int error = 0;
 
 	sv_lock_control(&qp->lock);
+	qp->changes++;
+	if (qp->dying)
+		error = EINVAL;
 	if (atomic_load(&qp->entry->fault) != SV_FAULT_NONE && qp->state != IBV_QPS_RESET)
 		sv_qp_fail(qp);
 	enum ibv_qp_state to = mask & IBV_QP_STATE ? attr->qp_state : qp->state;
 
-	if ((mask & IBV_QP_CUR_STATE) && attr->cur_qp_state != qp->state)
+	if (!error && (mask & IBV_QP_CUR_STATE) && attr->cur_qp_state != qp->state)
 		error = EINVAL;
 	if (!error)
 		error = check(qp, to, mask);
@@ -307,7 +340,7 @@ SV_API int ibv_modify_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int mask
 		error = sv_watch_start();
 	if (!error) {
 		if (to == IBV_QPS_RESET) {
-			reset(qp);
+			error = reset(qp);
 		} else if (to == IBV_QPS_ERR) {
 			if (qp->state == IBV_QPS_RESET)
 				qp->state = IBV_QPS_INIT; /* from there it is the usual way */

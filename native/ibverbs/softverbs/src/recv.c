@@ -53,24 +53,24 @@ bool sv_target_init(struct sv_target *target, struct sv_segment *segment, uint32
 {
 	void *wqes, *records;
 	struct sv_qp_entry *entry = &segment->qps[sv_qpn_index(qpn)];
-	uint32_t srq = entry->srq;
+	uint32_t srq = SV_ONCE(entry->srq), recv_cq = SV_ONCE(entry->recv_cq);
 
 	memset(target, 0, sizeof(*target));
-	if (srq > SV_SRQS || entry->recv_cq >= SV_CQS)
+	if (srq > SV_SRQS || recv_cq >= SV_CQS)
 		return false;
 	struct sv_rq_entry *rq = srq ? &segment->srqs[srq - 1] : &entry->rq;
-	uint32_t stride = rq->stride, max_sge = rq->max_sge, entries = rq->entries;
-	uint32_t record_entries = entry->record_entries;
+	uint32_t stride = SV_ONCE(rq->stride), max_sge = SV_ONCE(rq->max_sge), entries = SV_ONCE(rq->entries);
+	uint32_t record_entries = SV_ONCE(entry->record_entries);
 
 	if (max_sge > SV_MAX_SGE || stride < sizeof(struct sv_recv_wqe) + max_sge * sizeof(struct sv_sge) ||
-	    !map_ring(segment, rq->wqes, entries, stride, &wqes) ||
-	    !map_ring(segment, entry->records, record_entries, sizeof(struct sv_recv_record), &records))
+	    !map_ring(segment, SV_ONCE(rq->wqes), entries, stride, &wqes) ||
+	    !map_ring(segment, SV_ONCE(entry->records), record_entries, sizeof(struct sv_recv_record), &records))
 		return false;
 	*target = (struct sv_target){.segment = segment,
 				     .qpn = qpn,
 				     .entry = entry,
 				     .rq = rq,
-				     .cq = &segment->cqs[entry->recv_cq],
+				     .cq = &segment->cqs[recv_cq],
 				     .wqes = wqes,
 				     .records = records,
 				     .mask = entries - 1,
@@ -81,8 +81,20 @@ bool sv_target_init(struct sv_target *target, struct sv_segment *segment, uint32
 	return true;
 }
 
+/* A receive's elements, as they are now: what was checked is what is used. Returns their bytes. */
+static uint64_t take_elements(struct sv_sge *to, const struct sv_recv_wqe *wqe, uint32_t count)
+{
+	uint64_t room = 0;
+
+	for (uint32_t i = 0; i < count; i++) {
+		to[i] = (struct sv_sge){SV_ONCE(wqe->sge[i].addr), SV_ONCE(wqe->sge[i].length), SV_ONCE(wqe->sge[i].lkey)};
+		room += to[i].length;
+	}
+	return room;
+}
+
 /* Copy the message over the receive's elements. Both lists were measured before; only keys can still fail. */
-static int scatter(struct sv_qp *qp, const struct ibv_send_wr *wr, const struct sv_recv_wqe *wqe, uint32_t count)
+static int scatter(struct sv_qp *qp, const struct ibv_send_wr *wr, const struct sv_sge *elements, uint32_t count)
 {
 	uint32_t to = 0, to_offset = 0;
 
@@ -92,21 +104,19 @@ static int scatter(struct sv_qp *qp, const struct ibv_send_wr *wr, const struct 
 
 		data = wr->send_flags & IBV_SEND_INLINE ? data : sv_local_address(&wr->sg_list[from]);
 		while (left) {
-			while (to < count && wqe->sge[to].length == to_offset)
+			while (to < count && elements[to].length == to_offset)
 				to++, to_offset = 0;
 			if (to == count)
-				return IBV_WC_REM_INV_REQ_ERR; /* the ring changed under us */
-			uint64_t chunk = wqe->sge[to].length - to_offset;
+				return IBV_WC_REM_INV_REQ_ERR; /* it has less room than was measured: never */
+			uint64_t chunk = elements[to].length - to_offset, addr = elements[to].addr + to_offset;
 
 			if (chunk > left)
 				chunk = left;
 			struct sv_remote *remote =
-			    sv_remote_check(qp, wqe->sge[to].lkey, wqe->sge[to].addr + to_offset, chunk,
-					    IBV_ACCESS_LOCAL_WRITE);
+			    sv_remote_check(qp, elements[to].lkey, addr, chunk, IBV_ACCESS_LOCAL_WRITE);
 			if (!remote)
 				return IBV_WC_REM_OP_ERR;
-			int status =
-			    sv_remote_write(qp, remote, wqe->sge[to].addr + to_offset - remote->iova, data, chunk);
+			int status = sv_remote_write(qp, remote, addr - remote->iova, data, chunk);
 			if (status)
 				return status;
 			data += chunk;
@@ -142,7 +152,7 @@ static void publish(struct sv_qp *qp, struct sv_target *t, const struct sv_recv_
 	       (armed == SV_ARMED_ANY || solicited || content->status != IBV_WC_SUCCESS)) {
 		if (!atomic_compare_exchange_weak(&t->cq->armed, &armed, SV_ARMED_NOT))
 			continue;
-		uint32_t event = t->cq->event;
+		uint32_t event = SV_ONCE(t->cq->event);
 
 		sv_peer_ring(qp->peer, t->cq->channel_fd, t->cq->channel_ino, &event, sizeof(event));
 		return;
@@ -156,11 +166,11 @@ static void recover_shared(struct sv_target *t)
 
 	if (intent && intent <= SV_QPS) {
 		struct sv_qp_entry *entry = &t->segment->qps[intent - 1];
-		uint32_t entries = entry->record_entries, position = t->rq->intent_record;
+		uint32_t entries = SV_ONCE(entry->record_entries), position = SV_ONCE(t->rq->intent_record);
 		struct sv_recv_record *records = NULL;
 
 		if (entries && !(entries & (entries - 1)) && entries <= 2 * SV_MAX_QP_WR)
-			records = sv_at(t->segment, entry->records, (uint64_t)entries * sizeof(*records));
+			records = sv_at(t->segment, SV_ONCE(entry->records), (uint64_t)entries * sizeof(*records));
 		if (records && atomic_load(&records[position & (entries - 1)].sequence) == position + 1)
 			atomic_fetch_add(&t->rq->head, 1);
 	}
@@ -199,7 +209,7 @@ static int deliver(struct sv_qp *qp, const struct ibv_send_wr *wr, uint32_t byte
 	if (head == atomic_load_explicit(&t->rq->tail, memory_order_acquire))
 		return SV_STALL_RNR;
 	const struct sv_recv_wqe *wqe = (const struct sv_recv_wqe *)(t->wqes + (size_t)(head & t->mask) * t->stride);
-	uint32_t count = wqe->num_sge <= t->max_sge ? wqe->num_sge : t->max_sge;
+	uint32_t count = SV_ONCE(wqe->num_sge);
 	bool write = wr->opcode == IBV_WR_RDMA_WRITE_WITH_IMM;
 	struct sv_recv_record record = {.wr_id = wqe->wr_id,
 					.status = IBV_WC_SUCCESS,
@@ -208,6 +218,8 @@ static int deliver(struct sv_qp *qp, const struct ibv_send_wr *wr, uint32_t byte
 					.src_qp = qp->qp.qp_num};
 	int status = IBV_WC_SUCCESS;
 
+	if (count > t->max_sge)
+		count = t->max_sge;
 	if (write || wr->opcode == IBV_WR_SEND_WITH_IMM) {
 		record.flags = IBV_WC_WITH_IMM;
 		record.imm = wr->imm_data;
@@ -221,15 +233,13 @@ static int deliver(struct sv_qp *qp, const struct ibv_send_wr *wr, uint32_t byte
 		if ((status = sv_write(qp, wr)) != IBV_WC_SUCCESS)
 			return status; /* the write failed before it asked for the receive */
 	} else {
-		uint64_t room = 0;
+		struct sv_sge elements[SV_MAX_SGE];
 
-		for (uint32_t i = 0; i < count; i++)
-			room += wqe->sge[i].length;
-		if (bytes > room) {
+		if (bytes > take_elements(elements, wqe, count)) {
 			record.status = IBV_WC_LOC_LEN_ERR;
 			status = IBV_WC_REM_INV_REQ_ERR;
 		} else {
-			status = scatter(qp, wr, wqe, count);
+			status = scatter(qp, wr, elements, count);
 			if (status == IBV_WC_REM_OP_ERR)
 				record.status = IBV_WC_LOC_PROT_ERR;
 			else if (status)
@@ -252,7 +262,11 @@ int sv_deliver(struct sv_qp *qp, const struct ibv_send_wr *wr, uint32_t bytes)
 
 	if (likely(!t->shared))
 		return deliver(qp, wr, bytes);
-	if (sv_robust_lock(&t->rq->lock))
+	enum sv_robust lock = sv_robust_lock(&t->rq->lock);
+
+	if (lock == SV_ROBUST_HELD)
+		return SV_STALL_NOT_READY; /* as if the peer did not answer */
+	if (lock == SV_ROBUST_FROM_DEAD)
 		recover_shared(t);
 	int status = deliver(qp, wr, bytes);
 
@@ -266,12 +280,14 @@ int sv_deliver_datagram(struct sv_qp *qp, const struct ibv_send_wr *wr, uint32_t
 	struct sv_target *t = &qp->target;
 	_Atomic uint64_t *lock = &qp->remote_entry->rq.lock;
 	int status = IBV_WC_SUCCESS;
-	bool from_dead = sv_robust_lock(lock);
+	enum sv_robust taken = sv_robust_lock(lock);
 
+	if (taken == SV_ROBUST_HELD)
+		return status; /* lost */
 	/* destroying the QP waits for the lock: what we see now holds until we release it */
 	if (sv_accepts(atomic_load(&qp->remote_entry->state)) &&
 	    sv_target_init(t, qp->peer->segment, wr->wr.ud.remote_qpn)) {
-		if (from_dead)
+		if (taken == SV_ROBUST_FROM_DEAD)
 			recover_datagrams(t);
 		status = sv_deliver(qp, wr, bytes);
 	}

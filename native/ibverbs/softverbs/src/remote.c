@@ -38,18 +38,18 @@ static struct sv_map *map_region(struct sv_peer *peer, uint32_t key, const struc
 {
 	struct sv_map *map;
 
+	/* as it was when it was mapped, whatever the entry says by now */
 	for (map = peer->maps; map; map = map->next) {
 		if (map->key == key) {
 			map->users++;
 			return map;
 		}
 	}
+	if (entry->length > UINT64_MAX / 4 || entry->offset > UINT64_MAX / 4)
+		return NULL;
 	uint64_t start = entry->offset & ~(PAGE - 1);
 	uint64_t skip = entry->offset - start;
 	uint64_t bytes = (skip + entry->length + PAGE - 1) & ~(PAGE - 1);
-
-	if (entry->length > UINT64_MAX / 4 || entry->offset > UINT64_MAX / 4)
-		return NULL;
 	int fd = open_backing(peer, entry, entry->offset + entry->length);
 
 	if (fd < 0)
@@ -66,7 +66,13 @@ static struct sv_map *map_region(struct sv_peer *peer, uint32_t key, const struc
 	}
 	madvise(at, bytes, MADV_DONTFORK);
 	*map = (struct sv_map){
-	    .next = peer->maps, .key = key, .users = 1, .base = (uint8_t *)at + skip, .mapping = at, .length = bytes};
+	    .next = peer->maps,
+	    .key = key,
+	    .users = 1,
+	    .base = (uint8_t *)at + skip,
+	    .bytes = entry->length,
+	    .mapping = at,
+	    .length = bytes};
 	peer->maps = map;
 	return map;
 }
@@ -99,13 +105,22 @@ struct sv_remote *sv_remote_load(struct sv_qp *qp, uint32_t key)
 	struct sv_peer *peer = qp->peer;
 	struct sv_remote *remote = &qp->remotes[SV_KEY_INDEX(key) % SV_REMOTES];
 	struct sv_mr_entry *shared = &peer->segment->mrs[SV_KEY_INDEX(key)];
-	struct sv_mr_entry entry;
+	struct sv_mr_entry entry = {.key = key};
 
 	drop(peer, remote);
 	if (key == 0 || key == no_key || atomic_load_explicit(&shared->key, memory_order_acquire) != key)
 		return NULL;
-	/* stable while the key is there and our hazard is up */
-	memcpy((char *)&entry + sizeof(entry.key), (char *)shared + sizeof(entry.key), sizeof(entry) - sizeof(entry.key));
+	/* stable while the key is there and our hazard is up, or should be */
+	entry.access = SV_ONCE(shared->access);
+	entry.pd = SV_ONCE(shared->pd);
+	entry.kind = SV_ONCE(shared->kind);
+	entry.iova = SV_ONCE(shared->iova);
+	entry.length = SV_ONCE(shared->length);
+	entry.addr = SV_ONCE(shared->addr);
+	entry.fd = SV_ONCE(shared->fd);
+	entry.qpn = SV_ONCE(shared->qpn);
+	entry.ino = SV_ONCE(shared->ino);
+	entry.offset = SV_ONCE(shared->offset);
 	/* granted to this connection: of the same domain, and not another QP's window; and that we may ask for at all */
 	bool granted = entry.pd == qp->remote_entry->pd && (!entry.qpn || entry.qpn == qp->target.qpn);
 	uint32_t asked = qp->attr.max_rd_atomic ? UINT32_MAX : ~(uint32_t)SV_ANSWERED_ACCESS;
@@ -122,8 +137,11 @@ struct sv_remote *sv_remote_load(struct sv_qp *qp, uint32_t key)
 		pthread_mutex_lock(&peer->lock);
 		remote->map = map_region(peer, key, &entry);
 		pthread_mutex_unlock(&peer->lock);
-		if (remote->map)
+		if (remote->map) {
 			remote->base = remote->map->base;
+			if (remote->length > remote->map->bytes)
+				remote->length = remote->map->bytes;
+		}
 	}
 	remote->key = key;
 	return remote;

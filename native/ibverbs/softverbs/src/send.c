@@ -236,7 +236,7 @@ void sv_send_reset(struct sv_qp *qp)
 {
 	while (first_pending(qp))
 		drop_first(qp);
-	qp->last_due = qp->last_due_complete = qp->operations = 0;
+	qp->last_start = qp->last_due = qp->last_due_complete = qp->operations = 0;
 	free(qp->pending);
 	qp->pending = NULL;
 	qp->pending_head = qp->pending_tail = 0;
@@ -282,6 +282,8 @@ static bool out_of_patience(struct sv_qp *qp, int reason)
 		qp->stall_reason = reason;
 		return false;
 	}
+	if (reason == SV_STALL_COPIER)
+		return false; /* of our own memory: there is nothing to retry */
 	if (reason == SV_STALL_RNR) {
 		if (qp->attr.rnr_retry == 7)
 			return false;

@@ -59,11 +59,12 @@ struct sv_process {
 	uint32_t next_qp, next_cq, next_srq, next_mr;
 	uint32_t next_pd;
 	uint8_t mr_generation, cq_generation;
+	_Atomic bool overrun; /* a CQ was, and its QPs may not know */
 	_Atomic unsigned stalled; /* QPs that wait for something: the helper looks again after a while */
 	_Atomic bool spinning; /* the helper is awake and looks by itself */
 	_Atomic uint64_t polled_ns; /* when a program last polled for something that waits */
 	pthread_mutex_t waiting_lock;
-	struct sv_qp *waiting;
+	struct sv_qp *waiting, **end_waiting;
 	struct sv_context *contexts;
 	struct sv_extent *free_extents;
 };
@@ -103,6 +104,7 @@ struct sv_map {
 	uint32_t key;
 	uint32_t users;
 	uint8_t *base; /* of the region */
+	uint64_t bytes; /* of it that are mapped */
 	void *mapping;
 	size_t length;
 };
@@ -137,6 +139,10 @@ struct sv_peer *sv_peer_get(uint32_t slot);
 void sv_peer_put(struct sv_peer *peer);
 /* Whether it died, looked up now (a system call). */
 bool sv_peer_check_dead(struct sv_peer *peer);
+/* Whether it is stopped (SIGSTOP, a debugger), looked up now. */
+bool sv_peer_is_stopped(struct sv_peer *peer);
+/* Did sv_peer_get fail so because no process has that slot? */
+bool sv_peer_is_nobody(int error);
 /* Look for peers that died since; whether there are new ones. */
 bool sv_peers_find_dead(void);
 /* Free mappings of regions that are gone; whether QPs still hold some and must be swept. */
@@ -357,7 +363,7 @@ struct sv_qp {
 	uint32_t pending_head, pending_tail, pending_mask;
 	uint64_t stall_since_ns; /* 0: not stalled */
 	int stall_reason;
-	uint64_t last_due, last_due_complete;
+	uint64_t last_start, last_due, last_due_complete;
 	uint32_t undelivered; /* of those, what the peer will see: not READs, and what is done */
 	/* read without the lock, to leave a QP alone that has nothing due; 0: it waits for something else than time, and nothing to be seen */
 	_Atomic uint64_t next_due, next_delivery;
@@ -379,6 +385,8 @@ struct sv_qp {
 	struct ibv_qp_attr attr;
 	struct ibv_qp_init_attr init;
 	uint32_t index;
+	bool dying; /* ibv_destroy_qp was called, and waits for a copier; under the send lock */
+	uint32_t changes; /* calls of ibv_modify_qp; under the send lock */
 	bool failing; /* quiescing the peer before the receives are flushed; under the send lock */
 	uint32_t failing_hazard;
 	uint32_t async_reported;
@@ -436,15 +444,29 @@ static inline struct sv_mr_entry *sv_mr_local(uint32_t lkey, uint32_t pd, uint64
 		return NULL;
 	return entry;
 }
-/* Wait until no peer and no thread of ours still uses what was just made dead. */
-void sv_quiesce_all(void);
-void sv_quiesce_qp(struct sv_qp *qp);
+
+/* --- quiesce.c --- */
+
+/*
+ * Wait until no peer and no thread of ours still uses what was just made dead: a key of this domain, this QP. False: one
+ * of them did not get out in time, and what is dead must stay where it is. Holding no lock.
+ */
+bool sv_quiesce_domain(uint32_t pd);
+bool sv_quiesce_qp(struct sv_qp *qp);
+/* The same for those who may not wait: who may be in the middle of using this QP; later, whether it is out. */
+uint32_t sv_copier_now(struct sv_qp *qp);
+bool sv_copier_out(const struct sv_qp *qp, uint32_t copier);
+/* Is it too early to give up on somebody, waited for since then, who is stopped or only slow? */
+bool sv_patience(uint64_t since_ns, bool stopped);
 /* Have peers look for regions of ours that are gone. */
 void sv_wake_peers(void);
 
 /* --- cq.c, channel.c, async.c --- */
 
+/* It is of no use any more; the helper fails its QPs. Outside its lock. */
 void sv_cq_overrun(struct sv_cq *cq);
+/* The QPs of CQs that were overrun are at fault. Under the process lock. */
+void sv_cq_fail_users(void);
 void sv_cq_attach(struct sv_cq *cq, struct sv_qp *qp);
 void sv_cq_detach(struct sv_cq *cq, struct sv_qp *qp);
 /* Drop this QP's completions. */
@@ -467,8 +489,8 @@ struct ibv_qp *sv_create_qp_ex(struct ibv_context *context, struct ibv_qp_init_a
 void sv_qp_fail(struct sv_qp *qp);
 /* The send queue alone, of an unreliable QP: it goes on receiving. */
 void sv_qp_fail_sends(struct sv_qp *qp);
-/* Finish what sv_qp_fail began, once the peer is out; false: not yet. */
-bool sv_qp_fail_finish(struct sv_qp *qp, bool wait);
+/* Finish what sv_qp_fail began, if the peer is out; false: not yet. */
+bool sv_qp_fail_finish(struct sv_qp *qp);
 void sv_qp_update_direct(struct sv_qp *qp);
 void sv_qp_publish_state(struct sv_qp *qp);
 /* Nobody's requests are taken from here on, whatever the published state says for a moment more. */
@@ -490,7 +512,10 @@ uint32_t sv_send_answers_awaited(const struct sv_qp *qp);
 void sv_send_reset(struct sv_qp *qp);
 /* Is this QP waiting for something? Under the send lock. */
 void sv_waiting_update(struct sv_qp *qp);
-/* The QPs that wait, up to `max`, of one send CQ or of all; under the process lock, which keeps them alive. */
+/*
+ * The QPs that wait, up to `max`, of one send CQ or of all; those that it did not return before come first. Under the process
+ * lock, which keeps them alive.
+ */
 unsigned sv_waiting_list(const struct sv_cq *cq, struct sv_qp **list, unsigned max);
 uint64_t sv_builder_ops(enum ibv_qp_type type);
 void sv_builder_init(struct sv_qp *qp, uint64_t ops);
@@ -499,7 +524,7 @@ void sv_builder_destroy(struct sv_qp *qp);
 /* --- execute.c, recv.c, ud.c: carrying it out --- */
 
 /* Results of executing a WR beside enum ibv_wc_status: reasons to wait. */
-enum { SV_STALL_RNR = 100, SV_STALL_NOT_READY, SV_STALL_GONE };
+enum { SV_STALL_RNR = 100, SV_STALL_NOT_READY, SV_STALL_GONE, SV_STALL_COPIER };
 
 int sv_execute(struct sv_qp *qp, const struct ibv_send_wr *wr, uint32_t *bytes);
 /* The same for UD, where what goes wrong at the other end is never heard of. */
@@ -541,11 +566,13 @@ void sv_nic_gone(void);
 
 /* --- robust.c: a lock between processes that survives its holder --- */
 
-/* Returns whether it was taken from a dead holder, whose work may be half done. */
-bool sv_robust_lock(_Atomic uint64_t *lock);
+/* Taken; taken from a dead holder, whose work may be half done; not taken, its holder is stopped or takes too long. */
+enum sv_robust { SV_ROBUST_TAKEN, SV_ROBUST_FROM_DEAD, SV_ROBUST_HELD };
+enum sv_robust sv_robust_lock(_Atomic uint64_t *lock);
 void sv_robust_unlock(_Atomic uint64_t *lock);
-/* Wait until whoever holds it now has released it, or is dead. */
-void sv_robust_wait(_Atomic uint64_t *lock);
+/* Of a holder, by the word that names it. */
+bool sv_robust_lives(uint64_t holder);
+bool sv_robust_is_stopped(uint64_t holder);
 /* Whether nobody who lives holds it at this moment. */
 bool sv_robust_pass(_Atomic uint64_t *lock);
 

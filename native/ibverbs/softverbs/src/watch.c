@@ -114,7 +114,7 @@ static uint64_t look_at_waiting(bool only_if_free)
 				continue;
 			}
 			if (qp->failing)
-				sv_qp_fail_finish(qp, false);
+				sv_qp_fail_finish(qp);
 			sv_send_progress(qp);
 			sv_unlock(&qp->lock, false);
 			due = due_here(qp, now);
@@ -135,6 +135,7 @@ static bool look_around(void)
 	bereaved = bereaved || found;
 
 	pthread_mutex_lock(&sv_process.lock);
+	sv_cq_fail_users();
 	for (uint32_t i = 0; i < SV_QPS; i++)
 		if (sv_process.qps[i] && !look_at_qp(sv_process.qps[i], bereaved, sweep))
 			all = false;

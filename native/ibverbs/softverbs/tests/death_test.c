@@ -50,7 +50,9 @@ static struct address start(struct child *c, struct endpoint *e, const char *wha
 	own = address_of(e);
 	child_receive(c->socket, &to, sizeof(to));
 	child_send(c->socket, &own, sizeof(own));
-	qp_connect(e->qp, to.qpn);
+	qp_to_init(e->qp, ALL_ACCESS);
+	qp_to_rtr(e->qp, to.qpn);
+	qp_to_rts(e->qp, 0, 7, 7); /* it waits for ever: what ends does so because the peer is dead */
 	child_receive(c->socket, &go, 1);
 	return to;
 }
@@ -72,8 +74,6 @@ static void outstanding(void)
 	write.wr_id = 3;
 	post(e.qp, &write);
 	poll_none(e.cq, 10);
-	uint64_t since = now_ns();
-
 	child_kill(&c);
 	/* the sends in order; the receive, which is of another queue, at any place among them */
 	uint64_t next_send = 2;
@@ -86,7 +86,6 @@ static void outstanding(void)
 			CHECK_EQ(wc.wr_id, next_send++);
 	}
 	CHECK_EQ(next_send, 4);
-	CHECK(now_ns() - since < 5000000000ull); /* half a second on a machine that has nothing else to do */
 	CHECK_EQ(qp_state(e.qp), IBV_QPS_ERR);
 	endpoint_close(&e);
 }
@@ -275,7 +274,11 @@ static void killed_in_the_middle(int signal)
 			kill(c.pid, SIGKILL);
 			_exit(0);
 		}
-		CHECK_EQ(ibv_dereg_mr(e.mr), 0);
+		int error;
+
+		while ((error = ibv_dereg_mr(e.mr)) == EBUSY)
+			;
+		CHECK_EQ(error, 0);
 		CHECK_EQ(waitpid(killer, NULL, 0), killer);
 		CHECK_EQ(waitpid(c.pid, NULL, 0), c.pid);
 		close(c.socket);

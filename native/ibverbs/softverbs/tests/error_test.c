@@ -265,6 +265,8 @@ static void state_errors(void)
 	connect_fresh(NULL);
 }
 
+static void renew_cq(void);
+
 static void overruns(void)
 {
 	struct options small = {.send_wr = 8, .recv_wr = 3};
@@ -306,8 +308,66 @@ static void overruns(void)
 	CHECK_EQ(qp_state(a.qp), IBV_QPS_ERR);
 	for (int i = 0; i < 256; i++)
 		CHECK_EQ(poll_one(a.cq).status, IBV_WC_SUCCESS);
-	expect_flush(&a, &wr[2]);
+	post(a.qp, &wr[2]);
+	poll_none(a.cq, 5); /* it takes no completions any more, not even of flushes */
+	renew_cq();
+}
+
+/* Of `a`, with its QP. */
+static void renew_cq(void)
+{
+	CHECK_EQ(ibv_destroy_qp(a.qp), 0);
+	CHECK_EQ(ibv_destroy_cq(a.cq), 0);
+	a.cq = ibv_create_cq(a.context, 256, &a, a.channel, 0);
+	CHECK(a.cq);
+	a.qp = qp_create(&a, NULL);
 	connect_fresh(NULL);
+}
+
+static struct ibv_qp *with_cqs(struct ibv_cq *send, struct ibv_cq *receive)
+{
+	struct ibv_qp_init_attr init = {.send_cq = send,
+					.recv_cq = receive,
+					.cap = {.max_send_wr = 1024, .max_recv_wr = 16, .max_send_sge = 1, .max_recv_sge = 1},
+					.qp_type = IBV_QPT_RC};
+	struct ibv_qp *qp = ibv_create_qp(a.pd, &init);
+
+	CHECK(qp);
+	qp_connect(qp, qp->qp_num);
+	return qp;
+}
+
+static void overrun_of_a_shared_queue(void)
+{
+	struct ibv_cq *other = ibv_create_cq(a.context, 16, NULL, NULL, 0);
+	struct ibv_sge sge = sge_of(&a, 0, 8);
+	struct ibv_send_wr wr = one_sided(IBV_WR_RDMA_WRITE, &sge, address_of(&a), 64);
+
+	step("a completion queue that overflows: each queue pair that completes into it fails, and no other");
+	CHECK(other);
+	CHECK_EQ(ibv_destroy_qp(a.qp), 0);
+	a.qp = with_cqs(a.cq, a.cq);
+	struct ibv_qp *sends = with_cqs(a.cq, other), *receives = with_cqs(other, a.cq), *neither = with_cqs(other, other);
+
+	/* not read again: an overrun changes it, on a thread of the device's too */
+	int entries = a.cq->cqe;
+
+	for (int i = 0; i <= entries; i++)
+		post(a.qp, &wr);
+	expect_event(a.context, IBV_EVENT_CQ_ERR);
+	for (int i = 0; i < 3; i++)
+		expect_event(a.context, IBV_EVENT_QP_FATAL);
+	CHECK_EQ(qp_state(a.qp), IBV_QPS_ERR);
+	CHECK_EQ(qp_state(sends), IBV_QPS_ERR);
+	CHECK_EQ(qp_state(receives), IBV_QPS_ERR);
+	CHECK_EQ(qp_state(neither), IBV_QPS_RTS);
+	post(neither, &wr);
+	CHECK_EQ(poll_one(other).status, IBV_WC_SUCCESS);
+	CHECK_EQ(ibv_destroy_qp(sends), 0);
+	CHECK_EQ(ibv_destroy_qp(receives), 0);
+	CHECK_EQ(ibv_destroy_qp(neither), 0);
+	CHECK_EQ(ibv_destroy_cq(other), 0);
+	renew_cq();
 }
 
 /* Connected as `ours` asks and `theirs` answers. */
@@ -414,6 +474,7 @@ int main(void)
 	message_errors();
 	state_errors();
 	overruns();
+	overrun_of_a_shared_queue();
 	depths();
 	registrations();
 	endpoint_close(&a);

@@ -156,6 +156,92 @@ static void model(void)
 	close_pair();
 }
 
+/* `first`, then one that fails, then one behind it, which must not execute. */
+static void behind_an_error(bool after_a_read)
+{
+	struct ibv_sge sges[3];
+	struct ibv_send_wr read = write_of(&sges[0], 8), bad = write_of(&sges[1], 8), good = write_of(&sges[2], 8);
+
+	sges[0].addr += 4096;
+	read.opcode = IBV_WR_RDMA_READ;
+	read.next = &bad;
+	sges[1].lkey ^= 0x01000000;
+	bad.wr_id = 2;
+	bad.next = &good;
+	good.wr_id = 3;
+	*(volatile uint64_t *)b.buffer = 0;
+	*(uint64_t *)a.buffer = 42;
+	post(a.qp, after_a_read ? &read : &bad);
+	if (after_a_read)
+		CHECK_EQ(poll_one(a.cq).status, IBV_WC_SUCCESS);
+	struct ibv_wc wc = poll_one(a.cq);
+
+	CHECK_EQ(wc.wr_id, 2);
+	CHECK_EQ(wc.status, IBV_WC_LOC_PROT_ERR);
+	wc = poll_one(a.cq);
+	CHECK_EQ(wc.wr_id, 3);
+	CHECK_EQ(wc.status, IBV_WC_WR_FLUSH_ERR);
+	CHECK_EQ(*(volatile uint64_t *)b.buffer, 0);
+}
+
+/* `ours` READs under way at once; then a WRITE behind two of them. */
+static void model_depths(uint8_t ours)
+{
+	struct ibv_sge sge, read_sge;
+	struct ibv_send_wr read, wr;
+	const unsigned reads = 4;
+
+	step("a modelled NIC: %u READs under way at once", ours);
+	endpoint_open(&a, MEMORY_MEMFD, 1 << 20, NULL);
+	endpoint_open(&b, MEMORY_MEMFD, 1 << 20, NULL);
+	qp_connect(b.qp, a.qp->qp_num);
+	qp_to_init(a.qp, ALL_ACCESS);
+	qp_to_rtr(a.qp, b.qp->qp_num);
+	struct ibv_qp_attr attr = {
+	    .qp_state = IBV_QPS_RTS, .timeout = PATIENT, .retry_cnt = 3, .rnr_retry = 7, .max_rd_atomic = ours};
+
+	CHECK_EQ(ibv_modify_qp(a.qp, &attr,
+			       IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN |
+				   IBV_QP_MAX_QP_RD_ATOMIC),
+		 0);
+	read = write_of(&read_sge, 8);
+	read.opcode = IBV_WR_RDMA_READ;
+	read_sge.addr += 4096;
+	wr = write_of(&sge, 8);
+	uint64_t start = now_ns();
+
+	for (unsigned i = 0; i < reads; i++)
+		post(a.qp, &read);
+	for (unsigned i = 1; i <= reads; i++) {
+		CHECK_EQ(poll_one(a.cq).status, IBV_WC_SUCCESS);
+		/* there and back, 1 ms each, for each round of them */
+		CHECK(now_ns() - start >= 2000000ull * ((i + ours - 1) / ours));
+	}
+	*(volatile uint64_t *)b.buffer = 0;
+	*(uint64_t *)a.buffer = 43;
+	start = now_ns();
+	for (unsigned i = 0; i < reads; i++)
+		post(a.qp, &read);
+	post(a.qp, &wr);
+	while (*(volatile uint64_t *)b.buffer != 43)
+		CHECK(now_ns() - start < PATIENCE_NS);
+	/* it leaves once the last READ has left */
+	CHECK(now_ns() - start >= 2000000ull * ((reads - 1) / ours) + 1000000);
+	for (unsigned i = 0; i <= reads; i++)
+		CHECK_EQ(poll_one(a.cq).status, IBV_WC_SUCCESS);
+	close_pair();
+}
+
+static void model_errors(void)
+{
+	step("a modelled NIC: what stands behind an operation that fails is flushed, and not executed");
+	for (int i = 0; i < 10; i++) {
+		open_pair(PATIENT);
+		behind_an_error(i % 2);
+		close_pair();
+	}
+}
+
 /* In a process of its own, since the model stays on. */
 static int weak(void)
 {
@@ -201,6 +287,11 @@ static int weak(void)
 		CHECK_EQ(*(uint64_t *)(a.buffer + 4096), before);
 		*(uint64_t *)b.buffer = 0;
 	}
+	for (int i = 0; i < 100; i++) {
+		close_pair();
+		open_pair(PATIENT);
+		behind_an_error(i % 2);
+	}
 	step("order=weak: %u of %lu unfenced writes overtook a read, %u buffers were reused too early", overtaken, i, reused);
 	CHECK(overtaken > i / 25);
 	CHECK(reused > i / 25);
@@ -218,6 +309,9 @@ int main(int argc, char **argv)
 	corruption();
 	limits();
 	model();
+	model_errors();
+	for (uint8_t ours = 1; ours <= 4; ours++)
+		model_depths(ours);
 	execl("/proc/self/exe", "fault_test", "weak", (char *)NULL);
 	return 1;
 }

@@ -541,6 +541,35 @@ static void device_queries(void)
 	CHECK_EQ(ibv_close_device(context), 0);
 }
 
+/* What a program finds when it looks at the device. */
+static void what_it_says(void)
+{
+	struct ibv_context *context = open_soft();
+	struct ibv_pd *pd = ibv_alloc_pd(context);
+	struct ibv_device_attr attr;
+	struct ibv_gid_entry gids[8];
+
+	step("what the device says of itself, and what it does not do");
+	CHECK_EQ(ibv_query_device(context, &attr), 0);
+	CHECK(attr.vendor_id != 0 && attr.vendor_id <= 0xffffff);
+	CHECK(fcntl(context->cmd_fd, F_GETFD) & FD_CLOEXEC);
+	CHECK_EQ(ibv_query_gid_table(context, gids, 8, 0), 2);
+	CHECK_EQ(gids[1].gid_index, 1);
+	CHECK_EQ(ibv_query_gid_table(context, gids, 2, 0), 2);
+	CHECK_EQ(ibv_query_gid_table(context, gids, 1, 0), -EINVAL);
+	CHECK_EQ(ibv_query_gid_table(context, gids, 0, 0), -EINVAL);
+	errno = 0;
+	CHECK(!ibv_import_device(context->cmd_fd) && errno == EOPNOTSUPP);
+	errno = 0;
+	CHECK(!ibv_import_pd(context, pd->handle) && errno == EOPNOTSUPP);
+	errno = 0;
+	CHECK(!ibv_import_mr(pd, 1) && errno == EOPNOTSUPP);
+	errno = 0;
+	CHECK(!ibv_import_dm(context, 1) && errno == EOPNOTSUPP);
+	CHECK_EQ(ibv_dealloc_pd(pd), 0);
+	CHECK_EQ(ibv_close_device(context), 0);
+}
+
 int main(void)
 {
 	struct footprint before = footprint_now();
@@ -549,6 +578,7 @@ int main(void)
 	shared_receive_queue();
 	datagrams();
 	unreliable_connection();
+	what_it_says();
 	memory_windows();
 	named_and_gone();
 	builders();

@@ -6,9 +6,9 @@ failures=0
 port=$((10000 + $$ % 20000)) # below the ports that outgoing connections take
 
 for program in ibv_devinfo ibv_rc_pingpong ibv_uc_pingpong ibv_ud_pingpong ibv_srq_pingpong \
-	ib_write_lat ib_write_bw ib_read_lat ib_read_bw ib_send_lat ib_send_bw ib_atomic_lat ib_atomic_bw; do
+	ib_write_lat ib_write_bw ib_read_lat ib_read_bw ib_send_lat ib_send_bw ib_atomic_lat ib_atomic_bw ucx_perftest; do
 	if ! command -v "$program" >/dev/null; then
-		echo "$program is missing: install ibverbs-utils and perftest" >&2
+		echo "$program is missing: install ibverbs-utils, perftest and ucx-utils" >&2
 		exit 1
 	fi
 done
@@ -51,13 +51,13 @@ $(cat "$served")"
 }
 
 pair() {
-	for _ in 1 2 3; do
+	for _ in {1..20}; do
 		attempt "$@"
 		# not the device's: a port that is taken, perftest failing to calibrate its clock on a busy machine
-		[ $status -ne 0 ] && grep -qE "Correlation coefficient|Couldn't listen" <<<"$output" || break
+		[ $status -ne 0 ] && grep -qE "Correlation coefficient|Couldn't listen|bind\(\) failed" <<<"$output" || break
 	done
 	shift
-	verdict "$*" $status "$output"
+	verdict "${UCX_TLS:+UCX_TLS=$UCX_TLS }$*" $status "$output"
 }
 
 one ibv_devinfo
@@ -103,5 +103,51 @@ pair -p ib_send_bw -c UC -n 500
 pair -p ib_send_bw --use-srq -q 2 -n 500
 pair -p ib_send_lat --use_old_post_send -n 500
 pair -p ib_write_bw --use_old_post_send -n 500
+
+# UCX takes a device only if /dev/infiniband has a character device by its name, and looks at no more of it. Whoever makes it
+# holds the directory's lock meanwhile: several of these tests may run at once.
+directory=/dev/infiniband
+device=$directory/softverbs0
+
+remove_device() {
+	rm -f "$device"
+	rmdir "$directory" 2>/dev/null # unless there are others in it
+}
+
+make_device() {
+	while :; do
+		mkdir -p "$directory" 2>/dev/null || return
+		exec 8<"$directory" || return
+		flock 8
+		# Not if its last user removed it meanwhile.
+		[ "$(stat -Lc %d:%i /proc/self/fd/8)" = "$(stat -c %d:%i "$directory" 2>/dev/null)" ] && break
+	done
+	# It may be there for good.
+	[ -c "$device" ] && return
+	trap remove_device EXIT
+	trap 'exit 1' INT TERM HUP
+	ln -sf /dev/null "$device"
+}
+
+if make_device; then
+	# tag, active messages, streams, one-sided operations, atomics; small, a page, more than a transport's largest segment
+	for transports in rc_v,ud_v:aux,self ud_v,self; do
+		export UCX_TLS=$transports
+		for size in 8 4096 262144; do
+			for what in tag_lat ucp_am_lat stream_lat ucp_put_lat ucp_get; do
+				pair -p ucx_perftest -t $what -s $size -n 100 -w 5
+			done
+		done
+		for what in tag_bw ucp_am_bw stream_bw ucp_put_bw; do
+			pair -p ucx_perftest -t $what -s 65536 -n 100 -w 5
+		done
+		pair -p ucx_perftest -t ucp_fadd -s 8 -n 100 -w 5
+		pair -p ucx_perftest -t ucp_cswap -s 8 -n 100 -w 5
+	done
+	unset UCX_TLS
+else
+	verdict "ucx_perftest" 1 "UCX looks for a character device $device, and it cannot be made here: run this as root, or make it once, with
+mkdir -p $directory && ln -s /dev/null $device"
+fi
 
 exit $((failures != 0))

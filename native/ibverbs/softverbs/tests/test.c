@@ -1,4 +1,5 @@
 #include "test.h"
+#include "../src/layout.h"
 
 #include <dirent.h>
 #include <sys/prctl.h>
@@ -74,7 +75,7 @@ void watchdog(unsigned seconds)
 /* In every test and every child of one: less than ctest's limit, which says nothing of where. */
 __attribute__((constructor)) static void watch_this_program(void)
 {
-	watchdog(4 * PATIENCE_S);
+	watchdog(15 * PATIENCE_S);
 }
 
 uint64_t now_ns(void)
@@ -361,7 +362,13 @@ void child_send(int socket, const void *data, size_t bytes)
 
 void child_receive(int socket, void *data, size_t bytes)
 {
-	CHECK_EQ(recv(socket, data, bytes, MSG_WAITALL), bytes);
+	ssize_t n;
+
+	/* with a timeout a receive does not go on by itself after the process was stopped */
+	do
+		n = recv(socket, data, bytes, MSG_WAITALL);
+	while (n < 0 && errno == EINTR);
+	CHECK_EQ(n, bytes);
 }
 
 void child_finish(struct child *c)
@@ -428,4 +435,28 @@ struct footprint footprint_now(void)
 			f.maps++;
 	fclose(maps);
 	return f;
+}
+
+struct sv_segment *own_segment(void)
+{
+	FILE *maps = fopen("/proc/self/maps", "r");
+	char line[512];
+	unsigned long start = 0, end = 0;
+
+	CHECK(maps);
+	while (fgets(line, sizeof(line), maps))
+		if (strstr(line, "/memfd:softverbs-") && sscanf(line, "%lx-%lx", &start, &end) == 2) {
+			struct sv_segment *segment = (struct sv_segment *)start;
+
+			/* a peer's is mapped too; ours names a pipe of ours */
+			char path[64], name[64] = "", expected[64];
+
+			snprintf(path, sizeof(path), "/proc/self/fd/%u", segment->header.wake_fd);
+			snprintf(expected, sizeof(expected), "pipe:[%lu]", (unsigned long)segment->header.wake_ino);
+			if (readlink(path, name, sizeof(name) - 1) > 0 && strcmp(name, expected) == 0) {
+				fclose(maps);
+				return segment;
+			}
+		}
+	fail(__FILE__, __LINE__, "our control segment is mapped");
 }

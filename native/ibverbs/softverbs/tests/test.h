@@ -42,7 +42,7 @@ void fail_eq(const char *file, int line, const char *what, long long actual, lon
     __attribute__((noreturn));
 /* Like fail, when something did not come: shows all stacks. */
 void overdue(const char *file, int line, const char *what) __attribute__((noreturn));
-/* Shows all stacks and ends the program unless it is called again before; programs start with 4 * PATIENCE_S. */
+/* Shows all stacks and ends the program unless it is called again before; programs start with 15 * PATIENCE_S. */
 void watchdog(unsigned seconds);
 /* Announce a step of the test. */
 void step(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -123,3 +123,6 @@ struct footprint {
 	int fds, maps, threads;
 };
 struct footprint footprint_now(void);
+
+/* This process's control segment, as the device and its peers see it (../src/layout.h). */
+struct sv_segment *own_segment(void);
