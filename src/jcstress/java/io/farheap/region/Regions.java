@@ -1,5 +1,7 @@
 package io.farheap.region;
 
+import io.farheap.control.RegionGrant;
+
 import sun.reflect.ReflectionFactory;
 
 /** Regions for stress tests, of a server that is never called: making millions of them must cost nothing. */
@@ -17,7 +19,7 @@ final class Regions {
 
     /** @param id its number, its address and its key */
     static RemoteRegion region(int id) {
-        return new RemoteRegion(SERVER, 0, id, id, id);
+        return new RemoteRegion(SERVER, 0, new RegionGrant(id, id, id, 0), 0);
     }
 
     private static RemoteServer blankServer() {

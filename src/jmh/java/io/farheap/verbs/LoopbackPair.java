@@ -85,6 +85,7 @@ final class LoopbackPair implements AutoCloseable {
         }
     }
 
+    /** @param bytes of all the list */
     void post(SendRequests requests, int first, int bytes) {
         int error = initiator.post(requests, first, bytes);
         if (error != 0) {

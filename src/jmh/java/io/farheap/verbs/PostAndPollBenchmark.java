@@ -72,7 +72,7 @@ public class PostAndPollBenchmark {
     @Benchmark
     @OperationsPerInvocation(LoopbackPair.DEPTH)
     public void listOf16() {
-        pair.post(pair.list, 0, bytes);
+        pair.post(pair.list, 0, LoopbackPair.DEPTH * bytes);
         pair.await(LoopbackPair.DEPTH);
     }
 }

@@ -5,6 +5,8 @@ import io.farheap.control.ControlException;
 import io.farheap.latency.LatencyTracker;
 import io.farheap.latency.LatencyTracking;
 import io.farheap.latency.OperationLatency;
+import io.farheap.lifetime.Closing;
+import io.farheap.lifetime.Undo;
 import io.farheap.memory.RegisteredMemory;
 import io.farheap.region.MigrationOptions;
 import io.farheap.region.MigrationResult;
@@ -13,8 +15,10 @@ import io.farheap.region.RegionMigration;
 import io.farheap.region.RegionTable;
 import io.farheap.region.RemoteRegion;
 import io.farheap.region.RemoteServer;
+import io.farheap.remote.CompletionEvents;
 import io.farheap.slo.Explanation;
 import io.farheap.slo.Slo;
+import io.farheap.thread.Joining;
 import io.farheap.verbs.Access;
 import io.farheap.verbs.Context;
 import io.farheap.verbs.Devices;
@@ -26,9 +30,14 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.concurrent.locks.ReentrantReadWriteLock;
 import java.util.function.Consumer;
 import java.util.function.IntFunction;
 import java.util.stream.IntStream;
@@ -41,6 +50,8 @@ public final class Cache implements AutoCloseable {
 
     /** Larger requests are cut: some devices take no more in one message, and softverbs copies within the post. */
     private static final long MAX_MESSAGE_BYTES = 1 << 20;
+    private static final System.Logger LOG = System.getLogger(Cache.class.getName());
+    private static final long LATE_MILLIS = 500;
 
     private final CacheOptions options;
     private final Context context;
@@ -57,15 +68,24 @@ public final class Cache implements AutoCloseable {
     private final List<Session> sessions = new CopyOnWriteArrayList<>();
     private final Set<FutureSession> futures = ConcurrentHashMap.newKeySet();
     private final Set<Buffer> buffers = ConcurrentHashMap.newKeySet();
-    /** Guards which servers and sessions there are, for short. */
+    /** Guards which buffers and sessions there are, for short: no server is called under it. */
     private final ReentrantLock topology = new ReentrantLock();
+    /**
+     * Whoever opens a session, which takes as long as servers take to answer, shares it; whoever changes which servers
+     * there are, or what new sessions are made of, has it alone for a moment, and so meets no session half open. Taken
+     * before {@code topology}.
+     */
+    private final ReentrantReadWriteLock openings = new ReentrantReadWriteLock();
     /** One migration, or change of servers, at a time. */
     private final ReentrantLock moving = new ReentrantLock();
-    /** Replaced with {@code topology} held. */
+    /** Replaced with {@code openings} held alone. */
     private volatile DataPaths paths;
-    /** The change that sessions are prepared for, or null; replaced with {@code topology} held. */
+    /** The change that sessions are prepared for, or null; replaced with {@code openings} held alone. */
     private volatile Reconfiguration changing;
     private int nextServerIndex;
+    /** What complete when something is closed that a silent server would not let go of. */
+    private final Set<CompletableFuture<Void>> late = ConcurrentHashMap.newKeySet();
+    /** Set with {@code openings} held alone. */
     private volatile boolean deleted;
 
     Cache(CacheOptions options) {
@@ -134,7 +154,7 @@ public final class Cache implements AutoCloseable {
      */
     public Session openSession() {
         checkOpen();
-        topology.lock();
+        openings.readLock().lock();
         try {
             checkOpen();
             OperationLatency recorder = options.latencyTracking() == LatencyTracking.NONE ? null : latency.newSource(options.latencyTracking());
@@ -150,7 +170,7 @@ public final class Cache implements AutoCloseable {
             joinChange(session);
             return session;
         } finally {
-            topology.unlock();
+            openings.readLock().unlock();
         }
     }
 
@@ -166,22 +186,34 @@ public final class Cache implements AutoCloseable {
         }
     }
 
-    /** The session of a client thread. */
+    /**
+     * The session of a client thread. Its caller changes the configuration, and so keeps servers from coming and going.
+     */
     Session openCarrier(DataPaths owner) {
-        topology.lock();
-        try {
-            Session session = new Session(this, null, true);
-            return begin(session, owner.own(session, null));
-        } finally {
-            topology.unlock();
-        }
+        Session session = new Session(this, null, true);
+        return begin(session, owner.own(session, null));
     }
 
     private Session begin(Session session, DataPath path) {
         connect(path);
         session.use(path);
         sessions.add(session);
+        loseLost(List.of(session));
         return session;
+    }
+
+    /** Fails all connections of a session. */
+    void loseAll(Session session) {
+        servers.forEach(session::lose);
+    }
+
+    /** What sessions have of servers that were lost before whoever fails that could see it. */
+    private void loseLost(List<Session> unseen) {
+        for (RemoteServer server : servers) {
+            if (server.lost() != null) {
+                unseen.forEach(session -> session.lose(server));
+            }
+        }
     }
 
     /** To all servers. */
@@ -191,7 +223,7 @@ public final class Cache implements AutoCloseable {
                 connectOrLose(path.links(), server);
             }
         } catch (Throwable e) {
-            path.close();
+            Closing.after(e, path);
             throw e;
         }
     }
@@ -235,31 +267,33 @@ public final class Cache implements AutoCloseable {
 
     /** @return the sessions to prepare; those that are opened from now on are prepared by whoever opens them */
     private List<Session> beginChange(Reconfiguration change) {
-        topology.lock();
+        openings.writeLock().lock();
         try {
             changing = change;
             return sessions.stream().filter(session -> !session.carrier()).toList();
         } finally {
-            topology.unlock();
+            openings.writeLock().unlock();
         }
     }
 
     private void performChange(Reconfiguration change) {
-        topology.lock();
+        openings.writeLock().lock();
         try {
             paths = change.perform();
             changing = null;
         } finally {
-            topology.unlock();
+            openings.writeLock().unlock();
         }
+        // Before they go on.
+        loseLost(sessions);
     }
 
     private void endChange() {
-        topology.lock();
+        openings.writeLock().lock();
         try {
             changing = null;
         } finally {
-            topology.unlock();
+            openings.writeLock().unlock();
         }
     }
 
@@ -379,12 +413,10 @@ public final class Cache implements AutoCloseable {
             checkOpen();
             RemoteServer server = attach(address);
             try {
-                connectAll(server);
+                RegionPlacement.checkRegionSize(server, table.regionBytes());
+                add(server).forEach(session -> session.connect(server));
             } catch (Throwable e) {
-                for (Session session : sessions) {
-                    session.disconnect(server);
-                }
-                server.close();
+                detach(server);
                 throw e;
             }
         } catch (ControlException e) {
@@ -394,16 +426,14 @@ public final class Cache implements AutoCloseable {
         }
     }
 
-    private void connectAll(RemoteServer server) {
-        RegionPlacement.checkRegionSize(server, table.regionBytes());
-        topology.lock();
+    /** @return the sessions to connect to it; those that are opened from now on do that themselves */
+    private List<Session> add(RemoteServer server) {
+        openings.writeLock().lock();
         try {
-            for (Session session : sessions) {
-                session.connect(server);
-            }
             servers.add(server);
+            return List.copyOf(sessions);
         } finally {
-            topology.unlock();
+            openings.writeLock().unlock();
         }
     }
 
@@ -520,6 +550,7 @@ public final class Cache implements AutoCloseable {
         futures.forEach(FutureSession::close);
         moving.lock();
         try (Undo everything = new Undo()) {
+            openings.writeLock().lock();
             topology.lock();
             try {
                 if (deleted) {
@@ -528,8 +559,9 @@ public final class Cache implements AutoCloseable {
                 deleted = true;
             } finally {
                 topology.unlock();
+                openings.writeLock().unlock();
             }
-            everything.add(context);
+            everything.add(this::closeContext);
             if (watch != null) {
                 everything.add(watch);
             }
@@ -546,13 +578,40 @@ public final class Cache implements AutoCloseable {
         }
     }
 
+    /**
+     * Where a server that is stopped does not let go of something, the last thread that waits for that closes the
+     * device.
+     */
+    private void closeContext() {
+        CompletableFuture<Void> all = CompletableFuture.allOf(late.toArray(CompletableFuture[]::new));
+        try {
+            all.get(LATE_MILLIS, TimeUnit.MILLISECONDS);
+            context.close();
+        } catch (TimeoutException e) {
+            LOG.log(System.Logger.Level.WARNING, "a memory server is stopped in the middle of an answer;"
+                + " where it writes that is freed when it goes on or ends");
+            all.whenComplete((nothing, failure) -> context.close());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            all.whenComplete((nothing, failure) -> context.close());
+        } catch (ExecutionException e) {
+            throw new IllegalStateException(e.getCause());
+        }
+    }
+
+    /** @param closed completes when something is closed that the context must outlive */
+    void closesLater(CompletableFuture<Void> closed) {
+        if (!closed.isDone()) {
+            late.add(closed);
+            closed.whenComplete((nothing, failure) -> late.remove(closed));
+        }
+    }
+
     private void freeBuffers() {
         topology.lock();
         try {
-            for (Buffer buffer : buffers) {
-                buffer.closed(true);
-                buffer.free();
-            }
+            buffers.forEach(buffer -> buffer.closed(true));
+            Closing.all(buffers.stream().<AutoCloseable>map(buffer -> buffer::free).toList());
             buffers.clear();
         } finally {
             topology.unlock();
@@ -583,11 +642,14 @@ public final class Cache implements AutoCloseable {
 
     void close(Session session) {
         // Migrations must see it until nothing that it posted can take effect any more.
-        session.destroy();
-        sessions.remove(session);
-        Reconfiguration change = changing;
-        if (change != null) {
-            change.forget(session);
+        try {
+            session.destroy();
+        } finally {
+            sessions.remove(session);
+            Reconfiguration change = changing;
+            if (change != null) {
+                change.forget(session);
+            }
         }
     }
 
@@ -645,16 +707,29 @@ public final class Cache implements AutoCloseable {
 
     private RemoteServer attach(String address) {
         try {
-            return RemoteServer.attach(address, nextServerIndex++, domain, options.name(), this::lost);
+            return RemoteServer.attach(address, nextServerIndex++, domain, options.name(), this::lost,
+                this::closesLater);
         } catch (ControlException e) {
             throw new CacheException("cannot use memory server " + address + ": " + e.getMessage(), e);
         }
     }
 
+    /** On a thread of that server's: another that is lost waits for nobody here. */
     private void lost(RemoteServer server, ControlException cause) {
+        // Each by itself: one that is long in a callback must not keep the others' requests waiting.
+        List<Thread> losing = sessions.stream().map(session -> Thread.ofVirtual().start(() -> lose(session, server))).toList();
+        losing.forEach(Joining::join);
         LostServerListener listener = options.lostListener();
         if (listener != null && !deleted) {
             listener.serverLost(server.address(), cause.getMessage(), table == null ? 0 : regionsOf(server));
+        }
+    }
+
+    private static void lose(Session session, RemoteServer server) {
+        try {
+            session.lose(server);
+        } catch (Throwable e) {
+            LOG.log(System.Logger.Level.ERROR, "cannot fail a session's connections to lost memory server " + server, e);
         }
     }
 
@@ -691,16 +766,17 @@ public final class Cache implements AutoCloseable {
     }
 
     private void detach(RemoteServer server) {
-        topology.lock();
+        openings.writeLock().lock();
         try {
             servers.remove(server);
-            for (Session session : sessions) {
-                session.disconnect(server);
-            }
         } finally {
-            topology.unlock();
+            openings.writeLock().unlock();
         }
-        server.close();
+        try {
+            sessions.forEach(session -> session.disconnect(server));
+        } finally {
+            server.close();
+        }
     }
 
     private RemoteServer server(String address) {

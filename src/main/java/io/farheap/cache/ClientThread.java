@@ -18,6 +18,7 @@ final class ClientThread {
 
     private static final System.Logger LOG = System.getLogger(ClientThread.class.getName());
     private static final HandedRequests[] NONE = {};
+    private static final long LOOK_NANOS = 1_000_000;
 
     private final Session carrier;
     private final int core;
@@ -28,6 +29,7 @@ final class ClientThread {
     private volatile HandedRequests[] rings = NONE;
     private volatile boolean asleep;
     private volatile boolean stopped;
+    private volatile boolean dead;
 
     /**
      * @param carrier its session, which it owns from its start on
@@ -42,6 +44,11 @@ final class ClientThread {
 
     int core() {
         return core;
+    }
+
+    /** Whether it serves nobody any more. */
+    boolean dead() {
+        return dead;
     }
 
     /** How many sessions it serves. */
@@ -71,8 +78,8 @@ final class ClientThread {
     }
 
     private void run() {
-        Pinning.pin(core);
         try {
+            Pinning.pin(core);
             while (!stopped) {
                 if (round() > 0) {
                     idle.reset();
@@ -81,9 +88,12 @@ final class ClientThread {
                     idle.reset();
                 }
             }
-        } catch (RuntimeException e) {
+        } catch (Throwable e) {
+            dead = true;
             if (!stopped) {
-                LOG.log(System.Logger.Level.ERROR, "thread " + thread.getName() + " cannot go on: its sessions' requests are lost", e);
+                LOG.log(System.Logger.Level.ERROR, "thread " + Thread.currentThread().getName()
+                    + " cannot go on: the requests of the sessions that it serves are lost; close them and open others",
+                    e);
                 loseAll();
             }
         }
@@ -121,12 +131,22 @@ final class ClientThread {
         }
     }
 
+    /** Nothing that it has posted may come to pass, or read into a buffer, after its requests have ended. */
     private void loseAll() {
+        boolean failed = false;
         while (!stopped) {
-            for (HandedRequests requests : rings) {
-                requests.lose();
+            try {
+                if (!failed) {
+                    carrier.loseAll();
+                    failed = true;
+                }
+                for (HandedRequests requests : rings) {
+                    requests.lose();
+                }
+            } catch (Throwable e) {
+                // Such as for want of memory: again, since nobody else ends them.
             }
-            LockSupport.parkNanos(1_000_000);
+            LockSupport.parkNanos(LOOK_NANOS);
         }
     }
 

@@ -1,6 +1,8 @@
 package io.farheap.cache;
 
 import io.farheap.latency.OperationLatency;
+import io.farheap.lifetime.Closing;
+import io.farheap.lifetime.Undo;
 import io.farheap.region.RegionTable;
 import io.farheap.region.RemoteRegion;
 import io.farheap.region.RemoteServer;
@@ -8,15 +10,20 @@ import io.farheap.thread.OwnerGate;
 import io.farheap.verbs.CompletionChannel;
 import io.farheap.verbs.CompletionQueue;
 
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
+
 /**
  * What a session's requests go through under one configuration, with all that it holds. Reconfiguring a cache gives each session another.
  *
  * @param requests of the session
  * @param links    to the servers
  * @param channel  on which completions raise events, or null where another thread waits for them
- * @param onClose  frees what it holds beside the links
+ * @param onClose  frees what it holds beside the links and the channel
+ * @param closed   told what completes when all is closed, which may be later than {@link #close} returns
  */
-record DataPath(RequestPath requests, Links links, CompletionChannel channel, Runnable onClose) implements AutoCloseable {
+record DataPath(RequestPath requests, Links links, CompletionChannel channel, Runnable onClose,
+                Consumer<CompletableFuture<Void>> closed) implements AutoCloseable {
 
     private static final int COMPLETION_BATCH = 32;
     /** Room in the completion queue for one flush of each server. */
@@ -32,17 +39,16 @@ record DataPath(RequestPath requests, Links links, CompletionChannel channel, Ru
             SessionEngine engine = new SessionEngine(cache.table(), queue, entries, entries + FLUSH_ENTRIES, cache.maxMessageBytes(), bounce,
                 latency, options.requests());
             Links connections = new SessionConnections(gate, engine, queue, cache.domain(), cache.scratch(), how, options.doorbellBatch());
-            Runnable free = () -> {
-                queue.close();
-                channel.close();
-                bounce.close();
-            };
-            undo.keep();
-            if (!how.batched()) {
-                return new DataPath(engine, connections, channel, free);
+            Runnable free = () -> Closing.all(queue, bounce);
+            RequestPath requests = engine;
+            Links links = connections;
+            if (how.batched()) {
+                SessionBatches batches = new SessionBatches(engine, cache.table(), latency, options.requests());
+                requests = batches;
+                links = new SessionRings(connections, gate, batches, cache.context(), channel, how);
             }
-            SessionBatches batches = new SessionBatches(engine, cache.table(), latency, options.requests());
-            return new DataPath(batches, new SessionRings(connections, gate, batches, cache.context(), channel, how), channel, free);
+            undo.keep();
+            return new DataPath(requests, links, channel, free, cache::closesLater);
         }
     }
 
@@ -50,13 +56,19 @@ record DataPath(RequestPath requests, Links links, CompletionChannel channel, Ru
     static DataPath handedOver(ClientThread thread, Session session, RegionTable table, OperationLatency latency, int requests) {
         HandedRequests handed = new HandedRequests(thread, session, table, latency, requests);
         thread.add(handed);
-        return new DataPath(handed, NO_LINKS, null, () -> thread.remove(handed));
+        return new DataPath(handed, NO_LINKS, null, () -> thread.remove(handed), ignored -> { });
     }
 
     @Override
     public void close() {
-        links.close();
-        onClose.run();
+        try {
+            Closing.all(links, onClose::run);
+        } finally {
+            if (channel != null) {
+                // Rings have completion queues on it.
+                closed.accept(links.closed().thenRun(channel::close));
+            }
+        }
     }
 
     /** The client thread's session has them. */
@@ -72,6 +84,10 @@ record DataPath(RequestPath requests, Links links, CompletionChannel channel, Ru
 
         @Override
         public void disconnect(RemoteServer server) {
+        }
+
+        @Override
+        public void lose(RemoteServer server) {
         }
 
         @Override

@@ -1,6 +1,7 @@
 package io.farheap.cache;
 
 import io.farheap.latency.OperationLatency;
+import io.farheap.lifetime.Closing;
 import io.farheap.region.RemoteServer;
 import io.farheap.thread.Cores;
 import io.farheap.thread.Pinning;
@@ -31,7 +32,7 @@ final class DataPaths implements AutoCloseable {
                 threads.add(new ClientThread(carriers.get(i), options.name() + "-cli-" + i, configuration.idle(), core));
             }
         } catch (Throwable e) {
-            close();
+            Closing.after(e, this);
             throw e;
         }
     }
@@ -45,10 +46,15 @@ final class DataPaths implements AutoCloseable {
         if (threads.isEmpty()) {
             return own(session, latency);
         }
+        List<ClientThread> alive = threads.stream().filter(thread -> !thread.dead()).toList();
+        if (alive.isEmpty()) {
+            throw new CacheException("all client threads of the cache have ended, with the errors that they logged;"
+                + " reconfigure the cache to start others");
+        }
         // What earlier sessions lost may not come to pass after what this one does, and it is to reach all servers.
         carriers.forEach(cache::reconnect);
         int node = Cores.currentNode();
-        ClientThread thread = threads.stream().min(Comparator.comparingInt(ClientThread::load)
+        ClientThread thread = alive.stream().min(Comparator.comparingInt(ClientThread::load)
             .thenComparing(candidate -> Cores.nodeOf(candidate.core()) != node)).orElseThrow();
         return DataPath.handedOver(thread, session, cache.table(), latency, options.requests());
     }
@@ -65,7 +71,10 @@ final class DataPaths implements AutoCloseable {
     /** Ends the client threads and their sessions. */
     @Override
     public void close() {
-        stop();
-        carriers.forEach(cache::close);
+        Closing.all(this::stop, this::closeCarriers);
+    }
+
+    private void closeCarriers() {
+        Closing.all(carriers.stream().<AutoCloseable>map(carrier -> () -> cache.close(carrier)).toList());
     }
 }

@@ -1,5 +1,7 @@
 package io.farheap.cache;
 
+import io.farheap.lifetime.Closing;
+
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
@@ -61,8 +63,7 @@ final class FileLoader implements AutoCloseable, Completion {
 
     @Override
     public void close() {
-        session.drain();
-        buffer.close();
+        Closing.all(session::drain, buffer);
     }
 
     private int takePart() {

@@ -24,6 +24,8 @@ import java.util.concurrent.locks.LockSupport;
  */
 public final class FutureSession implements AutoCloseable {
 
+    private static final System.Logger LOG = System.getLogger(FutureSession.class.getName());
+
     private record Request(boolean write, long address, MemorySegment segment, CompletableFuture<Void> future) {
         boolean overlaps(Request other) {
             return address < other.address + other.segment.byteSize() && other.address < address + segment.byteSize();
@@ -39,6 +41,11 @@ public final class FutureSession implements AutoCloseable {
     private final Deque<Request> deferred = new ArrayDeque<>();
     private final Thread thread;
     private volatile boolean closing;
+    /**
+     * Nobody takes what is submitted any more. The thread sets it and then looks at {@code submitted} for the last
+     * time; who submits adds to that and then looks at this: one of the two sees the other's.
+     */
+    private volatile boolean ended;
 
     FutureSession(Cache cache, Session session, String name) {
         this.cache = cache;
@@ -77,7 +84,7 @@ public final class FutureSession implements AutoCloseable {
         Request request = new Request(write, address, segment, new CompletableFuture<>());
         submitted.add(request);
         LockSupport.unpark(thread);
-        if (closing && !thread.isAlive()) {
+        if (ended) {
             failAll(submitted);
         }
         return request.future();
@@ -100,15 +107,31 @@ public final class FutureSession implements AutoCloseable {
             }
         } catch (IllegalStateException e) {
             // The cache was closed under it: what is pending fails with that.
+        } catch (Throwable e) {
+            LOG.log(System.Logger.Level.ERROR, "thread " + Thread.currentThread().getName()
+                + " cannot go on: its requests fail", e);
         } finally {
             closing = true;
             try {
-                session.close();
+                closeSession();
             } finally {
+                ended = true;
                 failAll(issued);
                 failAll(deferred);
                 failAll(submitted);
             }
+        }
+    }
+
+    /** It finishes what it can. */
+    private void closeSession() {
+        try {
+            session.close();
+        } catch (IllegalStateException e) {
+            // The cache was closed under it.
+        } catch (Throwable e) {
+            LOG.log(System.Logger.Level.ERROR,
+                "a session of futures cannot be closed in order: what it had not finished fails", e);
         }
     }
 

@@ -3,6 +3,8 @@ package io.farheap.cache;
 import io.farheap.region.RemoteRegion;
 import io.farheap.region.RemoteServer;
 
+import java.util.concurrent.CompletableFuture;
+
 /** A session's connections to servers, as migrations and the cache see them: made, replaced, flushed and ended by them. */
 interface Links extends AutoCloseable {
 
@@ -14,6 +16,12 @@ interface Links extends AutoCloseable {
 
     /** Ends the connections to a server, if there are any; what is still in flight on them is failed. */
     void disconnect(RemoteServer server);
+
+    /**
+     * Fails the connections to a server whose lease is lost: what is in flight on them is lost. It waits for the
+     * session's thread at most.
+     */
+    void lose(RemoteServer server);
 
     /** Whether {@link #flush} would find nothing to do, for a caller that has executed a heavy fence. */
     boolean flushedAlready(RemoteRegion region);
@@ -27,4 +35,9 @@ interface Links extends AutoCloseable {
     /** Ends all, and returns when that is done; they stay listed, for a migration that has to fence them. */
     @Override
     void close();
+
+    /** Completes when all that was ended is closed, also what a silent server would not let go of. */
+    default CompletableFuture<Void> closed() {
+        return CompletableFuture.completedFuture(null);
+    }
 }

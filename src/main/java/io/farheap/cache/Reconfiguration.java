@@ -1,5 +1,7 @@
 package io.farheap.cache;
 
+import io.farheap.lifetime.Closing;
+
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -76,8 +78,7 @@ final class Reconfiguration implements AutoCloseable {
     @Override
     public synchronized void close() {
         try {
-            spare.values().forEach(DataPath::close);
-            (performed ? previous : next).close();
+            Closing.all(() -> Closing.all(spare.values()), performed ? previous : next);
         } finally {
             spare.keySet().forEach(Session::goOn);
             spare.clear();

@@ -1,6 +1,7 @@
 package io.farheap.cache;
 
 import io.farheap.latency.OperationLatency;
+import io.farheap.lifetime.Closing;
 import io.farheap.region.MigrationParticipant;
 import io.farheap.region.RemoteRegion;
 import io.farheap.region.RemoteServer;
@@ -48,6 +49,8 @@ public final class Session implements AutoCloseable, MigrationParticipant {
     }
 
     private static final long SPIN_NANOS = 50_000;
+    /** For which a thread sleeps that no event will wake. */
+    private static final long UNWOKEN_NANOS = 1_000_000;
 
     private final Cache cache;
     private final long capacity;
@@ -364,6 +367,9 @@ public final class Session implements AutoCloseable, MigrationParticipant {
      * Finishes what has been posted, ends the rest with {@link Status#CLOSED}, runs all callbacks, and closes. Requests that
      * callbacks issue meanwhile are refused with {@link IllegalStateException}. Idempotent. Exceptions of callbacks come out of it
      * after the session is closed.
+     *
+     * @throws IllegalStateException where the session belongs to another thread, which has not called {@link #release}
+     *                               and runs: nothing has changed then
      */
     @Override
     public void close() {
@@ -371,6 +377,8 @@ public final class Session implements AutoCloseable, MigrationParticipant {
         if (isClosed()) {
             return;
         }
+        // Outside the try: who may not use the session must not end it either.
+        own();
         RuntimeException thrown = null;
         try {
             enter();
@@ -445,6 +453,20 @@ public final class Session implements AutoCloseable, MigrationParticipant {
         wake();
     }
 
+    /** What it has of a server whose lease is lost is lost, from whatever thread. */
+    void lose(RemoteServer server) {
+        gate.claim();
+        Links current = links;
+        gate.unclaim();
+        current.lose(server);
+        wake();
+    }
+
+    /** All that it has on its way to servers is lost, and nothing of it comes to pass once they are fenced. */
+    void loseAll() {
+        cache.loseAll(this);
+    }
+
     /** Whether a request uses a buffer that the cache has marked closed. */
     boolean uses(Buffer buffer) {
         gate.claim();
@@ -473,11 +495,11 @@ public final class Session implements AutoCloseable, MigrationParticipant {
 
     private void free() {
         wake();
-        forget(eventsToken);
-        dataPath.close();
-        if (latency != null) {
-            cache.latency().remove(latency);
-        }
+        Closing.all(() -> forget(eventsToken), dataPath, () -> {
+            if (latency != null) {
+                cache.latency().remove(latency);
+            }
+        });
     }
 
     private void forget(long events) {
@@ -593,10 +615,7 @@ public final class Session implements AutoCloseable, MigrationParticipant {
 
     /** @return to be handed to {@link #exit}: whether the gate was entered, and not before a callback that is running now */
     private boolean enter() {
-        Thread current = Thread.currentThread();
-        if (owner != current) {
-            own(current);
-        }
+        own();
         boolean entered = !path.inCallback();
         if (entered) {
             gate.enter();
@@ -624,6 +643,14 @@ public final class Session implements AutoCloseable, MigrationParticipant {
         if (owner == Thread.currentThread() && path.inCallback()) {
             throw new IllegalStateException("a callback may issue requests, but not poll, block on, release or close its session,"
                 + " nor create, close or move anything of its cache");
+        }
+    }
+
+    /** Makes the calling thread the owner, or throws. */
+    private void own() {
+        Thread current = Thread.currentThread();
+        if (owner != current) {
+            own(current);
         }
     }
 
@@ -670,7 +697,9 @@ public final class Session implements AutoCloseable, MigrationParticipant {
             } finally {
                 gate.exit();
             }
-            if (patience == 0) {
+            if (cache.events().dead()) {
+                LockSupport.parkNanos(this, UNWOKEN_NANOS);
+            } else if (patience == 0) {
                 LockSupport.park(this);
             } else {
                 LockSupport.parkNanos(this, patience);

@@ -1,6 +1,7 @@
 package io.farheap.cache;
 
 import io.farheap.connection.Connection;
+import io.farheap.lifetime.Closing;
 import io.farheap.memory.RegisteredMemory;
 import io.farheap.region.RemoteRegion;
 import io.farheap.region.RemoteServer;
@@ -62,6 +63,10 @@ final class SessionConnections implements Links {
             connections.add(connection);
             engine.addConnection(server.index(), connection.connection());
             gate.unclaim();
+            // Either this sees the loss, or whoever fails what is lost sees the connection.
+            if (server.lost() != null) {
+                lose(server);
+            }
         } finally {
             changing.unlock();
         }
@@ -102,6 +107,18 @@ final class SessionConnections implements Links {
             connection.close();
         } finally {
             changing.unlock();
+        }
+    }
+
+    @Override
+    public void lose(RemoteServer server) {
+        gate.claim();
+        try {
+            if (!closed) {
+                engine.failConnection(server.index());
+            }
+        } finally {
+            gate.unclaim();
         }
     }
 
@@ -186,7 +203,7 @@ final class SessionConnections implements Links {
             closed = true;
             gate.unclaim();
             if (first) {
-                connections.forEach(ServerConnection::close);
+                Closing.all(connections);
             }
         } finally {
             changing.unlock();

@@ -123,6 +123,21 @@ final class SessionEngine implements RequestPath {
         if (connection.inFlight() > 0) {
             failInFlight(connection, timeoutNanos);
         }
+        if (connection.flushing()) {
+            // Its completion is dropped, or never came: nobody else would let requests go the short way again.
+            connection.forgetFlush();
+            unblock();
+        }
+    }
+
+    /** Requests may go the short way again, unless the flush of another connection is still on its way. */
+    private void unblock() {
+        for (Connection connection : connections) {
+            if (connection != null && connection.flushing()) {
+                return;
+            }
+        }
+        routes.block(false);
     }
 
     /** Fails a connection and keeps the completions of all that is in flight on it, also of what the device refused. */
@@ -787,8 +802,7 @@ final class SessionEngine implements RequestPath {
         if (ended > 0) {
             end(connection.take(id), status);
         } else if (ended != Connection.LATE) {
-            // A flush; there is one at a time.
-            routes.block(false);
+            unblock();
         }
     }
 

@@ -2,6 +2,7 @@ package io.farheap.cache;
 
 import io.farheap.connection.BatchConnection;
 import io.farheap.connection.RingShape;
+import io.farheap.lifetime.Closing;
 import io.farheap.region.RemoteRegion;
 import io.farheap.region.RemoteServer;
 import io.farheap.region.ServerRing;
@@ -11,6 +12,7 @@ import io.farheap.verbs.Context;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
@@ -34,6 +36,8 @@ final class SessionRings implements Links {
     private final List<ServerRing> rings = new ArrayList<>();
     /** Disconnected; their last answers may not have been taken yet. */
     private final List<ServerRing> retired = new ArrayList<>();
+    /** Of rings that a silent server would not let go of. */
+    private final List<CompletableFuture<Void>> late = new ArrayList<>();
     /** What the latest flush awaits, and for how long. One migration at a time flushes. */
     private long flushMark;
     private long flushDeadline;
@@ -67,6 +71,10 @@ final class SessionRings implements Links {
             rings.add(ring);
             batches.add(server.index(), ring.connection());
             gate.unclaim();
+            // Either this sees the loss, or whoever fails what is lost sees the ring.
+            if (server.lost() != null) {
+                lose(server);
+            }
         } finally {
             changing.unlock();
         }
@@ -132,7 +140,33 @@ final class SessionRings implements Links {
         }
         retired.removeAll(finished);
         gate.unclaim();
-        finished.forEach(ServerRing::close);
+        closeAll(finished);
+    }
+
+    private void closeAll(List<ServerRing> ended) {
+        Closing.all(ended.stream().<AutoCloseable>map(ring -> () -> close(ring)).toList());
+    }
+
+    private void close(ServerRing ring) {
+        ring.close();
+        late.removeIf(CompletableFuture::isDone);
+        if (!ring.closed().isDone()) {
+            late.add(ring.closed());
+        }
+    }
+
+    @Override
+    public void lose(RemoteServer server) {
+        direct.lose(server);
+        gate.claim();
+        try {
+            BatchConnection connection = batches.connection(server.index());
+            if (!closed && connection != null) {
+                connection.fail();
+            }
+        } finally {
+            gate.unclaim();
+        }
     }
 
     @Override
@@ -226,11 +260,17 @@ final class SessionRings implements Links {
             closed = true;
             gate.unclaim();
             // Not before: who finds a ring failed, and this not closed, fails its direct connection too.
-            direct.close();
-            if (first) {
-                rings.forEach(ServerRing::close);
-                retired.forEach(ServerRing::close);
-            }
+            Closing.all(direct, first ? () -> closeAll(rings) : null, first ? () -> closeAll(retired) : null);
+        } finally {
+            changing.unlock();
+        }
+    }
+
+    @Override
+    public CompletableFuture<Void> closed() {
+        changing.lock();
+        try {
+            return CompletableFuture.allOf(late.toArray(CompletableFuture[]::new));
         } finally {
             changing.unlock();
         }

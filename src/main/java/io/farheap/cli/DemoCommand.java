@@ -1,6 +1,7 @@
 package io.farheap.cli;
 
 import io.farheap.cache.Cache;
+import io.farheap.cli.progress.Progress;
 import io.farheap.latency.LatencyInterval;
 import io.farheap.latency.LatencyTracking;
 import io.farheap.region.MigrationResult;
@@ -8,8 +9,6 @@ import io.farheap.verbs.DeviceInfo;
 import io.farheap.verbs.Devices;
 import io.farheap.verbs.VerbsLibrary;
 import me.tongfei.progressbar.ProgressBar;
-import me.tongfei.progressbar.ProgressBarBuilder;
-import me.tongfei.progressbar.ProgressBarStyle;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -225,8 +224,8 @@ final class DemoCommand implements Callable<Integer> {
     }
 
     private ProgressBar bar(String task, long bytes) {
-        return new ProgressBarBuilder().setTaskName(String.format("%-14s", task)).setInitialMax(bytes).setUnit(" MiB", 1 << 20)
-            .setStyle(ProgressBarStyle.ASCII).setUpdateIntervalMillis(200).build();
+        return Progress.bar(String.format("%-14s", task), bytes).setUnit(" MiB", 1 << 20).setUpdateIntervalMillis(200)
+            .build();
     }
 
     private static MessageDigest sha256() {

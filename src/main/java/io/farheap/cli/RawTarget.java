@@ -141,7 +141,7 @@ final class RawTarget implements AutoCloseable {
                     requests.aim(i, operation.opcode, requestFlags, to, bytes, local.localKey(), region.remoteAddress(), region.rkey());
                 }
             }
-            if (queuePair.post(requests, first, bytes) != 0) {
+            if (queuePair.post(requests, first, (long) list * bytes) != 0) {
                 throw new VerbsException("the device refused a request");
             }
         }

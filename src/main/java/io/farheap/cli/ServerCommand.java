@@ -2,6 +2,7 @@ package io.farheap.cli;
 
 import io.farheap.control.ControlServer;
 import io.farheap.server.MemoryServer;
+import io.farheap.server.ServerLimits;
 import io.farheap.server.ServerOptions;
 import io.farheap.thread.Idle;
 import picocli.CommandLine.Command;
@@ -17,6 +18,7 @@ import java.io.PrintWriter;
 import java.time.Duration;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 /** Runs a memory server until SIGTERM, SIGINT or, where asked to, the end of standard input. */
 @Command(
@@ -58,6 +60,21 @@ final class ServerCommand implements Callable<Integer> {
     @Option(names = "--no-pinning", description = "Let these threads run on any core.")
     private boolean unpinned;
 
+    @Option(names = "--max-leases", paramLabel = "N", defaultValue = "0",
+        description = "Leases (clients) at a time; one client process may have a quarter (default: as many as "
+            + "the device bears).")
+    private int leases;
+
+    @Option(names = "--max-queue-pairs", paramLabel = "N", defaultValue = "0",
+        description = "Queue pairs for all clients; one client may have a quarter (default: as many as the device "
+            + "bears).")
+    private int queuePairs;
+
+    @Option(names = "--ring-memory", paramLabel = "SIZE", converter = Sizes.class, defaultValue = "0",
+        description = "Memory for message rings of all clients, beside --memory (default: a quarter of what is "
+            + "available then).")
+    private long ringMemory;
+
     @Option(names = "--name", paramLabel = "TEXT", description = "Name that clients are told (default: the address).")
     private String name;
 
@@ -68,15 +85,20 @@ final class ServerCommand implements Callable<Integer> {
     @Spec
     private CommandSpec spec;
 
+    /** As a shell says that a signal ended a process. */
+    private static final int SIGNAL_EXIT = 128;
+
     private final CountDownLatch stop = new CountDownLatch(1);
+    private final AtomicBoolean signalled = new AtomicBoolean();
 
     @Override
     public Integer call() throws InterruptedException {
         ServerOptions options = new ServerOptions(memory, region, lease.toNanos(), device, name == null ? listen : name,
-            threads == 0 ? ServerOptions.defaultThreads() : threads, !unpinned, idle);
+            threads == 0 ? ServerOptions.defaultThreads() : threads, !unpinned, idle,
+            new ServerLimits(leases, queuePairs, ringMemory));
         DeviceNotice.print(spec.commandLine().getErr());
-        Signal.handle(new Signal("TERM"), signal -> stop.countDown());
-        Signal.handle(new Signal("INT"), signal -> stop.countDown());
+        Signal.handle(new Signal("TERM"), this::stop);
+        Signal.handle(new Signal("INT"), this::stop);
         if (untilStdinCloses) {
             Thread watcher = new Thread(() -> awaitEnd(System.in), "farheap-stdin");
             watcher.setDaemon(true);
@@ -90,6 +112,14 @@ final class ServerCommand implements Callable<Integer> {
             stop.await();
         }
         return 0;
+    }
+
+    /** The first signal stops the server in order, a second one at once. */
+    private void stop(Signal signal) {
+        if (signalled.getAndSet(true)) {
+            Runtime.getRuntime().halt(SIGNAL_EXIT + signal.getNumber());
+        }
+        stop.countDown();
     }
 
     private void awaitEnd(InputStream in) {

@@ -5,12 +5,9 @@ import io.farheap.verbs.VerbsLibrary;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -22,13 +19,12 @@ public final class ServerProcess implements AutoCloseable {
 
     private static final Pattern LISTENING = Pattern.compile("listening on (\\S+:\\d+)");
     private static final int SLOWNESS = Integer.getInteger("farheap.slowness", 1);
-    private static final long STOP_SECONDS = 10L * SLOWNESS;
 
-    private final Process process;
+    private final ChildJvm jvm;
     private final String address;
 
-    private ServerProcess(Process process, String address) {
-        this.process = process;
+    private ServerProcess(ChildJvm jvm, String address) {
+        this.jvm = jvm;
         this.address = address;
     }
 
@@ -48,28 +44,23 @@ public final class ServerProcess implements AutoCloseable {
      */
     public static ServerProcess start(VerbsLibrary library, String device, long memoryBytes, long regionBytes, Map<String, String> environment,
                                       String... options) {
-        Process process;
+        List<String> command = command(memoryBytes, regionBytes, device);
+        List<String> more = List.of(options);
+        if (!more.contains("--lease")) {
+            command.addAll(List.of("--lease", 3 * SLOWNESS + "s"));
+        }
+        command.addAll(more);
         try {
-            List<String> command = command(library, device, memoryBytes, regionBytes);
-            List<String> more = List.of(options);
-            if (!more.contains("--lease")) {
-                command.addAll(List.of("--lease", 3 * SLOWNESS + "s"));
+            // A small heap is all it needs.
+            ChildJvm jvm = ChildJvm.start(library, environment, List.of("-Xmx64m"), command);
+            try {
+                return new ServerProcess(jvm, awaitAddress(jvm.output()));
+            } catch (Throwable e) {
+                jvm.kill();
+                throw e;
             }
-            command.addAll(more);
-            ProcessBuilder builder = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT);
-            builder.environment().putAll(environment);
-            process = builder.start();
         } catch (IOException e) {
             throw new UncheckedIOException("cannot start a memory server", e);
-        }
-        try {
-            return new ServerProcess(process, awaitAddress(process));
-        } catch (IOException e) {
-            process.destroyForcibly();
-            throw new UncheckedIOException(e);
-        } catch (RuntimeException e) {
-            process.destroyForcibly();
-            throw e;
         }
     }
 
@@ -79,48 +70,40 @@ public final class ServerProcess implements AutoCloseable {
     }
 
     public long pid() {
-        return process.pid();
+        return jvm.pid();
+    }
+
+    /**
+     * SIGSTOP: when this returns, nothing of it runs until it is {@linkplain #resume resumed} or closed, or its parent
+     * ends.
+     */
+    public void suspend() {
+        jvm.suspend();
+    }
+
+    /** SIGCONT, where it is stopped. */
+    public void resume() {
+        jvm.resume();
     }
 
     /** SIGKILL. */
     public void kill() {
-        process.destroyForcibly();
-        await();
+        jvm.kill();
     }
 
     /** SIGTERM, and SIGKILL where that does not help. */
     @Override
     public void close() {
-        process.destroy();
-        if (!await()) {
-            kill();
-        }
+        jvm.close();
     }
 
-    private boolean await() {
-        try {
-            return process.waitFor(STOP_SECONDS, TimeUnit.SECONDS);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            return false;
-        }
-    }
-
-    private static List<String> command(VerbsLibrary library, String device, long memoryBytes, long regionBytes) {
-        List<String> command = new ArrayList<>();
-        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-        // A small heap is all it needs.
-        command.addAll(List.of("-Xmx64m", "-XX:+UseSerialGC", "--enable-native-access=ALL-UNNAMED",
-            "--sun-misc-unsafe-memory-access=allow", "-D" + VerbsLibrary.PROPERTY + "=" + library.name().toLowerCase(),
-            "-Dfarheap.slowness=" + SLOWNESS));
-        command.addAll(List.of("-cp", System.getProperty("java.class.path"), "io.farheap.cli.Main", "server",
-            "--memory", Long.toString(memoryBytes), "--region", Long.toString(regionBytes), "--listen", "127.0.0.1:0", "--device", device,
+    private static List<String> command(long memoryBytes, long regionBytes, String device) {
+        return new ArrayList<>(List.of("io.farheap.cli.Main", "server", "--memory", Long.toString(memoryBytes),
+            "--region", Long.toString(regionBytes), "--listen", "127.0.0.1:0", "--device", device,
             "--until-stdin-closes"));
-        return command;
     }
 
-    private static String awaitAddress(Process process) throws IOException {
-        BufferedReader output = process.inputReader(StandardCharsets.UTF_8);
+    private static String awaitAddress(BufferedReader output) throws IOException {
         for (String line = output.readLine(); line != null; line = output.readLine()) {
             Matcher matcher = LISTENING.matcher(line);
             if (matcher.find()) {

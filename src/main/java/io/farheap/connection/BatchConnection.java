@@ -1,5 +1,6 @@
 package io.farheap.connection;
 
+import io.farheap.lifetime.Closing;
 import io.farheap.memory.NativeMemory;
 import io.farheap.memory.RegisteredMemory;
 import io.farheap.verbs.Access;
@@ -81,6 +82,8 @@ public final class BatchConnection implements AutoCloseable {
     private MemorySegment in;
     private long outAddress;
     private long inAddress;
+    /** Null where it is off. */
+    private AnswerTrace trace;
     private int sendDepth;
     private int signalEvery;
 
@@ -122,6 +125,9 @@ public final class BatchConnection implements AutoCloseable {
     private long rungFor;
     private int fruitless;
     private long waitingSince;
+    /** How many probes were due since the server answered last, and how many are to be before it is given up. */
+    private int probes;
+    private int mostProbes = Integer.MAX_VALUE;
     private long tornSince;
 
     private BatchConnection(Context context, CompletionChannel channel, RingShape shape, int inlineBytes) {
@@ -140,7 +146,7 @@ public final class BatchConnection implements AutoCloseable {
         try {
             allocate(context, channel, inlineBytes);
         } catch (Throwable e) {
-            close();
+            Closing.after(e, this);
             throw e;
         }
         this.answerSlot = slot(1);
@@ -161,6 +167,9 @@ public final class BatchConnection implements AutoCloseable {
         in = responses.segment();
         outAddress = staged.address();
         inAddress = responses.address();
+        if (AnswerTrace.ENABLED) {
+            trace = new AnswerTrace(in, shape);
+        }
     }
 
     /**
@@ -173,6 +182,14 @@ public final class BatchConnection implements AutoCloseable {
 
     public RingShape shape() {
         return shape;
+    }
+
+    /**
+     * How long a batch may go unanswered before the connection fails, although the server can be reached: its thread
+     * hangs. Counted in probes, so that time in which this process was stopped does not count.
+     */
+    public void giveUpAfter(long nanos) {
+        mostProbes = (int) Math.min(Integer.MAX_VALUE, Math.max(1, nanos / PROBE_NANOS));
     }
 
     /** What the server needs to connect its side. */
@@ -440,6 +457,9 @@ public final class BatchConnection implements AutoCloseable {
                 return failed;
             }
         }
+        if (AnswerTrace.ENABLED) {
+            trace.check(openSlot, responseSlot(openSlot));
+        }
         long slot = requestSlot(openSlot);
         int bytes = (int) (openAt - slot);
         long sequence = sent + 1;
@@ -457,6 +477,7 @@ public final class BatchConnection implements AutoCloseable {
         if (sent == answered) {
             waitingSince = 0;
             fruitless = 0;
+            probes = 0;
         }
         sent = sequence;
         int request = openSlot;
@@ -514,6 +535,7 @@ public final class BatchConnection implements AutoCloseable {
         if (received > 0) {
             fruitless = 0;
             waitingSince = 0;
+            probes = 0;
             finishEmpty();
         } else if (answered < sent && (++fruitless & CHECK_MASK) == 0) {
             checkOnServer();
@@ -557,10 +579,25 @@ public final class BatchConnection implements AutoCloseable {
             return false;
         }
         tornSince = 0;
+        if (AnswerTrace.ENABLED) {
+            trace(slot, sequence, (int) (at - slot));
+        }
         succeeded[answerSlot] = !statuses;
         answered = sequence;
         answerSlot = answerSlot + 1 == slots ? 0 : answerSlot + 1;
         return true;
+    }
+
+    private void trace(long slot, long sequence, int bytes) {
+        trace.accept(answerSlot, slot, sequence, bytes);
+        long at = BatchFormat.HEADER_BYTES;
+        int first = answerSlot * batch;
+        for (int entry = first; entry < first + counts[answerSlot]; entry++) {
+            if (readBytes[entry] != 0 && locals[entry] > 0) {
+                trace.read(answerSlot, at, locals[entry], readBytes[entry]);
+            }
+            at += BatchFormat.padded(readBytes[entry]);
+        }
     }
 
     private long take(int entry, long at, int bytes, long hash) {
@@ -601,9 +638,13 @@ public final class BatchConnection implements AutoCloseable {
         long now = System.nanoTime();
         if (waitingSince == 0) {
             waitingSince = now;
-        } else if (now - waitingSince > PROBE_NANOS && !controlling && inSendQueue < sendDepth) {
+        } else if (now - waitingSince > PROBE_NANOS) {
             waitingSince = now;
-            probe();
+            if (++probes > mostProbes) {
+                fail();
+            } else if (!controlling && inSendQueue < sendDepth) {
+                probe();
+            }
         }
     }
 
@@ -745,32 +786,11 @@ public final class BatchConnection implements AutoCloseable {
         limit();
     }
 
-    /** Fails it and destroys its queue pair; entries that are not finished can still be finished. */
-    public void disconnect() {
-        fail();
-        queuePair.close();
-    }
-
     @Override
     public void close() {
         failed = true;
         openLimit = 0;
-        if (queuePair != null) {
-            queuePair.close();
-        }
-        if (responses != null) {
-            responses.close();
-        }
-        if (staged != null) {
-            staged.close();
-        }
-        if (requests != null) {
-            requests.close();
-        }
-        if (completions != null) {
-            completions.close();
-        }
-        domain.close();
+        Closing.all(queuePair, responses, staged, requests, completions, domain);
     }
 
     private int slot(long sequence) {

@@ -51,9 +51,14 @@ public final class BatchFormat {
     private static final int LENGTH_SHIFT = 32;
     private static final int OPERATION_SHIFT = 56;
 
-    // Odd, with no pattern: products of anything that real data differ by.
-    private static final long FACTOR = 0xD1342543DE82EF95L;
-    private static final long SECRET = 0x9E6C63D0876A9A47L;
+    // With no pattern, and no one's else: what real data are, their differences and their sums have nothing to do with them.
+    private static final long START = 0x29D83473BB5D20DFL;
+    private static final long FIRST = 0xC91DC3ABC2C85351L;
+    private static final long SECOND = 0xEE8CE25C188C1BCBL;
+    private static final long ALONE = 0xAFDEDA31689C0033L;
+    private static final long BESIDE = 0xCA6B67144F04F4F5L;
+    /** Odd, so that only all zeros and all ones rotate into themselves. */
+    private static final int BESIDE_ROTATION = 29;
 
     private static final VarHandle WORD = JAVA_LONG.varHandle();
 
@@ -126,21 +131,35 @@ public final class BatchFormat {
 
     /** The hash of an empty body. */
     public static long start() {
-        return SECRET;
+        return START;
     }
 
     /**
      * The hash of a body and two words after it: a product of 128 bits, folded. What is torn is detected but for one case in about
      * 2^60; it is no defence against those who want a collision.
+     *
+     * <p>A factor that is 0 makes the product forget the other. The hash so far is in both, so only words made for it do that, and
+     * the constants are, so what follows a hash of 0 counts, zeros too. They are added, not XORed: compilers would join two XORs the
+     * other way round, behind the hash, where all that follows waits.
      */
     public static long mix(long hash, long first, long second) {
-        long a = first ^ FACTOR;
-        long b = second ^ hash;
-        return a * b ^ Math.unsignedMultiplyHigh(a, b);
+        return product(first + FIRST ^ hash, second + SECOND ^ hash);
     }
 
-    /** As two times two words, with half of the work beside the chain of products. */
+    /** The hash of a body and one word after it, which is not the one of that word and 0. */
+    static long mix(long hash, long word) {
+        return product(word + FIRST ^ hash, ALONE ^ hash);
+    }
+
+    /**
+     * As two times two words, with half of the work beside the chain of products. The halves must not be alike where their words are:
+     * the second has a hash of its own to start from, and is rotated.
+     */
     static long mix(long hash, long first, long second, long third, long fourth) {
-        return mix(hash, first, second) ^ mix(SECRET, third, fourth);
+        return mix(hash, first, second) ^ Long.rotateLeft(mix(BESIDE, third, fourth), BESIDE_ROTATION);
+    }
+
+    private static long product(long a, long b) {
+        return a * b ^ Math.unsignedMultiplyHigh(a, b);
     }
 }

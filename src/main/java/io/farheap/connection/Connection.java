@@ -1,5 +1,6 @@
 package io.farheap.connection;
 
+import io.farheap.lifetime.Closing;
 import io.farheap.verbs.CompletionQueue;
 import io.farheap.verbs.DeviceLimits;
 import io.farheap.verbs.Endpoint;
@@ -51,7 +52,8 @@ public final class Connection implements AutoCloseable {
     private int listFirst;
     private int listLast;
     private int listLastFlags;
-    private int listPayload;
+    /** Of all the list. */
+    private long listPayload;
 
     /** The slot that no ordinary operation takes, so that a flush never waits for room. */
     private final int flushSlot;
@@ -63,6 +65,8 @@ public final class Connection implements AutoCloseable {
     /** What the operation of {@link #now} that is in flight reads; no bytes where none is, or where it writes. */
     private long nowAddress;
     private int nowBytes;
+    private int nowLocalKey;
+    private int nowRemoteKey;
 
     private boolean failed;
     /** The first operation that the device refused. */
@@ -109,7 +113,7 @@ public final class Connection implements AutoCloseable {
         try {
             return new Connection(queuePair, number, depth, inlineBytes, listLimit);
         } catch (Throwable e) {
-            queuePair.close();
+            Closing.after(e, queuePair);
             throw e;
         }
     }
@@ -203,6 +207,43 @@ public final class Connection implements AutoCloseable {
         append(slot, write ? SendRequests.WRITE : SendRequests.READ, flags, localAddress, localKey, remoteAddress, remoteKey, bytes);
     }
 
+    /**
+     * Posts a compare-and-swap or a fetch-and-add of 8 bytes, aligned to 8; the old value lands at {@code localAddress}. A later WRITE to them
+     * is fenced behind it, as behind a READ. There must be {@linkplain #hasRoom room}, and the device must do atomics.
+     *
+     * @param compareOrAdd what is compared, or added
+     * @param value        what is stored where the comparison succeeds
+     * @return as {@link #read}
+     */
+    public int atomic(boolean swap, long tag, long localAddress, int localKey, long remoteAddress, int remoteKey, long compareOrAdd,
+                      long value) {
+        int slot = slotFor(tag);
+        outstandingReads.read(posted++, remoteAddress, Long.BYTES);
+        requests.prepareAtomic(slot, opcode(swap), SendRequests.SIGNALED, localAddress, localKey, remoteAddress, remoteKey, compareOrAdd, value);
+        int error = queuePair.post(requests, slot, Long.BYTES);
+        return error == 0 ? 0 : refuse(error, slot);
+    }
+
+    /** Puts an {@link #atomic} into the list, however long that grows; as {@link #list}. */
+    public void listAtomic(boolean swap, long tag, long localAddress, int localKey, long remoteAddress, int remoteKey, long compareOrAdd,
+                           long value) {
+        int slot = slotFor(tag);
+        outstandingReads.read(posted++, remoteAddress, Long.BYTES);
+        requests.aimAtomic(slot, opcode(swap), 0, localAddress, localKey, remoteAddress, remoteKey, compareOrAdd, value);
+        requests.link(slot, (int) posted & mask);
+        listed(slot, 0, Long.BYTES);
+    }
+
+    private static int opcode(boolean swap) {
+        return swap ? SendRequests.COMPARE_AND_SWAP : SendRequests.FETCH_AND_ADD;
+    }
+
+    private int slotFor(long tag) {
+        int slot = (int) posted & mask;
+        tags[slot] = tag;
+        return slot;
+    }
+
     /** Posts what waits in the list. @return as {@link #read} */
     public int postList() {
         if (listed == 0) {
@@ -220,6 +261,13 @@ public final class Connection implements AutoCloseable {
      */
     public OneOperation now() {
         return now;
+    }
+
+    /** As {@link #adopt(long, boolean, long, int)}, for a caller who asks what is in use. */
+    public void adopt(long tag, boolean write, int localKey, long remoteAddress, int remoteKey, int bytes) {
+        adopt(tag, write, remoteAddress, bytes);
+        nowLocalKey = localKey;
+        nowRemoteKey = remoteKey;
     }
 
     /** Makes the operation that {@link #now} left in flight an ordinary one. */
@@ -251,6 +299,11 @@ public final class Connection implements AutoCloseable {
     /** Whether a flush is on its way. */
     public boolean flushing() {
         return flushing;
+    }
+
+    /** No completion of a flush is awaited any more: the connection is about to be closed. */
+    public void forgetFlush() {
+        flushing = false;
     }
 
     /** The id with which the completion of {@link #flush} comes. */
@@ -336,10 +389,54 @@ public final class Connection implements AutoCloseable {
         }
     }
 
+    /** Whether an operation that has not been taken uses local memory that is registered under a key. */
+    public boolean usesLocal(int localKey) {
+        for (long n = completed; n < posted; n++) {
+            if (requests.localKey((int) n & mask) == localKey) {
+                return true;
+            }
+        }
+        return nowInFlight && nowLocalKey == localKey;
+    }
+
+    /** Whether an operation that has not been taken uses remote memory under a key. */
+    public boolean usesRemote(int remoteKey) {
+        for (long n = completed; n < posted; n++) {
+            if (requests.remoteKey((int) n & mask) == remoteKey) {
+                return true;
+            }
+        }
+        return nowInFlight && nowRemoteKey == remoteKey;
+    }
+
+    /** Gives up what waits in the list: no completion will come for it, as for what the device refused. The connection has failed then. */
+    public void abandonList() {
+        if (listed > 0) {
+            failed = true;
+            refused = Math.min(refused, posted - listed);
+            listed = 0;
+        }
+    }
+
+    /** Operations that no completion will come for, once all before them have been taken; 0 until then. Each is to be taken by {@link #takeRefused}. */
+    public int refused() {
+        return completed >= refused ? (int) (posted - completed) : 0;
+    }
+
+    /** Frees the place of the next of {@link #refused}. @return its tag */
+    public long takeRefused() {
+        return tags[(int) completed++ & mask];
+    }
+
     /** The id of the completion that will come last of those in flight; -1 where none will come. */
     public long lastId() {
         long end = Math.min(posted, refused);
         return end != completed ? id((int) (end - 1) & mask) : nowInFlight ? id(nowSlot) : -1;
+    }
+
+    /** As {@link QueuePair#ordinaryPosts}. */
+    long ordinaryPosts() {
+        return queuePair.ordinaryPosts();
     }
 
     /** Posts nothing any more; what is in flight completes with an error. */
@@ -350,9 +447,7 @@ public final class Connection implements AutoCloseable {
 
     @Override
     public void close() {
-        now.close();
-        queuePair.close();
-        requests.close();
+        Closing.all(now, queuePair, requests);
     }
 
     private int post(int slot, int opcode, int flags, long localAddress, int localKey, long remoteAddress, int remoteKey, int bytes) {
@@ -376,11 +471,15 @@ public final class Connection implements AutoCloseable {
 
     private void append(int slot, int opcode, int flags, long localAddress, int localKey, long remoteAddress, int remoteKey, int bytes) {
         requests.prepareBefore((int) posted & mask, slot, opcode, flags, localAddress, bytes, localKey, remoteAddress, remoteKey);
+        listed(slot, flags, bytes);
+    }
+
+    private void listed(int slot, int flags, int bytes) {
         if (listed++ == 0) {
             listFirst = slot;
             listPayload = bytes;
         } else {
-            listPayload = Math.max(listPayload, bytes);
+            listPayload += bytes;
         }
         listLast = slot;
         listLastFlags = flags;

@@ -1,5 +1,6 @@
 package io.farheap.connection;
 
+import io.farheap.lifetime.Closing;
 import io.farheap.memory.RegisteredMemory;
 import io.farheap.verbs.Access;
 import io.farheap.verbs.CompletionQueue;
@@ -54,7 +55,7 @@ public final class MarkExchange implements AutoCloseable {
             flags = SendRequests.SIGNALED | (queuePair.inlineBytes() >= Long.BYTES ? SendRequests.INLINE : 0);
             WORD.setRelease(memory.segment(), 0L, mark);
         } catch (Throwable e) {
-            close();
+            Closing.after(e, this);
             throw e;
         }
     }
@@ -138,18 +139,6 @@ public final class MarkExchange implements AutoCloseable {
 
     @Override
     public void close() {
-        if (queuePair != null) {
-            queuePair.close();
-        }
-        if (requests != null) {
-            requests.close();
-        }
-        if (memory != null) {
-            memory.close();
-        }
-        if (completions != null) {
-            completions.close();
-        }
-        domain.close();
+        Closing.all(queuePair, requests, memory, completions, domain);
     }
 }

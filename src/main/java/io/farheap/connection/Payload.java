@@ -54,7 +54,7 @@ public final class Payload {
         for (int i = 0; i < bytes; i++) {
             ALL.set(JAVA_BYTE, to + i, (byte) (value >>> i * 8));
         }
-        return BatchFormat.mix(hash, value, 0);
+        return BatchFormat.mix(hash, value);
     }
 
     /** The hash of a payload that lies in a batch. Its padding must be zero. */
@@ -77,10 +77,10 @@ public final class Payload {
             at += PAIR;
         }
         if (at <= bytes - WORD) {
-            hash = BatchFormat.mix(hash, word(from + at), 0);
+            hash = BatchFormat.mix(hash, word(from + at));
             at += WORD;
         }
-        return at == bytes ? hash : BatchFormat.mix(hash, word(from + at), 0);
+        return at == bytes ? hash : BatchFormat.mix(hash, word(from + at));
     }
 
     // A loop that seldom turns costs more than what it does, so the first turns are not in it.
@@ -118,7 +118,7 @@ public final class Payload {
         if (at <= bytes - WORD) {
             long value = ALL.get(ANYWHERE, from + at);
             ALL.set(ANYWHERE, to + at, value);
-            hash = BatchFormat.mix(hash, value, 0);
+            hash = BatchFormat.mix(hash, value);
             at += WORD;
         }
         return at == bytes ? hash : tail(from + at, to + at, bytes - at, hash);
@@ -161,7 +161,7 @@ public final class Payload {
             value = value << 8 | Byte.toUnsignedLong(ALL.get(JAVA_BYTE, from + i));
         }
         ALL.set(JAVA_LONG, to, value);
-        return BatchFormat.mix(hash, value, 0);
+        return BatchFormat.mix(hash, value);
     }
 
     private static long fromUnalignedRegion(long from, long to, int bytes, long hash) {

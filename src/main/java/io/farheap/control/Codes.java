@@ -20,6 +20,8 @@ final class Codes {
             case PULL_FAILED -> Status.Code.DATA_LOSS;
             case UNAVAILABLE -> Status.Code.UNAVAILABLE;
             case DEADLINE_EXCEEDED -> Status.Code.DEADLINE_EXCEEDED;
+            case BUSY -> Status.Code.ABORTED;
+            case BAD_REPLY -> Status.Code.OUT_OF_RANGE;
             case CANCELLED -> Status.Code.CANCELLED;
             case INTERNAL -> Status.Code.INTERNAL;
         };
@@ -36,6 +38,8 @@ final class Codes {
             case DATA_LOSS -> Code.PULL_FAILED;
             case UNAVAILABLE -> Code.UNAVAILABLE;
             case DEADLINE_EXCEEDED -> Code.DEADLINE_EXCEEDED;
+            case ABORTED -> Code.BUSY;
+            case OUT_OF_RANGE -> Code.BAD_REPLY;
             case CANCELLED -> Code.CANCELLED;
             default -> Code.INTERNAL;
         };

@@ -2,26 +2,20 @@ package io.farheap.control;
 
 import com.google.protobuf.ByteString;
 import io.farheap.control.ControlException.Code;
+import io.farheap.control.wire.AbandonRequest;
 import io.farheap.control.wire.AllocateRequest;
 import io.farheap.control.wire.CloseLeaseRequest;
 import io.farheap.control.wire.ClosePullRequest;
-import io.farheap.control.wire.ConnectReply;
 import io.farheap.control.wire.ConnectRequest;
-import io.farheap.control.wire.ConnectRingReply;
 import io.farheap.control.wire.ConnectRingRequest;
 import io.farheap.control.wire.ControlGrpc;
 import io.farheap.control.wire.ControlGrpc.ControlBlockingStub;
 import io.farheap.control.wire.DisconnectRequest;
-import io.farheap.control.wire.ExportReply;
 import io.farheap.control.wire.ExportRequest;
-import io.farheap.control.wire.HelloReply;
 import io.farheap.control.wire.HelloRequest;
-import io.farheap.control.wire.OpenLeaseReply;
 import io.farheap.control.wire.OpenLeaseRequest;
-import io.farheap.control.wire.OpenPullReply;
 import io.farheap.control.wire.OpenPullRequest;
 import io.farheap.control.wire.PreparePullRequest;
-import io.farheap.control.wire.PullReply;
 import io.farheap.control.wire.PullRequest;
 import io.farheap.control.wire.ReleaseRequest;
 import io.farheap.control.wire.RenewLeaseRequest;
@@ -40,9 +34,12 @@ import java.util.function.Function;
 /**
  * A memory server's {@link ControlPlane} at the client's end of a connection.
  *
- * <p>Every call has a deadline: {@value #CALL_MILLIS} ms, for {@link #renewLease} {@value #RENEW_MILLIS} ms because it is repeated anyway,
- * for {@link #preparePull} {@value #PREPARE_MILLIS} ms and for {@link #pull} {@value #PULL_MILLIS} ms. A server that cannot be reached ends in a {@link ControlException} with code UNAVAILABLE at
- * once, and each such call makes the client try to connect again.
+ * <p>Every call has a deadline: {@value #CALL_MILLIS} ms, for {@link #renewLease} at most {@value #RENEW_MILLIS} ms
+ * because it is repeated anyway, for {@link #preparePull} {@value #PREPARE_MILLIS} ms, for {@link #pull} {@value
+ * #PULL_MILLIS} ms, and for {@link #allocate} more the more memory is asked for. {@link #abandon} ends all of them.
+ * A server that cannot be reached ends in a {@link ControlException} with code
+ * UNAVAILABLE at once, and each such call makes the client try to connect again. {@link Replies} says which answers
+ * make sense; any other ends in code BAD_REPLY.
  *
  * <p>Thread-safe, with one I/O thread of its own. Calls block the calling thread and can be interrupted.
  */
@@ -55,6 +52,13 @@ public final class ControlClient implements ControlPlane, AutoCloseable {
     private static final long PREPARE_MILLIS = 20_000;
     private static final long PULL_MILLIS = 120_000;
     private static final long STOP_MILLIS = 500;
+    /** For the registration of what an allocation is granted: many times what it takes. */
+    private static final long MILLIS_PER_REGION = 1;
+    private static final long BYTES_PER_MILLI = 1 << 20;
+    private static final long MAX_ALLOCATE_MILLIS = 3_600_000;
+    /** The grants of as many regions as a server may have. */
+    private static final int MAX_REPLY_BYTES = 40 << 20;
+    private static final int MAX_REASON_LENGTH = 1000;
 
     private final HostPort address;
     private final EventLoopGroup ioThread;
@@ -72,6 +76,7 @@ public final class ControlClient implements ControlPlane, AutoCloseable {
             .directExecutor()
             .proxyDetector(target -> null)
             .disableRetry()
+            .maxInboundMessageSize(MAX_REPLY_BYTES)
             .usePlaintext()
             .build();
         stub = ControlGrpc.newBlockingStub(channel);
@@ -108,35 +113,36 @@ public final class ControlClient implements ControlPlane, AutoCloseable {
     @Override
     public ServerDescription hello(int protocolVersion) {
         HelloRequest request = HelloRequest.newBuilder().setProtocolVersion(protocolVersion).build();
-        HelloReply reply = call(CALL_MILLIS, within -> within.hello(request));
-        return new ServerDescription(reply.getServerId(), reply.getName(), reply.getProtocolVersion(), reply.getRegionBytes(),
-            reply.getTotalRegions(), reply.getFreeRegions());
+        return call(CALL_MILLIS, within -> within.hello(request), reply -> Replies.description(reply, protocolVersion));
     }
 
     @Override
     public Lease openLease(String clientName) {
         OpenLeaseRequest request = OpenLeaseRequest.newBuilder().setClientName(clientName).build();
-        OpenLeaseReply reply = call(CALL_MILLIS, within -> within.openLease(request));
-        return new Lease(reply.getLeaseId(), reply.getDurationNanos());
+        return call(CALL_MILLIS, within -> within.openLease(request), Replies::lease);
     }
 
     @Override
     public void renewLease(long leaseId) {
+        renewLease(leaseId, Long.MAX_VALUE);
+    }
+
+    @Override
+    public void renewLease(long leaseId, long withinNanos) {
         RenewLeaseRequest request = RenewLeaseRequest.newBuilder().setLeaseId(leaseId).build();
-        call(RENEW_MILLIS, within -> within.renewLease(request));
+        call(Math.min(nanos(RENEW_MILLIS), withinNanos), within -> within.renewLease(request));
     }
 
     @Override
     public void closeLease(long leaseId) {
         CloseLeaseRequest request = CloseLeaseRequest.newBuilder().setLeaseId(leaseId).build();
-        call(CALL_MILLIS, within -> within.closeLease(request));
+        call(nanos(CALL_MILLIS), within -> within.closeLease(request));
     }
 
     @Override
     public Connected connect(long leaseId, Endpoint client) {
         ConnectRequest request = ConnectRequest.newBuilder().setLeaseId(leaseId).setClient(Wire.message(client)).build();
-        ConnectReply reply = call(CALL_MILLIS, within -> within.connect(request));
-        return new Connected(reply.getConnectionId(), Wire.endpoint(reply.getServer()));
+        return call(CALL_MILLIS, within -> within.connect(request), Replies::connected);
     }
 
     @Override
@@ -150,33 +156,51 @@ public final class ControlClient implements ControlPlane, AutoCloseable {
             .setResponseAddress(ring.responseAddress())
             .setResponseRkey(ring.responseKey())
             .build();
-        ConnectRingReply reply = call(CALL_MILLIS, within -> within.connectRing(request));
-        return new ConnectedRing(reply.getConnectionId(), Wire.endpoint(reply.getServer()), reply.getRingAddress(), reply.getRingRkey());
+        return call(CALL_MILLIS, within -> within.connectRing(request), Replies::connected);
     }
 
     @Override
     public void disconnect(long leaseId, long connectionId) {
         DisconnectRequest request = DisconnectRequest.newBuilder().setLeaseId(leaseId).setConnectionId(connectionId).build();
-        call(CALL_MILLIS, within -> within.disconnect(request));
+        call(nanos(CALL_MILLIS), within -> within.disconnect(request));
     }
 
     @Override
-    public List<RegionGrant> allocate(long leaseId, int regions) {
-        AllocateRequest request = AllocateRequest.newBuilder().setLeaseId(leaseId).setRegions(regions).build();
-        return call(CALL_MILLIS, within -> within.allocate(request)).getRegionsList().stream().map(Wire::grant).toList();
+    public List<RegionGrant> allocate(long leaseId, int regions, long allocationId) {
+        AllocateRequest request = AllocateRequest.newBuilder()
+            .setLeaseId(leaseId)
+            .setRegions(regions)
+            .setAllocationId(allocationId)
+            .build();
+        return call(allocateMillis(regions), within -> within.allocate(request),
+            reply -> Replies.grants(reply, regions, server));
+    }
+
+    private long allocateMillis(int regions) {
+        long bytesMillis = Math.max(0, regions) * (server.regionBytes() / BYTES_PER_MILLI);
+        return Math.min(CALL_MILLIS + Math.max(0, regions) * MILLIS_PER_REGION + bytesMillis, MAX_ALLOCATE_MILLIS);
     }
 
     @Override
-    public void release(long leaseId, int regionId) {
-        ReleaseRequest request = ReleaseRequest.newBuilder().setLeaseId(leaseId).setRegionId(regionId).build();
-        call(CALL_MILLIS, within -> within.release(request));
+    public void release(long leaseId, int regionId, long allocationId) {
+        ReleaseRequest request = ReleaseRequest.newBuilder()
+            .setLeaseId(leaseId)
+            .setRegionId(regionId)
+            .setAllocationId(allocationId)
+            .build();
+        call(nanos(CALL_MILLIS), within -> within.release(request));
+    }
+
+    @Override
+    public void abandon(long leaseId, long allocationId) {
+        AbandonRequest request = AbandonRequest.newBuilder().setLeaseId(leaseId).setAllocationId(allocationId).build();
+        call(nanos(CALL_MILLIS), within -> within.abandon(request));
     }
 
     @Override
     public Ticket export(long leaseId, int regionId) {
         ExportRequest request = ExportRequest.newBuilder().setLeaseId(leaseId).setRegionId(regionId).build();
-        ExportReply reply = call(CALL_MILLIS, within -> within.export(request));
-        return new Ticket(reply.getToken().toByteArray(), reply.getValidNanos());
+        return call(CALL_MILLIS, within -> within.export(request), Replies::ticket);
     }
 
     @Override
@@ -185,15 +209,13 @@ public final class ControlClient implements ControlPlane, AutoCloseable {
             .setToken(ByteString.copyFrom(token))
             .setPuller(Wire.message(puller))
             .build();
-        OpenPullReply reply = call(CALL_MILLIS, within -> within.openPull(request));
-        return new PullSource(reply.getPullId(), Wire.endpoint(reply.getSource()), reply.getRemoteAddress(), reply.getRkey(),
-            reply.getLength());
+        return call(CALL_MILLIS, within -> within.openPull(request), reply -> Replies.source(reply, server));
     }
 
     @Override
     public void closePull(long pullId) {
         ClosePullRequest request = ClosePullRequest.newBuilder().setPullId(pullId).build();
-        call(CALL_MILLIS, within -> within.closePull(request));
+        call(nanos(CALL_MILLIS), within -> within.closePull(request));
     }
 
     @Override
@@ -205,14 +227,13 @@ public final class ControlClient implements ControlPlane, AutoCloseable {
             .setEnd(pace.end())
             .setPieceBytes(pace.pieceBytes())
             .build();
-        return Wire.mark(call(PREPARE_MILLIS, within -> within.preparePull(request)).getServer());
+        return call(PREPARE_MILLIS, within -> within.preparePull(request), Replies::mark);
     }
 
     @Override
     public PullResult pull(long leaseId, int regionId, String sourceAddress, byte[] token) {
         PullRequest request = pullRequest(leaseId, regionId, sourceAddress, token);
-        PullReply reply = call(PULL_MILLIS, within -> within.pull(request));
-        return new PullResult(reply.getBytes(), reply.getNanos());
+        return call(PULL_MILLIS, within -> within.pull(request), reply -> Replies.pulled(reply, server));
     }
 
     private static PullRequest pullRequest(long leaseId, int regionId, String sourceAddress, byte[] token) {
@@ -222,6 +243,11 @@ public final class ControlClient implements ControlPlane, AutoCloseable {
             .setSourceAddress(sourceAddress)
             .setToken(ByteString.copyFrom(token))
             .build();
+    }
+
+    /** Calls under way end with code CANCELLED, and so does every later one, at once. */
+    public void abandon() {
+        channel.shutdownNow();
     }
 
     /** Calls under way end with code CANCELLED. The lease is not closed: who opened it closes it, before this. Idempotent. */
@@ -236,18 +262,33 @@ public final class ControlClient implements ControlPlane, AutoCloseable {
         EventLoop.stop(ioThread);
     }
 
-    private <T> T call(long millis, Function<ControlBlockingStub, T> call) {
-        long deadlineMillis = millis * SLOWNESS;
+    private <R, T> T call(long millis, Function<ControlBlockingStub, R> call, Function<R, T> check) {
+        R reply = call(nanos(millis), call);
         try {
-            return call.apply(stub.withDeadlineAfter(deadlineMillis, TimeUnit.MILLISECONDS));
+            return check.apply(reply);
+        } catch (IllegalArgumentException e) {
+            throw new ControlException(Code.BAD_REPLY, "memory server " + address + " answers what makes no sense: "
+                + e.getMessage() + "; run the same release on both, or use another server", e);
+        }
+    }
+
+    private static long nanos(long millis) {
+        return TimeUnit.MILLISECONDS.toNanos(millis) * SLOWNESS;
+    }
+
+    private <R> R call(long nanos, Function<ControlBlockingStub, R> call) {
+        try {
+            return call.apply(stub.withDeadlineAfter(nanos, TimeUnit.NANOSECONDS));
         } catch (StatusRuntimeException e) {
-            throw failure(e, deadlineMillis);
+            throw failure(e, TimeUnit.NANOSECONDS.toMillis(nanos));
         }
     }
 
     private ControlException failure(StatusRuntimeException e, long deadlineMillis) {
         Code code = channel.isShutdown() ? Code.CANCELLED : Codes.code(e.getStatus().getCode());
-        String reason = e.getStatus().getDescription() == null ? e.getStatus().getCode().name() : e.getStatus().getDescription();
+        String description = e.getStatus().getDescription();
+        String reason = description == null
+            ? e.getStatus().getCode().name() : Printable.escaped(description, MAX_REASON_LENGTH);
         String message = switch (code) {
             case UNAVAILABLE -> {
                 channel.resetConnectBackoff();

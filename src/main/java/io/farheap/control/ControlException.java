@@ -23,6 +23,10 @@ public final class ControlException extends RuntimeException {
         UNAVAILABLE,
         /** The server has not answered in time. */
         DEADLINE_EXCEEDED,
+        /** The server, or the caller's part of it, has as much to do as it takes on: call again later. */
+        BUSY,
+        /** The server's answer makes no sense, and nothing of it was used. */
+        BAD_REPLY,
         /** The calling thread was interrupted, or the client was closed, while the call was under way. */
         CANCELLED,
         /** Anything else: a defect. */

@@ -18,14 +18,17 @@ import java.util.List;
  */
 public interface ControlPlane {
 
-    /** Raised with every change to the messages that an older peer would misread. */
-    int PROTOCOL_VERSION = 3;
+    /** Raised with every change to the messages, or to batches, that an older peer would misread. */
+    int PROTOCOL_VERSION = 4;
 
     /** Bytes of a {@link Ticket}'s token. */
     int TOKEN_BYTES = 16;
 
     /** The most characters of a client's name. */
     int MAX_NAME_LENGTH = 256;
+
+    /** In the place of an allocation's number: one without a number in {@link #allocate}, any in {@link #release}. */
+    long ANY_ALLOCATION = 0;
 
     /**
      * A client's first message.
@@ -38,7 +41,9 @@ public interface ControlPlane {
     /**
      * Opens a lease with a protection domain of its own, so that the remote keys granted under it are worth nothing to other clients.
      *
-     * @param clientName for people who read the server's log; at most {@value #MAX_NAME_LENGTH} characters
+     * @param clientName for people who read the server's log; at most {@value #MAX_NAME_LENGTH} characters, all of them
+     *                   printable
+     * @throws ControlException INVALID_ARGUMENT where the name is none
      */
     Lease openLease(String clientName);
 
@@ -50,8 +55,18 @@ public interface ControlPlane {
     void renewLease(long leaseId);
 
     /**
+     * As {@link #renewLease(long)}, for a caller who can wait only so long.
+     *
+     * @param withinNanos more than 0; over gRPC the call ends with DEADLINE_EXCEEDED then, or earlier
+     */
+    default void renewLease(long leaseId, long withinNanos) {
+        renewLease(leaseId);
+    }
+
+    /**
      * Frees everything the lease holds: its queue pairs first, so that nothing of the client's is in flight any more, then its
-     * registrations; its regions are zeroed and go back to the free list. Idempotent: an unknown lease is none.
+     * registrations; its regions are zeroed and go back to the free list. Idempotent: an unknown lease is none. Where an
+     * operation of the client's does not get on, its regions stay withdrawn until that is over.
      */
     void closeLease(long leaseId);
 
@@ -74,24 +89,51 @@ public interface ControlPlane {
     /**
      * Destroys a connection's queue pair, and message rings. This is the fence: when it returns, no operation posted through that connection will take effect
      * any more. Idempotent, also for a lease that is gone.
+     *
+     * @throws ControlException INTERNAL where an operation that has begun does not get on: call again
      */
     void disconnect(long leaseId, long connectionId);
 
     /**
      * Grants regions, all or nothing: zeroed, and registered in the lease's protection domain for remote reads, writes and atomics.
      *
-     * @param regions how many, at least 1
-     * @throws ControlException LEASE_EXPIRED; OUT_OF_MEMORY with the numbers asked for and free
+     * @param regions      how many, at least 1
+     * @param allocationId chosen by the caller, another one for each allocation of a lease, so that it can {@link
+     *                     #abandon} it; {@link #ANY_ALLOCATION} where it will not
+     * @throws ControlException LEASE_EXPIRED; OUT_OF_MEMORY with the numbers asked for and free; NOT_FOUND where that
+     *                          allocation has been abandoned
      */
-    List<RegionGrant> allocate(long leaseId, int regions);
+    List<RegionGrant> allocate(long leaseId, int regions, long allocationId);
+
+    /** As {@link #allocate(long, int, long)}, for a caller who will not abandon it. */
+    default List<RegionGrant> allocate(long leaseId, int regions) {
+        return allocate(leaseId, regions, ANY_ALLOCATION);
+    }
 
     /**
      * Takes one region back: deregistered, zeroed, free for others. Operations that still arrive for it are refused by the device and put
      * the queue pair that posted them into its error state, so the caller must have drained its own.
      *
-     * @throws ControlException LEASE_EXPIRED; NOT_FOUND where the lease does not hold that region
+     * @param allocationId by which the region was granted, or {@link #ANY_ALLOCATION}. A caller who repeats a release
+     *                     must name it: the first may have taken effect, and the region may have been granted anew
+     *                     since
+     * @throws ControlException LEASE_EXPIRED; NOT_FOUND where the lease does not hold that region, or not by that
+     *                          allocation
      */
-    void release(long leaseId, int regionId);
+    void release(long leaseId, int regionId, long allocationId);
+
+    /** As {@link #release(long, int, long)}, by whatever allocation the lease holds the region. */
+    default void release(long leaseId, int regionId) {
+        release(leaseId, regionId, ANY_ALLOCATION);
+    }
+
+    /**
+     * Takes everything back that an allocation was granted and the lease still holds. Where the allocation is still on
+     * its way, it will be refused: a caller who does not know what became of it asks for this. Idempotent.
+     *
+     * @throws ControlException LEASE_EXPIRED; INVALID_ARGUMENT for {@link #ANY_ALLOCATION}
+     */
+    void abandon(long leaseId, long allocationId);
 
     /**
      * Grants another server the right to read one region, once. The region must stay allocated until that server has finished.

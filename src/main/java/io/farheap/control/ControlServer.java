@@ -8,49 +8,47 @@ import io.grpc.netty.shaded.io.netty.channel.socket.nio.NioServerSocketChannel;
 
 import java.io.IOException;
 import java.net.InetSocketAddress;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.SynchronousQueue;
-import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
 /**
  * Serves a {@link ControlPlane} over gRPC.
  *
- * <p>One I/O thread, and a thread for each call that is under way: a pull or the zeroing of a region takes long, and must not hold up the
- * renewals of others. How many calls a connection may have under way is limited, and so is the size of a message.
+ * <p>One I/O thread, and {@linkplain CallKind call threads}: a pull or the zeroing of a region takes long, and must not
+ * hold up the renewals of others. How many calls may be under way and wait is limited, in all, for each host and for
+ * each connection, and so is the size of a message.
  *
  * <p>Thread-safe. It does not own the plane: its maker closes that, after this.
  */
 public final class ControlServer implements AutoCloseable {
 
-    private static final int MAX_CALLS_PER_CONNECTION = 32;
-    private static final int MAX_MESSAGE_BYTES = 64 * 1024;
+    /** More than may be under way and wait: a client hears of that limit, and its renewals do not wait for this one. */
+    private static final int MAX_CALLS_PER_CONNECTION = 1024;
+    /** Twice what the longest name, and the longest address of another server, need. */
+    private static final int MAX_MESSAGE_BYTES = 4 * 1024;
     private static final int MAX_HEADER_BYTES = 8 * 1024;
-    private static final long IDLE_THREAD_SECONDS = 10;
     private static final long PROBE_SECONDS = 20;
     private static final long STOP_MILLIS = 500;
 
     private final HostPort listen;
     private final EventLoopGroup ioThread;
-    private final ExecutorService callThreads;
+    private final CallThreads callThreads = new CallThreads();
     private final Server server;
 
     private ControlServer(HostPort listen, ControlPlane plane) {
         this.listen = listen;
         InetSocketAddress address = listen.resolve();
         ioThread = EventLoop.start("farheap-control-server");
-        callThreads = new ThreadPoolExecutor(0, Integer.MAX_VALUE, IDLE_THREAD_SECONDS, TimeUnit.SECONDS, new SynchronousQueue<>(),
-            task -> EventLoop.daemon(task, "farheap-control-call"));
         server = NettyServerBuilder.forAddress(address)
             .channelType(NioServerSocketChannel.class)
             .bossEventLoopGroup(ioThread)
             .workerEventLoopGroup(ioThread)
-            .executor(callThreads)
+            .directExecutor()
             .maxConcurrentCallsPerConnection(MAX_CALLS_PER_CONNECTION)
             .maxInboundMessageSize(MAX_MESSAGE_BYTES)
             .maxInboundMetadataSize(MAX_HEADER_BYTES)
             .keepAliveTime(PROBE_SECONDS, TimeUnit.SECONDS)
-            .addService(new ControlService(plane))
+            .intercept(Caller.interceptor())
+            .addService(new ControlService(plane, callThreads))
             .build();
     }
 
@@ -85,7 +83,7 @@ public final class ControlServer implements AutoCloseable {
         server.shutdown();
         boolean interrupted = !await(server::awaitTermination);
         server.shutdownNow();
-        callThreads.shutdownNow();
+        callThreads.stop();
         interrupted |= !await(server::awaitTermination);
         interrupted |= !await(callThreads::awaitTermination);
         EventLoop.stop(ioThread);

@@ -2,6 +2,7 @@ package io.farheap.control;
 
 import com.google.protobuf.ByteString;
 import io.farheap.control.ControlException.Code;
+import io.farheap.control.wire.AbandonRequest;
 import io.farheap.control.wire.AllocateReply;
 import io.farheap.control.wire.AllocateRequest;
 import io.farheap.control.wire.CloseLeaseRequest;
@@ -27,187 +28,177 @@ import io.farheap.control.wire.PullReply;
 import io.farheap.control.wire.PullRequest;
 import io.farheap.control.wire.ReleaseRequest;
 import io.farheap.control.wire.RenewLeaseRequest;
-import io.grpc.StatusRuntimeException;
+import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
 
+import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.function.Supplier;
 
-/** Messages in, calls of a {@link ControlPlane}, messages out. */
+/** Messages in, on the I/O thread; calls of a {@link ControlPlane}, on call threads; messages out. */
 final class ControlService extends ControlGrpc.ControlImplBase {
 
-    private static final System.Logger LOG = System.getLogger(ControlService.class.getName());
     private static final Empty DONE = Empty.getDefaultInstance();
 
     private final ControlPlane plane;
+    private final CallThreads threads;
 
-    ControlService(ControlPlane plane) {
+    ControlService(ControlPlane plane, CallThreads threads) {
         this.plane = plane;
+        this.threads = threads;
     }
 
     @Override
     public void hello(HelloRequest request, StreamObserver<HelloReply> reply) {
-        answer(reply, () -> {
-            ServerDescription server = plane.hello(request.getProtocolVersion());
-            return HelloReply.newBuilder()
-                .setProtocolVersion(server.protocolVersion())
-                .setServerId(server.serverId())
-                .setName(server.name())
-                .setRegionBytes(server.regionBytes())
-                .setTotalRegions(server.totalRegions())
-                .setFreeRegions(server.freeRegions())
-                .build();
-        });
+        answer(CallKind.RENEW, reply, () -> plane.hello(request.getProtocolVersion()), server -> HelloReply.newBuilder()
+            .setProtocolVersion(server.protocolVersion())
+            .setServerId(server.serverId())
+            .setName(server.name())
+            .setRegionBytes(server.regionBytes())
+            .setTotalRegions(server.totalRegions())
+            .setFreeRegions(server.freeRegions())
+            .build(), null);
     }
 
     @Override
     public void openLease(OpenLeaseRequest request, StreamObserver<OpenLeaseReply> reply) {
-        answer(reply, () -> {
-            Lease lease = plane.openLease(request.getClientName());
-            return OpenLeaseReply.newBuilder().setLeaseId(lease.id()).setDurationNanos(lease.durationNanos()).build();
-        });
+        answer(CallKind.GRANT, reply, () -> plane.openLease(clientName(request)),
+            lease -> OpenLeaseReply.newBuilder().setLeaseId(lease.id()).setDurationNanos(lease.durationNanos()).build(),
+            lease -> plane.closeLease(lease.id()));
     }
 
     @Override
     public void renewLease(RenewLeaseRequest request, StreamObserver<Empty> reply) {
-        answer(reply, () -> {
-            plane.renewLease(request.getLeaseId());
-            return DONE;
-        });
+        answer(CallKind.RENEW, reply, () -> plane.renewLease(request.getLeaseId()));
     }
 
     @Override
     public void closeLease(CloseLeaseRequest request, StreamObserver<Empty> reply) {
-        answer(reply, () -> {
-            plane.closeLease(request.getLeaseId());
-            return DONE;
-        });
+        answer(CallKind.GIVE_BACK, reply, () -> plane.closeLease(request.getLeaseId()));
     }
 
     @Override
     public void connect(ConnectRequest request, StreamObserver<ConnectReply> reply) {
-        answer(reply, () -> {
-            Connected connected = plane.connect(request.getLeaseId(), Wire.endpoint(request.getClient()));
-            return ConnectReply.newBuilder()
+        answer(CallKind.GRANT, reply, () -> plane.connect(request.getLeaseId(), Wire.endpoint(request.getClient())),
+            connected -> ConnectReply.newBuilder()
                 .setConnectionId(connected.connectionId())
                 .setServer(Wire.message(connected.server()))
-                .build();
-        });
+                .build(),
+            connected -> plane.disconnect(request.getLeaseId(), connected.connectionId()));
     }
 
     @Override
     public void connectRing(ConnectRingRequest request, StreamObserver<ConnectRingReply> reply) {
-        answer(reply, () -> {
-            RingRequest ring = new RingRequest(Wire.endpoint(request.getClient()), request.getQueueDepth(), request.getBatch(),
-                request.getThreads(), request.getResponseAddress(), request.getResponseRkey());
-            ConnectedRing connected = plane.connectRing(request.getLeaseId(), ring);
-            return ConnectRingReply.newBuilder()
+        answer(CallKind.GRANT, reply,
+            () -> plane.connectRing(request.getLeaseId(), new RingRequest(Wire.endpoint(request.getClient()),
+                request.getQueueDepth(), request.getBatch(), request.getThreads(), request.getResponseAddress(),
+                request.getResponseRkey())),
+            connected -> ConnectRingReply.newBuilder()
                 .setConnectionId(connected.connectionId())
                 .setServer(Wire.message(connected.server()))
                 .setRingAddress(connected.ringAddress())
                 .setRingRkey(connected.ringKey())
-                .build();
-        });
+                .build(),
+            connected -> plane.disconnect(request.getLeaseId(), connected.connectionId()));
     }
 
     @Override
     public void disconnect(DisconnectRequest request, StreamObserver<Empty> reply) {
-        answer(reply, () -> {
-            plane.disconnect(request.getLeaseId(), request.getConnectionId());
-            return DONE;
-        });
+        answer(CallKind.GIVE_BACK, reply, () -> plane.disconnect(request.getLeaseId(), request.getConnectionId()));
     }
 
     @Override
     public void allocate(AllocateRequest request, StreamObserver<AllocateReply> reply) {
-        answer(reply, () -> {
-            AllocateReply.Builder granted = AllocateReply.newBuilder();
-            for (RegionGrant grant : plane.allocate(request.getLeaseId(), request.getRegions())) {
-                granted.addRegions(Wire.message(grant));
-            }
-            return granted.build();
-        });
+        long lease = request.getLeaseId();
+        long allocation = request.getAllocationId();
+        answer(CallKind.GRANT, reply, () -> plane.allocate(lease, request.getRegions(), allocation),
+            granted -> AllocateReply.newBuilder().addAllRegions(granted.stream().map(Wire::message).toList()).build(),
+            granted -> {
+                if (allocation != ControlPlane.ANY_ALLOCATION) {
+                    plane.abandon(lease, allocation);
+                } else {
+                    granted.forEach(grant -> plane.release(lease, grant.regionId()));
+                }
+            });
     }
 
     @Override
     public void release(ReleaseRequest request, StreamObserver<Empty> reply) {
-        answer(reply, () -> {
-            plane.release(request.getLeaseId(), request.getRegionId());
-            return DONE;
-        });
+        answer(CallKind.GIVE_BACK, reply,
+            () -> plane.release(request.getLeaseId(), request.getRegionId(), request.getAllocationId()));
+    }
+
+    @Override
+    public void abandon(AbandonRequest request, StreamObserver<Empty> reply) {
+        answer(CallKind.GIVE_BACK, reply, () -> plane.abandon(request.getLeaseId(), request.getAllocationId()));
     }
 
     @Override
     public void export(ExportRequest request, StreamObserver<ExportReply> reply) {
-        answer(reply, () -> {
-            Ticket ticket = plane.export(request.getLeaseId(), request.getRegionId());
-            return ExportReply.newBuilder()
+        answer(CallKind.GRANT, reply, () -> plane.export(request.getLeaseId(), request.getRegionId()),
+            ticket -> ExportReply.newBuilder()
                 .setToken(ByteString.copyFrom(ticket.token()))
                 .setValidNanos(ticket.validNanos())
-                .build();
-        });
+                .build(),
+            null);
     }
 
     @Override
     public void openPull(OpenPullRequest request, StreamObserver<OpenPullReply> reply) {
-        answer(reply, () -> {
-            PullSource source = plane.openPull(request.getToken().toByteArray(), Wire.endpoint(request.getPuller()));
-            return OpenPullReply.newBuilder()
+        answer(CallKind.GRANT, reply,
+            () -> plane.openPull(request.getToken().toByteArray(), Wire.endpoint(request.getPuller())),
+            source -> OpenPullReply.newBuilder()
                 .setPullId(source.pullId())
                 .setSource(Wire.message(source.source()))
                 .setRemoteAddress(source.remoteAddress())
                 .setRkey(source.rkey())
                 .setLength(source.length())
-                .build();
-        });
+                .build(),
+            source -> plane.closePull(source.pullId()));
     }
 
     @Override
     public void closePull(ClosePullRequest request, StreamObserver<Empty> reply) {
-        answer(reply, () -> {
-            plane.closePull(request.getPullId());
-            return DONE;
-        });
+        answer(CallKind.GIVE_BACK, reply, () -> plane.closePull(request.getPullId()));
     }
 
     @Override
     public void preparePull(PreparePullRequest request, StreamObserver<PreparePullReply> reply) {
-        answer(reply, () -> {
-            PullRequest pull = request.getPull();
-            Mark server = plane.preparePull(pull.getLeaseId(), pull.getRegionId(), pull.getSourceAddress(), pull.getToken().toByteArray(),
-                new PullPace(Wire.mark(request.getClient()), request.getOffset(), request.getEnd(), request.getPieceBytes()));
-            return PreparePullReply.newBuilder().setServer(Wire.message(server)).build();
-        });
+        PullRequest pull = request.getPull();
+        answer(CallKind.PULL, reply,
+            () -> plane.preparePull(pull.getLeaseId(), pull.getRegionId(), pull.getSourceAddress(),
+                pull.getToken().toByteArray(), new PullPace(Wire.mark(request.getClient()), request.getOffset(),
+                request.getEnd(), request.getPieceBytes())),
+            server -> PreparePullReply.newBuilder().setServer(Wire.message(server)).build(), null);
     }
 
     @Override
     public void pull(PullRequest request, StreamObserver<PullReply> reply) {
-        answer(reply, () -> {
-            PullResult result = plane.pull(request.getLeaseId(), request.getRegionId(), request.getSourceAddress(),
-                request.getToken().toByteArray());
-            return PullReply.newBuilder().setBytes(result.bytes()).setNanos(result.nanos()).build();
-        });
+        answer(CallKind.PULL, reply,
+            () -> plane.pull(request.getLeaseId(), request.getRegionId(), request.getSourceAddress(),
+                request.getToken().toByteArray()),
+            result -> PullReply.newBuilder().setBytes(result.bytes()).setNanos(result.nanos()).build(), null);
     }
 
-    private static <T> void answer(StreamObserver<T> reply, Supplier<T> call) {
-        T message;
+    /** It is for logs: so it may not be what a log or a terminal would obey. */
+    private static String clientName(OpenLeaseRequest request) {
         try {
-            message = call.get();
-        } catch (Throwable e) {
-            reply.onError(failure(e));
-            return;
+            return Printable.require("a client name", request.getClientName(), ControlPlane.MAX_NAME_LENGTH);
+        } catch (IllegalArgumentException e) {
+            throw new ControlException(Code.INVALID_ARGUMENT, e.getMessage(), e);
         }
-        reply.onNext(message);
-        reply.onCompleted();
     }
 
-    private static StatusRuntimeException failure(Throwable e) {
-        if (e instanceof ControlException refused) {
-            if (refused.code() == Code.PROTOCOL_MISMATCH) {
-                LOG.log(System.Logger.Level.WARNING, "refused a client: " + refused.getMessage());
-            }
-            return Codes.status(refused.code()).toStatus().withDescription(refused.getMessage()).asRuntimeException();
-        }
-        LOG.log(System.Logger.Level.ERROR, "a call of the control plane failed", e);
-        return Codes.status(Code.INTERNAL).toStatus().withDescription("the server failed: " + e).asRuntimeException();
+    private void answer(CallKind kind, StreamObserver<Empty> reply, Runnable call) {
+        answer(kind, reply, () -> {
+            call.run();
+            return DONE;
+        }, Function.identity(), null);
+    }
+
+    /** @param takeBack undoes a call whose answer nobody waits for; null where there is nothing to undo */
+    private <R, T> void answer(CallKind kind, StreamObserver<T> reply, Supplier<R> call, Function<R, T> message,
+                               Consumer<R> takeBack) {
+        new Answer<>(threads, kind, (ServerCallStreamObserver<T>) reply, call, message, takeBack).begin();
     }
 }

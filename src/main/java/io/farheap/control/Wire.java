@@ -24,11 +24,17 @@ final class Wire {
             .build();
     }
 
+    /** @throws IllegalArgumentException where the message is no endpoint */
+    static Endpoint read(QueuePairEndpoint message) {
+        return new Endpoint(message.getQueuePairNumber(), message.getPacketSequenceNumber(), message.getLid(),
+            message.getGid().toByteArray(), message.getPathMtu(), message.getInitiatorDepth(),
+            message.getResponderResources());
+    }
+
     /** @throws ControlException INVALID_ARGUMENT where the message is no endpoint */
     static Endpoint endpoint(QueuePairEndpoint message) {
         try {
-            return new Endpoint(message.getQueuePairNumber(), message.getPacketSequenceNumber(), message.getLid(),
-                message.getGid().toByteArray(), message.getPathMtu(), message.getInitiatorDepth(), message.getResponderResources());
+            return read(message);
         } catch (IllegalArgumentException e) {
             throw new ControlException(Code.INVALID_ARGUMENT, "not the address of a queue pair: " + e.getMessage(), e);
         }
@@ -41,10 +47,6 @@ final class Wire {
             .setRkey(grant.rkey())
             .setLength(grant.length())
             .build();
-    }
-
-    static RegionGrant grant(Region message) {
-        return new RegionGrant(message.getRegionId(), message.getRemoteAddress(), message.getRkey(), message.getLength());
     }
 
     static io.farheap.control.wire.Mark message(Mark mark) {

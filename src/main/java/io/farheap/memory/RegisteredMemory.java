@@ -56,6 +56,7 @@ public final class RegisteredMemory implements AutoCloseable {
 
     @Override
     public void close() {
+        // Where the device does not let go of it, it stays mapped: it may still write there.
         region.close();
         memory.close();
     }

@@ -15,6 +15,7 @@ import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static java.lang.foreign.ValueLayout.JAVA_SHORT;
 
 /**
  * The system calls that the JDK has no API for, bound once. Every method either succeeds or throws {@link PosixException}
@@ -51,6 +52,9 @@ public final class Posix {
     private static final long POPULATED_AT_ONCE = 16L << 20;
     /** Of a core mask: 8192 cores, the most that Linux is built for. */
     private static final int MASK_BYTES = 1024;
+    private static final long TIOCGWINSZ = 0x5413;
+    /** struct winsize: rows, columns, and the same in pixels. */
+    private static final long WINSIZE_BYTES = 4 * Short.BYTES;
     private static final int PR_SET_TIMERSLACK = 29;
     private static final int PR_GET_TIMERSLACK = 30;
 
@@ -65,9 +69,12 @@ public final class Posix {
     private static final MethodHandle MH$ftruncate = bind("ftruncate", FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_LONG));
     private static final MethodHandle MH$fcntl =
         bind("fcntl", FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT), Linker.Option.firstVariadicArg(2));
+    private static final MethodHandle MH$ioctl =
+        bind("ioctl", FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_LONG, POINTER), Linker.Option.firstVariadicArg(2));
     private static final MethodHandle MH$mmap = bind("mmap",
         FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_INT, JAVA_INT, JAVA_INT, JAVA_LONG));
     private static final MethodHandle MH$munmap = bind("munmap", FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG));
+    private static final MethodHandle MH$geteuid = bind("geteuid", FunctionDescriptor.of(JAVA_INT));
     private static final MethodHandle MH$close = bind("close", FunctionDescriptor.of(JAVA_INT, JAVA_INT));
     private static final MethodHandle MH$epoll_create1 = bind("epoll_create1", FunctionDescriptor.of(JAVA_INT, JAVA_INT));
     private static final MethodHandle MH$epoll_ctl =
@@ -337,6 +344,26 @@ public final class Posix {
 
     static void timerSlack(long nanos) {
         prctl(PR_SET_TIMERSLACK, nanos);
+    }
+
+    /** The user whose rights this process has, by number. */
+    public static int effectiveUser() {
+        try (Arena arena = Arena.ofConfined()) {
+            return (int) MH$geteuid.invokeExact(arena.allocate(ERRNO_LAYOUT));
+        } catch (Throwable e) {
+            throw rethrow(e);
+        }
+    }
+
+    /** How many characters a line of the terminal has that a descriptor is; 0 where it is none, or nobody knows. */
+    public static int terminalColumns(int fd) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment size = arena.allocate(WINSIZE_BYTES, Short.BYTES);
+            int result = (int) MH$ioctl.invokeExact(arena.allocate(ERRNO_LAYOUT), fd, TIOCGWINSZ, size);
+            return result < 0 ? 0 : Short.toUnsignedInt(size.get(JAVA_SHORT, Short.BYTES));
+        } catch (Throwable e) {
+            throw rethrow(e);
+        }
     }
 
     private static int prctl(int option, long argument) {

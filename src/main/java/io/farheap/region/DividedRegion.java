@@ -3,6 +3,8 @@ package io.farheap.region;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.Arrays;
+import java.util.LinkedHashSet;
+import java.util.Set;
 
 /**
  * Which copy has what of a region that is in more than one place: while it moves, and where its migration failed halfway. It consists of
@@ -167,6 +169,11 @@ public final class DividedRegion {
             }
         }
         return NONE;
+    }
+
+    /** Each that some of it is in, once. */
+    Set<RemoteRegion> copies() {
+        return new LinkedHashSet<>(Arrays.asList(copies));
     }
 
     int extents() {

@@ -7,12 +7,14 @@ import io.farheap.control.Mark;
 import io.farheap.control.PullPace;
 import io.farheap.control.PullResult;
 import io.farheap.control.Ticket;
+import io.farheap.lifetime.Closing;
 import io.farheap.verbs.Context;
 import io.farheap.verbs.VerbsException;
 
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Supplier;
 
 /**
  * A pull that goes at this process's pace: the client's end of a {@link PullPace}. One thread at a time, which closes it. Everything throws
@@ -27,6 +29,7 @@ final class LedPull implements AutoCloseable {
     private static final long PARK_NANOS = 20_000;
 
     private final RemoteServer server;
+    private final RemoteServer source;
     private final MarkExchange exchange;
     private final long offset;
     private final long end;
@@ -34,8 +37,9 @@ final class LedPull implements AutoCloseable {
     private long cleared;
     private long copied;
 
-    private LedPull(RemoteServer server, MarkExchange exchange, long offset, long end) {
+    private LedPull(RemoteServer server, RemoteServer source, MarkExchange exchange, long offset, long end) {
         this.server = server;
+        this.source = source;
         this.exchange = exchange;
         this.offset = offset;
         this.end = end;
@@ -52,33 +56,57 @@ final class LedPull implements AutoCloseable {
     static LedPull begin(Context context, RemoteRegion into, RemoteRegion source, long offset, long end, int pieceBytes) {
         Ticket ticket = source.server().export(source);
         MarkExchange exchange = new MarkExchange(context, NOT_BEGUN);
-        LedPull pull = new LedPull(into.server(), exchange, offset, end);
+        LedPull pull = new LedPull(into.server(), source.server(), exchange, offset, end);
         try {
             Mark client = new Mark(exchange.endpoint(), exchange.address(), exchange.remoteKey());
-            Mark peer = into.server().preparePull(into, source.server(), ticket, new PullPace(client, offset, end, pieceBytes));
+            PullPace pace = new PullPace(client, offset, end, pieceBytes);
+            Mark peer = pull.await(() -> into.server().preparePull(into, source.server(), ticket, pace));
             exchange.connect(peer.endpoint(), peer.remoteAddress(), peer.rkey());
             // Clears nothing, but a device that maps a peer's memory on first use does so now, while nobody waits for it.
             exchange.tell(offset);
-            pull.start(into, source.server(), ticket);
+            pull.start(into, ticket);
             return pull;
         } catch (VerbsException e) {
-            pull.close();
+            Closing.after(e, pull);
             throw pull.unreachable(e);
         } catch (Throwable e) {
-            pull.close();
+            Closing.after(e, pull);
             throw e;
         }
     }
 
-    private void start(RemoteRegion into, RemoteServer source, Ticket ticket) {
-        result = new CompletableFuture<>();
+    /**
+     * What a call returns that the server answers when the source has answered it: the loss of either ends the wait.
+     */
+    private <T> T await(Supplier<T> call) {
+        CompletableFuture<T> answer = begin(call);
+        while (!answer.isDone()) {
+            requireHeld();
+            LockSupport.parkNanos(PARK_NANOS);
+        }
+        return join(answer);
+    }
+
+    private static <T> CompletableFuture<T> begin(Supplier<T> call) {
+        CompletableFuture<T> answer = new CompletableFuture<>();
         Thread.ofVirtual().name("farheap-pull").start(() -> {
             try {
-                result.complete(server.pull(into, source, ticket));
+                answer.complete(call.get());
             } catch (Throwable e) {
-                result.completeExceptionally(e);
+                answer.completeExceptionally(e);
             }
         });
+        return answer;
+    }
+
+    /** Nothing is copied from a server, or to one, whose lease is lost. */
+    private void requireHeld() {
+        server.requireHeld();
+        source.requireHeld();
+    }
+
+    private void start(RemoteRegion into, Ticket ticket) {
+        result = begin(() -> server.pull(into, source, ticket));
         long deadline = System.nanoTime() + BEGIN_TIMEOUT_NANOS;
         while (exchange.theirs() != offset) {
             check();
@@ -93,6 +121,7 @@ final class LedPull implements AutoCloseable {
     /** Lets the server copy up to an offset: nothing that is posted changes what lies before it. */
     void clear(long upTo) {
         try {
+            requireHeld();
             exchange.tell(upTo);
         } catch (VerbsException e) {
             throw unreachable(e);
@@ -115,9 +144,7 @@ final class LedPull implements AutoCloseable {
 
     /** Throws where the pull has failed. */
     void check() {
-        if (server.lost() != null) {
-            throw server.lost();
-        }
+        requireHeld();
         try {
             exchange.check();
         } catch (VerbsException e) {
@@ -131,8 +158,12 @@ final class LedPull implements AutoCloseable {
 
     /** What the server took, once all has arrived. */
     PullResult result() {
+        return join(result);
+    }
+
+    private static <T> T join(CompletableFuture<T> answer) {
         try {
-            return result.join();
+            return answer.join();
         } catch (CompletionException e) {
             throw e.getCause() instanceof ControlException refused ? refused : e;
         }
@@ -150,20 +181,44 @@ final class LedPull implements AutoCloseable {
                 stop();
             }
         } finally {
-            exchange.close();
+            if (result != null && result.isDone() && !result.isCompletedExceptionally()) {
+                exchange.close();
+            } else {
+                // The server may be in the middle of telling how far it is.
+                server.closeLate(exchange);
+            }
         }
     }
 
     private void stop() {
+        if (result == null || result.isDone()) {
+            return;
+        }
+        boolean reachable = tell(PullPace.STOP);
+        long deadline = System.nanoTime() + STOP_TIMEOUT_NANOS;
+        // Where the two cannot tell each other anything any more, the server ends its pull for that: until then it refuses another.
+        while (!result.isDone() && System.nanoTime() - deadline < 0) {
+            reachable = reachable && reachable();
+            LockSupport.parkNanos(PARK_NANOS);
+        }
+    }
+
+    private boolean tell(long mark) {
         try {
-            exchange.tell(PullPace.STOP);
-            long deadline = System.nanoTime() + STOP_TIMEOUT_NANOS;
-            while (!result.isDone() && System.nanoTime() - deadline < 0) {
-                exchange.check();
-                LockSupport.parkNanos(PARK_NANOS);
-            }
+            exchange.tell(mark);
+            return true;
         } catch (VerbsException e) {
-            // It is gone, or cannot tell this end how far it is: then it stops too.
+            return false;
+        }
+    }
+
+    /** Looks for completions, without which nothing is told. */
+    private boolean reachable() {
+        try {
+            exchange.check();
+            return true;
+        } catch (VerbsException e) {
+            return false;
         }
     }
 }

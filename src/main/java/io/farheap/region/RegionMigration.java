@@ -4,6 +4,7 @@ import io.farheap.control.ControlException;
 import io.farheap.verbs.Context;
 
 import java.util.List;
+import java.util.Set;
 import java.util.function.Supplier;
 
 /**
@@ -69,10 +70,12 @@ public final class RegionMigration {
             }
         } finally {
             DividedRegion after = extents(index);
-            for (int extent = 0; extent < before.extents(); extent++) {
-                freeUnused(before.copy(extent), after);
+            // Migrations that failed, forth and back, leave extents A, B, A: each copy is freed once, for its rkey is dead then.
+            Set<RemoteRegion> copies = before.copies();
+            copies.add(target);
+            for (RemoteRegion copy : copies) {
+                freeUnused(copy, after);
             }
-            freeUnused(target, after);
         }
         return new MigrationResult(1, result.bytes(), result.copyNanos(), System.nanoTime() - started, result.longestPauseNanos());
     }

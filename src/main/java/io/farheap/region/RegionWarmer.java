@@ -1,6 +1,7 @@
 package io.farheap.region;
 
 import io.farheap.connection.Connection;
+import io.farheap.lifetime.Closing;
 import io.farheap.memory.RegisteredMemory;
 import io.farheap.verbs.Access;
 import io.farheap.verbs.CompletionQueue;
@@ -30,7 +31,7 @@ final class RegionWarmer implements AutoCloseable {
             scratch = RegisteredMemory.allocate(domain, "farheap-warmer", Long.BYTES, Access.LOCAL_WRITE);
             connect();
         } catch (Throwable e) {
-            close();
+            Closing.after(e, this);
             throw e;
         }
     }
@@ -65,12 +66,6 @@ final class RegionWarmer implements AutoCloseable {
 
     @Override
     public synchronized void close() {
-        if (connection != null) {
-            connection.close();
-        }
-        if (scratch != null) {
-            scratch.close();
-        }
-        completions.close();
+        Closing.all(connection, scratch, completions);
     }
 }

@@ -1,5 +1,7 @@
 package io.farheap.region;
 
+import io.farheap.control.RegionGrant;
+
 /**
  * Where a virtual region is: one physical region of one server, or a {@linkplain #divided divided} one. The region table swaps it for
  * another.
@@ -8,22 +10,30 @@ public final class RemoteRegion {
 
     private final RemoteServer server;
     private final int serverIndex;
+    private final RegionGrant grant;
+    // A step nearer than in the grant: every operation reads them.
     private final int regionId;
     private final long address;
     private final int remoteKey;
+    /** By which the server granted it. */
+    private final long allocationId;
     private final DividedRegion division;
+    private volatile long usableBytes;
 
     /** @param serverIndex the server's place among the cache's */
-    RemoteRegion(RemoteServer server, int serverIndex, int regionId, long address, int remoteKey) {
-        this(server, serverIndex, regionId, address, remoteKey, null);
+    RemoteRegion(RemoteServer server, int serverIndex, RegionGrant grant, long allocationId) {
+        this(server, serverIndex, grant, allocationId, null);
     }
 
-    private RemoteRegion(RemoteServer server, int serverIndex, int regionId, long address, int remoteKey, DividedRegion division) {
+    private RemoteRegion(RemoteServer server, int serverIndex, RegionGrant grant, long allocationId, DividedRegion division) {
         this.server = server;
         this.serverIndex = serverIndex;
-        this.regionId = regionId;
-        this.address = address;
-        this.remoteKey = remoteKey;
+        this.grant = grant;
+        this.regionId = grant.regionId();
+        this.address = grant.remoteAddress();
+        this.remoteKey = grant.rkey();
+        this.usableBytes = grant.length();
+        this.allocationId = allocationId;
         this.division = division;
     }
 
@@ -51,6 +61,21 @@ public final class RemoteRegion {
         return remoteKey;
     }
 
+    /** How many bytes may be used: all, or none once it is given back. */
+    public long usableBytes() {
+        return usableBytes;
+    }
+
+    /** What is about to be given back is not used any more, by those who look at {@link #usableBytes}. */
+    public void usable(boolean value) {
+        usableBytes = value ? grant.length() : 0;
+    }
+
+    /** Names it on its server together with {@link #regionId}, which may be granted again. */
+    long allocationId() {
+        return allocationId;
+    }
+
     /** Whether it is in more than one place: then {@link #division} says where a request goes, and the rest describes its first copy. */
     public boolean divided() {
         return division != null;
@@ -67,7 +92,7 @@ public final class RemoteRegion {
     }
 
     RemoteRegion divided(DividedRegion division) {
-        return new RemoteRegion(server, serverIndex, regionId, address, remoteKey, division);
+        return new RemoteRegion(server, serverIndex, grant, allocationId, division);
     }
 
     @Override

@@ -8,6 +8,7 @@ import io.farheap.control.ConnectedRing;
 import io.farheap.control.ControlClient;
 import io.farheap.control.ControlException;
 import io.farheap.control.ControlPlane;
+import io.farheap.control.Debts;
 import io.farheap.control.Lease;
 import io.farheap.control.LeaseKeeper;
 import io.farheap.control.Mark;
@@ -17,6 +18,7 @@ import io.farheap.control.RegionGrant;
 import io.farheap.control.RingRequest;
 import io.farheap.control.ServerDescription;
 import io.farheap.control.Ticket;
+import io.farheap.lifetime.Closing;
 import io.farheap.verbs.CompletionChannel;
 import io.farheap.verbs.CompletionQueue;
 import io.farheap.verbs.Context;
@@ -26,14 +28,27 @@ import io.farheap.verbs.VerbsException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BiConsumer;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
 
 /**
  * One memory server as a cache sees it: a control channel, a lease that is kept alive, and the regions granted under it. Any
  * thread may call; the cache closes it after its connections, which gives everything back.
+ *
+ * <p>A lease that is lost is lost for good, also where the server goes on: it has given its memory to others by then,
+ * or will. No call is made any more, and calls under way end. The listener fails what sessions have of the server, and
+ * nothing is copied from it, so what was posted to it and not completed needs no fence: whatever becomes of it, nobody
+ * looks. A fence that fails for that reason still says so, for nothing may take it for one that succeeded.
  */
 public final class RemoteServer implements AutoCloseable {
+
+    private static final long STOP_MILLIS = 2_000;
+    /** So much longer than a lease a batch may stay unanswered while the lease is renewed. */
+    private static final long STUCK_NANOS = 3_000_000_000L * Integer.getInteger("farheap.slowness", 1);
 
     private final String address;
     private final int index;
@@ -42,19 +57,38 @@ public final class RemoteServer implements AutoCloseable {
     private final Lease lease;
     private final LeaseKeeper keeper;
     private final RegionWarmer warmer;
+    /** Regions and allocations that the server has not taken back yet. */
+    private final Debts debts;
+    private final AtomicLong allocations = new AtomicLong(ControlPlane.ANY_ALLOCATION);
     private final Set<Long> forgotten = ConcurrentHashMap.newKeySet();
+    private final Silence silence = new Silence();
+    private final LateClose lateClose = new LateClose();
+    private final Consumer<CompletableFuture<Void>> closesLater;
     private volatile ControlException lost;
+    /** What the loss of the lease brings about, or null while it holds. */
+    private volatile Thread aftermath;
+    private volatile boolean closing;
 
     private RemoteServer(String address, int index, ControlClient control, ServerDescription description, Lease lease,
-                         ProtectionDomain domain, BiConsumer<RemoteServer, ControlException> onLost) {
+                         ProtectionDomain domain, BiConsumer<RemoteServer, ControlException> onLost,
+                         Consumer<CompletableFuture<Void>> closesLater) {
+        this.closesLater = closesLater;
         this.address = address;
         this.index = index;
         this.control = control;
         this.description = description;
         this.lease = lease;
-        this.keeper = new LeaseKeeper(control, lease, (ignored, cause) -> {
-            lost = cause;
-            onLost.accept(this, cause);
+        this.debts = new Debts(control, lease.id());
+        this.keeper = new LeaseKeeper(control, lease, new LeaseKeeper.Listener() {
+            @Override
+            public void leaseLost(Lease ignored, ControlException cause) {
+                lose(cause, onLost);
+            }
+
+            @Override
+            public void renewed(Lease ignored) {
+                debts.offer();
+            }
         });
         try {
             this.warmer = new RegionWarmer(domain, this);
@@ -70,23 +104,26 @@ public final class RemoteServer implements AutoCloseable {
      * @param address    HOST:PORT of its control plane
      * @param index      its place among the cache's servers
      * @param clientName for the server's log
-     * @param onLost     told once, on the lease keeper's thread, when the lease is lost
+     * @param onLost     told once, on a thread of the server's own, when the lease is lost
+     * @param closesLater told what completes when something is closed that the server would not let go of, which is
+     * made of the domain's device
      * @throws ControlException where the server cannot be reached or refuses
      */
     public static RemoteServer attach(String address, int index, ProtectionDomain domain, String clientName,
-                                      BiConsumer<RemoteServer, ControlException> onLost) {
+                                      BiConsumer<RemoteServer, ControlException> onLost, Consumer<CompletableFuture<Void>> closesLater) {
         ControlClient control = ControlClient.connect(address);
         try {
-            ServerDescription description = control.hello(ControlPlane.PROTOCOL_VERSION);
+            // Not asked for anew: it is what the control client checks grants against.
+            ServerDescription description = control.server();
             Lease lease = control.openLease(clientName);
             try {
-                return new RemoteServer(address, index, control, description, lease, domain, onLost);
+                return new RemoteServer(address, index, control, description, lease, domain, onLost, closesLater);
             } catch (Throwable e) {
-                control.closeLease(lease.id());
+                Closing.after(e, () -> control.closeLease(lease.id()));
                 throw e;
             }
         } catch (Throwable e) {
-            control.close();
+            Closing.after(e, control);
             throw e;
         }
     }
@@ -100,7 +137,7 @@ public final class RemoteServer implements AutoCloseable {
         return index;
     }
 
-    /** As it was when the lease was opened. */
+    /** As it introduced itself, before the lease was opened. */
     public ServerDescription description() {
         return description;
     }
@@ -110,11 +147,63 @@ public final class RemoteServer implements AutoCloseable {
         return lost;
     }
 
+    /** Throws where the lease is lost. */
+    public void requireHeld() {
+        ControlException cause = lost;
+        if (cause != null) {
+            throw new ControlException(ControlException.Code.UNAVAILABLE, "the lease on memory server " + address
+                + " is lost: " + cause.getMessage(), cause);
+        }
+    }
+
+    /**
+     * On the keeper's thread, which waits for nobody: sessions may be long in a callback, and the listener is the
+     * application's.
+     */
+    private void lose(ControlException cause, BiConsumer<RemoteServer, ControlException> onLost) {
+        if (closing) {
+            return;
+        }
+        lost = cause;
+        debts.close();
+        aftermath = Thread.ofPlatform().daemon().name("farheap-lost-server").start(() -> {
+            // First: threads that wait for an answer may hold up what follows.
+            control.abandon();
+            onLost.accept(this, cause);
+        });
+    }
+
+    /** A call that the loss of the lease ends. */
+    private <T> T call(Supplier<T> call) {
+        requireHeld();
+        try {
+            T answer = call.get();
+            silence.end();
+            return answer;
+        } catch (ControlException e) {
+            if (e.code() != ControlException.Code.LEASE_EXPIRED) {
+                requireHeld();
+            }
+            if (e.code() == ControlException.Code.DEADLINE_EXCEEDED) {
+                silence.begin();
+            }
+            throw e;
+        }
+    }
+
+    private void run(Runnable call) {
+        call(() -> {
+            call.run();
+            return null;
+        });
+    }
+
     /** Grants regions, all or nothing, and maps them so that a first operation costs what any other does. */
     public List<RemoteRegion> allocate(int regions) {
+        long allocation = allocations.incrementAndGet();
         List<RemoteRegion> allocated = new ArrayList<>(regions);
-        for (RegionGrant grant : control.allocate(lease.id(), regions)) {
-            allocated.add(new RemoteRegion(this, index, grant.regionId(), grant.remoteAddress(), grant.rkey()));
+        for (RegionGrant grant : grant(regions, allocation)) {
+            allocated.add(new RemoteRegion(this, index, grant, allocation));
         }
         try {
             for (RemoteRegion region : allocated) {
@@ -122,26 +211,30 @@ public final class RemoteServer implements AutoCloseable {
             }
             return allocated;
         } catch (VerbsException e) {
-            releaseAll(allocated);
+            debts.abandon(allocation);
             throw new ControlException(ControlException.Code.UNAVAILABLE, "memory of " + address + " cannot be reached: " + e.getMessage(), e);
         } catch (Throwable e) {
-            releaseAll(allocated);
+            debts.abandon(allocation);
             throw e;
         }
     }
 
-    private void releaseAll(List<RemoteRegion> regions) {
-        for (RemoteRegion region : regions) {
-            releaseQuietly(region);
+    private List<RegionGrant> grant(int regions, long allocation) {
+        try {
+            return call(() -> control.allocate(lease.id(), regions, allocation));
+        } catch (Throwable e) {
+            // Whatever failed, the server may have granted them, or be about to.
+            if (lost == null) {
+                debts.abandon(allocation);
+            }
+            throw e;
         }
     }
 
-    /** Gives a region back, where its server still answers; its lease ends it otherwise. */
+    /** Gives a region back: now, or as soon as its server answers again. With a lost lease it is gone already. */
     public void releaseQuietly(RemoteRegion region) {
-        try {
-            control.release(lease.id(), region.regionId());
-        } catch (ControlException e) {
-            // Gone with the server or with the lease.
+        if (lost == null) {
+            debts.release(region.regionId(), region.allocationId());
         }
     }
 
@@ -152,7 +245,7 @@ public final class RemoteServer implements AutoCloseable {
 
     ServerConnection connect(Connection connection) {
         try {
-            Connected connected = control.connect(lease.id(), connection.endpoint());
+            Connected connected = call(() -> control.connect(lease.id(), connection.endpoint()));
             try {
                 connection.connect(connected.server());
                 return new ServerConnection(this, connection, connected.connectionId());
@@ -175,8 +268,10 @@ public final class RemoteServer implements AutoCloseable {
     public ServerRing connectRing(Context context, CompletionChannel channel, RingShape shape, int threads, int inlineBytes) {
         BatchConnection connection = BatchConnection.create(context, channel, shape, inlineBytes);
         try {
-            ConnectedRing connected = control.connectRing(lease.id(), new RingRequest(connection.endpoint(), shape.queueDepth(),
-                shape.batch(), threads, connection.responseAddress(), connection.responseKey()));
+            connection.giveUpAfter(lease.durationNanos() + STUCK_NANOS);
+            RingRequest request = new RingRequest(connection.endpoint(), shape.queueDepth(), shape.batch(), threads,
+                connection.responseAddress(), connection.responseKey());
+            ConnectedRing connected = call(() -> control.connectRing(lease.id(), request));
             try {
                 connection.connect(connected.server(), connected.ringAddress(), connected.ringKey());
                 return new ServerRing(this, connection, connected.connectionId());
@@ -190,10 +285,14 @@ public final class RemoteServer implements AutoCloseable {
         }
     }
 
-    /** The fence: when it returns, nothing that was posted through the connection takes effect any more. */
+    /**
+     * The fence: when it returns, nothing that was posted through the connection takes effect any more. Of a server
+     * that has just not answered another call it is not asked: all that wait for it wait once.
+     */
     void disconnect(long connectionId) {
+        silence.check(address);
         try {
-            control.disconnect(lease.id(), connectionId);
+            run(() -> control.disconnect(lease.id(), connectionId));
         } catch (ControlException e) {
             if (e.code() != ControlException.Code.LEASE_EXPIRED) {
                 throw e;
@@ -214,10 +313,22 @@ public final class RemoteServer implements AutoCloseable {
         }
     }
 
-    Ticket export(RemoteRegion region) {
-        return control.export(lease.id(), region.regionId());
+    /**
+     * Closes what it may be in the middle of writing to, without waiting for that.
+     *
+     * @return completes when that is closed
+     */
+    CompletableFuture<Void> closeLate(AutoCloseable resource) {
+        CompletableFuture<Void> closed = lateClose.close(resource);
+        closesLater.accept(closed);
+        return closed;
     }
 
+    Ticket export(RemoteRegion region) {
+        return call(() -> control.export(lease.id(), region.regionId()));
+    }
+
+    /** Takes as long as this server waits for the source. */
     Mark preparePull(RemoteRegion into, RemoteServer source, Ticket ticket, PullPace pace) {
         return control.preparePull(lease.id(), into.regionId(), source.address, ticket.token(), pace);
     }
@@ -228,14 +339,30 @@ public final class RemoteServer implements AutoCloseable {
 
     @Override
     public void close() {
-        keeper.close();
-        warmer.close();
+        // The keeper goes on meanwhile: the loss of the lease ends what waits for an answer.
+        Closing.all(warmer, this::closeLease, keeper, debts, control, this::awaitAftermath);
+    }
+
+    private void closeLease() {
+        closing = true;
         try {
-            control.closeLease(lease.id());
+            silence.check(address);
+            run(() -> control.closeLease(lease.id()));
         } catch (ControlException e) {
             // A server that does not answer takes everything back when the lease ends.
         }
-        control.close();
+    }
+
+    /** It waits for the application's listener, which may be what closes this, or wait for whoever does. */
+    private void awaitAftermath() {
+        Thread thread = aftermath;
+        if (thread != null && thread != Thread.currentThread()) {
+            try {
+                thread.join(STOP_MILLIS);
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+        }
     }
 
     @Override

@@ -2,6 +2,7 @@ package io.farheap.region;
 
 import io.farheap.connection.Connection;
 import io.farheap.control.ControlException;
+import io.farheap.lifetime.Closing;
 
 import java.util.concurrent.atomic.AtomicBoolean;
 
@@ -42,7 +43,10 @@ public final class ServerConnection implements AutoCloseable {
     /** Destroys both ends, the client's first. */
     @Override
     public void close() {
-        connection.close();
+        Closing.all(connection, this::fenceOrForget);
+    }
+
+    private void fenceOrForget() {
         try {
             fence();
         } catch (ControlException e) {

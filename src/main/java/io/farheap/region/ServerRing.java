@@ -3,6 +3,7 @@ package io.farheap.region;
 import io.farheap.connection.BatchConnection;
 import io.farheap.control.ControlException;
 
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /** A pair of message rings together with its end on the server. */
@@ -12,6 +13,7 @@ public final class ServerRing implements AutoCloseable {
     private final BatchConnection connection;
     private final long connectionId;
     private final AtomicBoolean fenced = new AtomicBoolean();
+    private volatile CompletableFuture<Void> closed = CompletableFuture.completedFuture(null);
 
     ServerRing(RemoteServer server, BatchConnection connection, long connectionId) {
         this.server = server;
@@ -39,25 +41,40 @@ public final class ServerRing implements AutoCloseable {
         }
     }
 
-    /** Destroys the queue pairs at both ends, the client's first; what has been answered can still be taken, until it is closed. */
+    /**
+     * Destroys the server's end, after which the connection has failed; what has been answered can still be taken,
+     * until it is closed.
+     */
     public void disconnect() {
-        connection.disconnect();
         fenceOrForget();
     }
 
-    /** Destroys both ends, the client's first. */
+    /**
+     * Destroys both ends, the server's first: it writes answers, and may be stopped in the middle of one. Where it does
+     * not let go, a thread waits for it.
+     */
     @Override
     public void close() {
-        connection.close();
-        fenceOrForget();
+        if (fenceOrForget()) {
+            connection.close();
+        } else {
+            closed = server.closeLate(connection);
+        }
     }
 
-    private void fenceOrForget() {
+    /** Completes when it is closed. */
+    public CompletableFuture<Void> closed() {
+        return closed;
+    }
+
+    private boolean fenceOrForget() {
         try {
             fence();
+            return true;
         } catch (ControlException e) {
             // The server's end goes with the server or with the lease; a migration must not copy before that.
             server.forgotten(connectionId);
+            return false;
         }
     }
 }

@@ -4,27 +4,51 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** What the kernel can still give away. Populating more than that would wake the OOM killer, which picks its victim freely. */
+/**
+ * What the kernel can still give to this process: of the machine, and of each control group that it is in (a container,
+ * a service). Populating more than that would wake the OOM killer, which picks its victim freely.
+ */
 final class AvailableMemory {
 
-    private static final Path MEMINFO = Path.of("/proc/meminfo");
+    private static final String MEMINFO = "proc/meminfo";
     private static final String FIELD = "MemAvailable:";
+
+    /** Of whom, for people, and how much. */
+    record Available(String where, long bytes) {
+
+        Available least(Available other) {
+            return other.bytes < bytes ? other : this;
+        }
+    }
 
     private AvailableMemory() {
     }
 
     /** @throws IllegalArgumentException where {@code bytes} are not there */
     static void require(long bytes) {
-        long available = bytes();
-        if (bytes > available) {
-            throw new IllegalArgumentException("memory of " + (bytes >> 20) + " MiB; this machine has " + (available >> 20)
-                + " MiB available, so donate less");
+        require(bytes, Path.of("/"));
+    }
+
+    /** @param root of the file system */
+    static void require(long bytes, Path root) {
+        Available available = of(root);
+        if (bytes > available.bytes) {
+            throw new IllegalArgumentException("memory of " + (bytes >> 20) + " MiB; " + available.where + " has "
+                + (available.bytes >> 20) + " MiB available, so donate less");
         }
     }
 
-    private static long bytes() {
+    static long bytes() {
+        return of(Path.of("/")).bytes;
+    }
+
+    static Available of(Path root) {
+        return new Available("this machine", machine(root)).least(ControlGroups.least(root));
+    }
+
+    private static long machine(Path root) {
         try {
-            for (String line : Files.readAllLines(MEMINFO)) {
+            for (String line : Files.readAllLines(root.resolve(MEMINFO))) {
                 if (line.startsWith(FIELD)) {
                     return Long.parseLong(line.substring(FIELD.length()).replace("kB", "").trim()) << 10;
                 }

@@ -1,9 +1,11 @@
 package io.farheap.server;
 
+import io.farheap.control.Caller;
 import io.farheap.control.Connected;
 import io.farheap.control.ConnectedRing;
 import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
+import io.farheap.control.ControlPlane;
 import io.farheap.control.RegionGrant;
 import io.farheap.control.RingRequest;
 import io.farheap.verbs.Access;
@@ -16,40 +18,83 @@ import io.farheap.verbs.VerbsException;
 
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.LockSupport;
 
-/** Everything that one client holds. Thread-safe; {@link #renew} never waits for the other methods. */
+/**
+ * Everything that one client holds. Thread-safe; {@link #renew} never waits for the other methods.
+ *
+ * <p>The lock guards what the lease holds. Closing something waits for the device, which may be busy with it for as
+ * long as a client is stopped, so that is done without the lock, and again by {@link Retired}: all resources may be
+ * closed twice, and by two threads.
+ */
 final class ClientLease {
 
-    private static final System.Logger LOG = System.getLogger(ClientLease.class.getName());
-    private static final int MAX_CONNECTIONS = 1024;
+    /**
+     * How long a call waits for the device before it says that it has to be made again: well below what the caller
+     * waits.
+     */
+    private static final long PATIENCE_NANOS = 2_000_000_000L;
 
     private final long id;
     private final String clientName;
+    private final Caller caller;
     private final long durationNanos;
     private final RegionPool pool;
     private final CompletionQueue completions;
     private final ProtectionDomain domain;
-    private final Map<Long, QueuePair> connections = new HashMap<>();
+    private final Budgets budgets;
+    private final Budget.Loan loan;
+    /** Queue pairs and message rings. What is closed and busy stays until it is gone. */
+    private final Map<Long, Lent> connections = new HashMap<>();
     private final ClientRings rings;
     private final RegionHolders holders;
     private final ServerThreads threads;
+    private final Retired retired;
     private final Map<Integer, Grant> grants = new HashMap<>();
+    /** Released, while the device is busy with them. */
+    private final Set<Grant> leaving = new HashSet<>();
+    private final AtomicBoolean ending = new AtomicBoolean();
+    private final AtomicBoolean expiringPulls = new AtomicBoolean();
+    /** Since when the oldest prepared pull is kept; 0 for none. Written with the lock held, read without. */
+    private volatile long pullsSince;
+    private Fence fence;
+    private List<Integer> fenced = List.of();
+    /** A connection could not be closed. */
+    private volatile boolean unfenced;
+    private final AbandonedAllocations abandoned = new AbandonedAllocations();
     private volatile long renewedAt = System.nanoTime();
     private volatile boolean closed;
+    final TestFault fault = new TestFault();
 
-    /** @param completions of queue pairs that post nothing, so it stays empty */
-    ClientLease(long id, String clientName, long durationNanos, RegionPool pool, Context context, CompletionQueue completions,
-                RegionHolders holders, ServerThreads threads) {
+    /**
+     * @param caller      whom it is for, or null for this process
+     * @param completions of queue pairs that post nothing, so it stays empty
+     * @throws ControlException INVALID_ARGUMENT where the server lends no more leases
+     */
+    ClientLease(long id, String clientName, Caller caller, long durationNanos, RegionPool pool, Context context,
+                CompletionQueue completions, RegionHolders holders, ServerThreads threads, Budgets budgets, Retired retired) {
         this.id = id;
         this.clientName = clientName;
+        this.caller = caller;
         this.durationNanos = durationNanos;
         this.pool = pool;
         this.completions = completions;
         this.holders = holders;
         this.threads = threads;
-        this.domain = context.allocateProtectionDomain();
+        this.budgets = budgets;
+        this.retired = retired;
+        this.loan = budgets.leases().lend(caller, null, 1);
+        try {
+            this.domain = context.allocateProtectionDomain();
+        } catch (Throwable e) {
+            loan.close();
+            throw e;
+        }
         this.rings = new ClientRings(this, context, domain, pool, holders, threads);
     }
 
@@ -70,39 +115,80 @@ final class ClientLease {
         return System.nanoTime() - renewedAt > durationNanos;
     }
 
+    /** @throws ControlException INVALID_ARGUMENT where that would be too much */
+    Budget.Loan lend(Budget budget, long amount) {
+        return budget.lend(caller, id, amount);
+    }
+
+    Budgets budgets() {
+        return budgets;
+    }
+
     synchronized Connected connect(long connectionId, Endpoint client) {
         requireOpen();
-        if (connections.size() == MAX_CONNECTIONS) {
-            throw new ControlException(Code.INVALID_ARGUMENT, "the lease has " + MAX_CONNECTIONS
-                + " connections, which is the most; disconnect one, or open another lease");
+        Budget.Loan lent = lend(budgets.queuePairs(), 1);
+        QueuePair queuePair;
+        try {
+            queuePair = domain.createQueuePair(completions, 1, 0);
+        } catch (Throwable e) {
+            lent.close();
+            throw e;
         }
-        QueuePair queuePair = domain.createQueuePair(completions, 1, 0);
+        Lent connection = new Lent(queuePair, List.of(lent));
         try {
             queuePair.connect(client);
         } catch (VerbsException e) {
-            queuePair.close();
+            retired.close("a queue pair of client " + clientName, connection);
             throw new ControlException(Code.INVALID_ARGUMENT, e.getMessage(), e);
         }
-        connections.put(connectionId, queuePair);
+        connections.put(connectionId, connection);
         return new Connected(connectionId, queuePair.endpoint());
     }
 
     synchronized ConnectedRing connectRing(long connectionId, RingRequest request) {
         requireOpen();
-        return rings.connect(connectionId, request);
+        ClientRings.Served served = rings.connect(request, retired);
+        connections.put(connectionId, served.lent());
+        return new ConnectedRing(connectionId, served.ring().endpoint(), served.ring().address(),
+            served.ring().remoteKey());
     }
 
-    synchronized void disconnect(long connectionId) {
-        rings.disconnect(connectionId);
-        QueuePair queuePair = connections.get(connectionId);
-        if (queuePair != null) {
-            queuePair.close();
-            connections.remove(connectionId);
+    /**
+     * When it returns, nothing of that connection takes effect any more.
+     *
+     * @throws ControlException INTERNAL where the device is busy with it
+     */
+    void disconnect(long connectionId) {
+        Lent connection;
+        synchronized (this) {
+            connection = connections.get(connectionId);
+        }
+        if (connection != null) {
+            closePatiently(connection, "the connection");
+            synchronized (this) {
+                connections.remove(connectionId, connection);
+            }
         }
     }
 
-    synchronized List<RegionGrant> allocate(int regions) {
+    private void closePatiently(AutoCloseable resource, String what) {
+        try {
+            if (!Retired.closed(resource, PATIENCE_NANOS)) {
+                throw new ControlException(Code.INTERNAL, what + " is closed, but an operation that a client began has "
+                    + "been under way for " + PATIENCE_NANOS / 1_000_000 + " ms, as if its process were stopped; disconnect again");
+            }
+        } catch (ControlException e) {
+            throw e;
+        } catch (Exception e) {
+            unfenced = true;
+            throw new ControlException(Code.INTERNAL, "the device did not close " + what + " (" + e.getMessage()
+                + "); the regions of the lease are withdrawn when it ends", e);
+        }
+    }
+
+    synchronized List<RegionGrant> allocate(int regions, long allocationId) {
         requireOpen();
+        abandoned.refuse(allocationId);
         if (regions < 1) {
             throw new ControlException(Code.INVALID_ARGUMENT, regions + " regions asked for; ask for at least 1");
         }
@@ -111,14 +197,14 @@ final class ClientLease {
         List<Grant> granted = new ArrayList<>();
         try {
             for (int regionId : ids) {
-                granted.add(new Grant(this, regionId, domain.register(pool.segment(regionId), rights)));
+                granted.add(new Grant(this, regionId, allocationId, domain.register(pool.segment(regionId), rights)));
             }
         } catch (Throwable e) {
             for (Grant grant : granted) {
                 grant.registration.close();
             }
             for (int regionId : ids) {
-                pool.giveBack(regionId);
+                pool.free(regionId);
             }
             throw e;
         }
@@ -129,15 +215,86 @@ final class ClientLease {
         return granted.stream().map(Grant::described).toList();
     }
 
-    void release(int regionId) {
+    /**
+     * @param allocationId by which it was granted, or {@link ControlPlane#ANY_ALLOCATION}
+     * @throws ControlException INTERNAL where the device is busy with the region: it is free when that is over
+     */
+    void release(int regionId, long allocationId) {
+        Grant grant;
+        Fence wait = new Fence("client " + clientName);
         synchronized (this) {
-            Grant grant = grant(regionId);
+            grant = grant(regionId);
+            if (allocationId != ControlPlane.ANY_ALLOCATION && allocationId != grant.allocationId) {
+                throw new ControlException(Code.NOT_FOUND,
+                    "the lease holds region " + regionId + " by another allocation");
+            }
             grants.remove(regionId);
-            if (!fence(grant)) {
-                throw new ControlException(Code.INTERNAL, "the device did not let go of region " + regionId + "; it is withdrawn");
+            leaving.add(grant);
+            cutOff(List.of(grant), wait);
+        }
+        long deadline = System.nanoTime() + PATIENCE_NANOS;
+        while (!wait.close()) {
+            LockSupport.parkNanos(1_000_000L);
+            if (System.nanoTime() - deadline > 0) {
+                retired.add("region " + regionId + " of client " + clientName, () -> {
+                    boolean done = wait.close();
+                    if (done && left(grant, wait)) {
+                        pool.giveBackLater(List.of(regionId));
+                    }
+                    return done;
+                });
+                throw new ControlException(Code.INTERNAL, "region " + regionId + " is taken back, but an operation on "
+                    + "it has been under way for " + PATIENCE_NANOS / 1_000_000 + " ms, as if a process were stopped; it stays withdrawn "
+                    + "until that is over");
             }
         }
+        if (!left(grant, wait)) {
+            throw new ControlException(Code.INTERNAL, "the device did not let go of region " + regionId
+                + "; it is withdrawn");
+        }
         pool.giveBack(regionId);
+    }
+
+    /** Takes back what an allocation was granted; one that is still on its way is refused when it comes. */
+    void abandon(long allocationId) {
+        List<Integer> granted;
+        synchronized (this) {
+            requireOpen();
+            abandoned.add(allocationId);
+            granted = grants.values().stream()
+                .filter(grant -> grant.allocationId == allocationId).map(grant -> grant.regionId).toList();
+        }
+        ControlException failed = null;
+        for (int regionId : granted) {
+            try {
+                release(regionId, allocationId);
+            } catch (ControlException e) {
+                // Another call may have released it meanwhile.
+                failed = e.code() == Code.NOT_FOUND ? failed : e;
+            }
+        }
+        if (failed != null) {
+            throw failed;
+        }
+    }
+
+    /** @return whether the region may be granted again */
+    private synchronized boolean left(Grant grant, Fence wait) {
+        leaving.remove(grant);
+        return !wait.failed();
+    }
+
+    /** Adds whatever reaches some regions to a fence. The lease's lock is held. */
+    private void cutOff(Iterable<Grant> some, Fence wait) {
+        for (Grant grant : some) {
+            holders.clear(grant.regionId);
+            grant.cutOff(wait);
+        }
+        wait.add("the server threads", threads::barrier);
+        wait.nextStage();
+        for (Grant grant : some) {
+            wait.add("the registration of region " + grant.regionId, grant.registration);
+        }
     }
 
     synchronized ExportTicket export(int regionId, ExportTickets tickets) {
@@ -149,23 +306,53 @@ final class ClientLease {
         return grant.ticket;
     }
 
-    synchronized SourcePull openPull(Grant grant, long pullId, Context context, Endpoint puller) {
-        if (closed || grants.get(grant.regionId) != grant) {
-            throw new ControlException(Code.TICKET_REFUSED, "the exported region was given back");
+    /** Ends the pull that read the region before, if any. */
+    SourcePull openPull(Grant grant, long pullId, Context context, Endpoint puller) {
+        SourcePull before;
+        SourcePull opened;
+        synchronized (this) {
+            if (closed || grants.get(grant.regionId) != grant) {
+                throw new ControlException(Code.TICKET_REFUSED, "the exported region was given back");
+            }
+            if (grant.busy() > 0) {
+                throw new ControlException(Code.INVALID_ARGUMENT, "region " + grant.regionId
+                    + " was read by another server that has stopped in"
+                    + " the middle of a read; wait until that goes on or ends");
+            }
+            before = grant.source;
+            Budget.Loan lent = lend(budgets.queuePairs(), 1);
+            opened = new SourcePull(pullId, context, completions, pool.segment(grant.regionId), puller, lent, retired);
+            grant.source = opened;
+            if (before != null) {
+                grant.leave(before);
+            }
         }
-        if (grant.source != null) {
-            grant.source.close();
-            grant.source = null;
+        if (before != null) {
+            end(grant, before);
         }
-        grant.source = new SourcePull(pullId, context, completions, pool.segment(grant.regionId), puller);
-        return grant.source;
+        return opened;
     }
 
-    synchronized void closePull(Grant grant, long pullId) {
-        if (grant.source != null && grant.source.id() == pullId) {
-            grant.source.close();
+    void closePull(Grant grant, long pullId) {
+        SourcePull source;
+        synchronized (this) {
+            if (grant.source == null || grant.source.id() != pullId) {
+                return;
+            }
+            source = grant.source;
             grant.source = null;
+            grant.leave(source);
         }
+        end(grant, source);
+    }
+
+    private void end(Grant grant, SourcePull source) {
+        retired.close("a pull from region " + grant.regionId + " of client " + clientName, () -> {
+            source.close();
+            synchronized (this) {
+                grant.left(source);
+            }
+        });
     }
 
     /** Fails where the lease does not hold the region. */
@@ -173,24 +360,87 @@ final class ClientLease {
         grant(regionId);
     }
 
-    /** Keeps a pull until it is taken or the region is given back; another one that was kept is abandoned. */
-    synchronized void keep(int regionId, PreparedPull pull) {
-        Grant grant = grant(regionId);
-        if (grant.prepared != null) {
-            grant.prepared.abandon();
+    /** Keeps a pull until it is taken, expires or the region is given back; another one that was kept is abandoned. */
+    void keep(int regionId, PreparedPull pull) {
+        PreparedPull before;
+        synchronized (this) {
+            Grant grant = grant(regionId);
+            before = grant.prepared;
+            grant.prepared = pull;
+            grant.pullExpired = false;
+            if (pullsSince == 0) {
+                pullsSince = System.nanoTime() | 1;
+            }
         }
-        grant.prepared = pull;
+        if (before != null) {
+            abandon(before);
+        }
     }
 
     /** The kept pull, where it is for that export; null otherwise. It is the caller's then. */
     synchronized PreparedPull take(int regionId, String sourceAddress, byte[] token) {
         Grant grant = grant(regionId);
         PreparedPull pull = grant.prepared;
+        if (pull == null && grant.pullExpired) {
+            grant.pullExpired = false;
+            throw new ControlException(Code.TICKET_REFUSED, "the pull that was prepared for region " + regionId
+                + " was not begun in time, and is closed; export the region and prepare the pull again");
+        }
         if (pull == null || !pull.isFor(sourceAddress, token)) {
             return null;
         }
         grant.prepared = null;
         return pull;
+    }
+
+    /** Whether {@link #expirePulls} is due: never waits, and says so to one caller. */
+    boolean pullsExpire(long nanos) {
+        long since = pullsSince;
+        return since != 0 && System.nanoTime() - since > nanos && expiringPulls.compareAndSet(false, true);
+    }
+
+    /** Abandons pulls that were prepared longer ago than that and not begun. */
+    void expirePulls(long nanos) {
+        List<PreparedPull> old = new ArrayList<>();
+        synchronized (this) {
+            long oldest = 0;
+            for (Grant grant : grants.values()) {
+                if (grant.prepared != null && grant.prepared.age() > nanos) {
+                    old.add(grant.prepared);
+                    grant.prepared = null;
+                    grant.pullExpired = true;
+                } else if (grant.prepared != null) {
+                    oldest = Math.max(oldest, grant.prepared.age());
+                }
+            }
+            pullsSince = oldest == 0 ? 0 : System.nanoTime() - oldest | 1;
+            expiringPulls.set(false);
+        }
+        old.forEach(this::abandon);
+    }
+
+    void abandon(PreparedPull pull) {
+        retired.close("a pull of client " + clientName, pull::abandon);
+    }
+
+    /**
+     * Ends the copy that fills a region, if there is one: its client begins anew, after a failure that may have kept it
+     * from saying so. Bounded: where the device is busy with it, the next one is refused.
+     */
+    void endCopy(int regionId) {
+        RegionCopy running = copy(regionId);
+        if (running == null) {
+            return;
+        }
+        running.cancel();
+        long deadline = System.nanoTime() + PATIENCE_NANOS;
+        while (copy(regionId) == running && System.nanoTime() - deadline < 0) {
+            LockSupport.parkNanos(100_000L);
+        }
+    }
+
+    private synchronized RegionCopy copy(int regionId) {
+        return grant(regionId).copy;
     }
 
     /** From here on to {@link #detach}, giving the region back stops the copy first. The copy must be closed before it is detached. */
@@ -207,53 +457,61 @@ final class ClientLease {
         grant.copy = null;
     }
 
+    /** True for one caller until {@link #notEnding}, who then ends it. */
+    boolean beginEnding() {
+        return ending.compareAndSet(false, true);
+    }
+
+    void notEnding() {
+        ending.set(false);
+    }
+
     /**
-     * Fences the client, and frees everything.
+     * Fences the client, and frees everything but the regions.
      *
-     * @param forOthers whether the regions are to be granted again, zeroed; false where the server stops
+     * @return whether nothing of the client's can reach anything any more; false while the device is busy, then call
+     *         again
      */
-    void close(boolean forOthers) {
-        List<Integer> regions = new ArrayList<>();
-        synchronized (this) {
-            if (closed) {
-                return;
-            }
-            closed = true;
-            boolean fenced = quietly(rings, "message rings");
-            for (QueuePair queuePair : connections.values()) {
-                fenced &= quietly(queuePair, "a queue pair");
-            }
-            connections.clear();
-            for (Grant grant : grants.values()) {
-                if (fence(grant) && fenced) {
-                    regions.add(grant.regionId);
-                }
-            }
-            grants.clear();
-            quietly(domain, "a protection domain");
-        }
-        if (forOthers) {
-            regions.forEach(pool::giveBack);
-        }
-    }
-
-    /** Whether nothing can reach the region any more. */
-    private boolean fence(Grant grant) {
-        holders.clear(grant.regionId);
-        threads.barrier();
-        return quietly(grant::cutOff, "what reads or fills region " + grant.regionId)
-            & quietly(grant.registration, "the registration of region " + grant.regionId);
-    }
-
-    private boolean quietly(AutoCloseable resource, String what) {
-        try {
-            resource.close();
-            return true;
-        } catch (Exception e) {
-            LOG.log(System.Logger.Level.ERROR, "cannot close " + what + " of client " + clientName
-                + "; the regions it reaches are withdrawn", e);
+    boolean end() {
+        fault.strike();
+        if (!fence().close()) {
             return false;
         }
+        loan.close();
+        return true;
+    }
+
+    private synchronized Fence fence() {
+        if (fence == null) {
+            closed = true;
+            Fence made = new Fence("client " + clientName);
+            connections.values().forEach(connection -> made.add("a connection", connection));
+            List<Grant> all = new ArrayList<>(grants.values());
+            all.addAll(leaving);
+            cutOff(all, made);
+            made.nextStage();
+            made.add("a protection domain", domain);
+            fenced = List.copyOf(grants.keySet());
+            fence = made;
+        }
+        return fence;
+    }
+
+    /**
+     * After {@link #end}: the regions that are to be zeroed and granted again, once; none where something could not be
+     * fenced.
+     */
+    synchronized List<Integer> takeRegions() {
+        List<Integer> regions = unfenced || fence.failed() ? List.of() : fenced;
+        fenced = List.of();
+        grants.clear();
+        connections.clear();
+        return regions;
+    }
+
+    /** For the log. */
+    synchronized int regions() {
+        return grants.size() + leaving.size();
     }
 
     private Grant grant(int regionId) {

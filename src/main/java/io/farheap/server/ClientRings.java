@@ -1,7 +1,6 @@
 package io.farheap.server;
 
 import io.farheap.connection.RingShape;
-import io.farheap.control.ConnectedRing;
 import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
 import io.farheap.control.RingRequest;
@@ -9,16 +8,17 @@ import io.farheap.verbs.Context;
 import io.farheap.verbs.ProtectionDomain;
 import io.farheap.verbs.VerbsException;
 
-import java.util.HashMap;
-import java.util.Map;
+import java.util.ArrayList;
+import java.util.List;
 
-/** The message rings of one lease. Guarded by its {@link ClientLease}. */
-final class ClientRings implements AutoCloseable {
+/** Makes the message rings of one lease. Guarded by its {@link ClientLease}. */
+final class ClientRings {
 
-    private static final int MAX_RINGS = 256;
-    private static final long MAX_BYTES = 256L << 20;
-
-    private record Served(MessageRing ring, ServerThread thread, long bytes) {
+    /**
+     * A ring at its thread, with what was lent for it. When it is closed, no batch of that connection takes effect any
+     * more.
+     */
+    record Served(MessageRing ring, Lent lent) {
     }
 
     private final ClientLease lease;
@@ -27,11 +27,9 @@ final class ClientRings implements AutoCloseable {
     private final RegionPool pool;
     private final RegionHolders holders;
     private final ServerThreads threads;
-    private final Map<Long, Served> rings = new HashMap<>();
     /** Leases begin at different threads, or a server of many small clients would use its first thread only. */
     private final int firstThread;
     private int connected;
-    private long bytes;
 
     ClientRings(ClientLease lease, Context context, ProtectionDomain domain, RegionPool pool, RegionHolders holders, ServerThreads threads) {
         this.lease = lease;
@@ -43,29 +41,45 @@ final class ClientRings implements AutoCloseable {
         this.firstThread = (int) lease.id();
     }
 
-    ConnectedRing connect(long connectionId, RingRequest request) {
+    /** @param retired closes what cannot be connected */
+    Served connect(RingRequest request, Retired retired) {
         RingShape shape = shape(request);
-        long wanted = shape.requestRingBytes() + shape.responseRingBytes();
-        if (rings.size() == MAX_RINGS || bytes + wanted > MAX_BYTES) {
-            throw new ControlException(Code.INVALID_ARGUMENT, "the lease has " + rings.size() + " message rings of " + (bytes >> 10)
-                + " KiB and asks for " + (wanted >> 10) + " KiB more; it may have " + MAX_RINGS + " of " + (MAX_BYTES >> 10)
-                + " KiB, so use fewer sessions, or a smaller batch or queue depth");
+        List<Budget.Loan> loans = new ArrayList<>();
+        try {
+            Budgets budgets = lease.budgets();
+            loans.add(lease.lend(budgets.rings(), 1));
+            loans.add(lease.lend(budgets.queuePairs(), 1));
+            loans.add(lease.lend(budgets.ringBytes(), shape.requestRingBytes() + shape.responseRingBytes()));
+            while (true) {
+                Served served = connect(request, shape, loans, retired);
+                if (served != null) {
+                    connected++;
+                    return served;
+                }
+            }
+        } catch (Throwable e) {
+            Lent.close(loans);
+            throw e;
         }
+    }
+
+    /** @return null where the thread that was to serve it has died meanwhile */
+    private Served connect(RingRequest request, RingShape shape, List<Budget.Loan> loans, Retired retired) {
         ServerThread thread = threads.thread(firstThread + connected % Math.min(request.threads(), threads.most()));
         MessageRing ring = new MessageRing(context, domain, pool, holders, lease, shape, thread.channel(), request.responseAddress(),
             request.responseKey());
+        boolean added = false;
         try {
             ring.connect(request.client());
+            added = thread.add(ring);
         } catch (VerbsException e) {
-            ring.close();
             throw new ControlException(Code.INVALID_ARGUMENT, e.getMessage(), e);
+        } finally {
+            if (!added) {
+                retired.close("a message ring of client " + lease.clientName(), ring);
+            }
         }
-        ConnectedRing described = new ConnectedRing(connectionId, ring.endpoint(), ring.address(), ring.remoteKey());
-        rings.put(connectionId, new Served(ring, thread, wanted));
-        bytes += wanted;
-        connected++;
-        thread.add(ring);
-        return described;
+        return added ? new Served(ring, new Lent(() -> end(thread, ring), loans)) : null;
     }
 
     private static RingShape shape(RingRequest request) {
@@ -79,34 +93,8 @@ final class ClientRings implements AutoCloseable {
         }
     }
 
-    /** When it returns, no batch of that connection takes effect any more. */
-    void disconnect(long connectionId) {
-        Served served = rings.remove(connectionId);
-        if (served != null) {
-            bytes -= served.bytes;
-            end(served);
-        }
-    }
-
-    private static void end(Served served) {
-        served.thread.remove(served.ring);
-        served.ring.close();
-    }
-
-    /** Ends all; where the device does not let go of one, the others end all the same. */
-    @Override
-    public void close() {
-        RuntimeException failed = null;
-        for (Served served : rings.values()) {
-            try {
-                end(served);
-            } catch (RuntimeException e) {
-                failed = e;
-            }
-        }
-        rings.clear();
-        if (failed != null) {
-            throw failed;
-        }
+    private static void end(ServerThread thread, MessageRing ring) {
+        thread.remove(ring);
+        ring.close();
     }
 }

@@ -1,29 +1,41 @@
 package io.farheap.server;
 
 import io.farheap.control.RegionGrant;
+import io.farheap.posix.Errno;
 import io.farheap.verbs.MemoryRegion;
+import io.farheap.verbs.VerbsException;
+
+import java.util.ArrayList;
+import java.util.List;
 
 /** One region in a lease's hands, with what else reaches it. Guarded by its {@link ClientLease} but for {@link #over}. */
 final class Grant {
 
     final ClientLease lease;
     final int regionId;
+    /** By which it was granted; a region that is granted anew has another one. */
+    final long allocationId;
     final MemoryRegion registration;
 
     /** The latest ticket for it, or null. A new one replaces it. */
     ExportTicket ticket;
     /** The other server that reads it, or null. A new one replaces it. */
     SourcePull source;
+    /** Other servers that read it, that are closed and that the device is busy with. */
+    private final List<SourcePull> leaving = new ArrayList<>();
     /** The pull that is ready to fill it, or null. */
     PreparedPull prepared;
+    /** There was one, and nobody began it in time. */
+    boolean pullExpired;
     /** The copy that fills it, or null. */
     RegionCopy copy;
     /** Set when the region goes back. Read without the lease's lock. */
     private volatile boolean over;
 
-    Grant(ClientLease lease, int regionId, MemoryRegion registration) {
+    Grant(ClientLease lease, int regionId, long allocationId, MemoryRegion registration) {
         this.lease = lease;
         this.regionId = regionId;
+        this.allocationId = allocationId;
         this.registration = registration;
     }
 
@@ -35,20 +47,42 @@ final class Grant {
         return over;
     }
 
-    /** Ends whatever reaches the region except its own registration. */
-    void cutOff() {
+    void leave(SourcePull closed) {
+        leaving.add(closed);
+    }
+
+    void left(SourcePull gone) {
+        leaving.remove(gone);
+    }
+
+    /** How many servers are in the middle of reading it, though their pulls are closed. */
+    int busy() {
+        return leaving.size();
+    }
+
+    /** Ends whatever reaches the region except its own registration, at the latest when the fence is closed. */
+    void cutOff(Fence fence) {
         over = true;
         if (ticket != null) {
             ticket.revoke();
         }
+        leaving.forEach(pull -> fence.add("a pull from region " + regionId, pull));
         if (source != null) {
-            source.close();
+            fence.add("a pull from region " + regionId, source);
         }
         if (prepared != null) {
-            prepared.abandon();
+            PreparedPull pull = prepared;
+            fence.add("a pull into region " + regionId, pull::abandon);
         }
         if (copy != null) {
-            copy.cancel();
+            RegionCopy running = copy;
+            fence.add("a pull into region " + regionId, () -> cancel(running));
+        }
+    }
+
+    private static void cancel(RegionCopy copy) {
+        if (!copy.cancel()) {
+            throw new VerbsException("a copy is still under way", Errno.EBUSY);
         }
     }
 }

@@ -4,23 +4,56 @@ import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
 import io.farheap.thread.Joining;
 
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
-/** The open leases, and the thread that ends those that are not renewed. Thread-safe. */
-final class Leases implements AutoCloseable {
+/**
+ * The open leases, and the threads that end those that are not renewed. Thread-safe.
+ *
+ * <p>The reaper only looks: a lease ends on one of a few threads, as its client may be stopped in the middle of an
+ * operation. Where the device is still busy after a first try, {@link Retired} tries again, and the lease is known
+ * until it is fenced, so that whoever asks for a fence learns that there is none yet. {@link Zeroing} then makes its
+ * regions free.
+ */
+final class Leases {
 
     private static final System.Logger LOG = System.getLogger(Leases.class.getName());
     private static final long MAX_PAUSE_NANOS = 200_000_000L;
+    private static final int ENDING_THREADS = 8;
+    private static final long IDLE_SECONDS = 10;
+    /** How long {@link #stop} waits for all leases to be tried once. The device may wait for each client that is stopped. */
+    private static final long FIRST_TRIES_NANOS = 20_000_000_000L;
+    /** How long it tries again then. */
+    private static final long LAST_TRIES_NANOS = 2_000_000_000L;
 
     private final Map<Long, ClientLease> leases = new ConcurrentHashMap<>();
+    private final RegionPool pool;
+    private final Retired retired;
     private final Thread reaper;
+    private final ThreadPoolExecutor ending;
     private final long pauseNanos;
+    private final long pullNanos;
+    final TestFault fault = new TestFault();
     private volatile boolean stopped;
 
-    Leases(long durationNanos) {
+    /** @param pullNanos how long a prepared pull waits to be begun */
+    Leases(long durationNanos, long pullNanos, RegionPool pool, Retired retired) {
+        this.pool = pool;
+        this.retired = retired;
+        this.pullNanos = pullNanos;
         pauseNanos = Math.min(MAX_PAUSE_NANOS, durationNanos / 4);
+        ending = new ThreadPoolExecutor(ENDING_THREADS, ENDING_THREADS, IDLE_SECONDS, TimeUnit.SECONDS,
+            new LinkedBlockingQueue<>(), task -> {
+            Thread thread = new Thread(task, "farheap-lease-end");
+            thread.setDaemon(true);
+            return thread;
+        });
+        ending.allowCoreThreadTimeOut(true);
         reaper = new Thread(this::reap, "farheap-lease-reaper");
         reaper.setDaemon(true);
         reaper.start();
@@ -34,7 +67,7 @@ final class Leases implements AutoCloseable {
     void add(ClientLease lease) {
         leases.put(lease.id(), lease);
         if (stopped) {
-            end(lease, false);
+            end(lease);
             throw new ControlException(Code.CANCELLED, "the server is stopping");
         }
     }
@@ -52,43 +85,175 @@ final class Leases implements AutoCloseable {
         return leases.get(id);
     }
 
-    /** Closes a lease and forgets it afterwards, so that whoever finds it meanwhile waits for its fence. */
-    void end(ClientLease lease, boolean forOthers) {
+    /**
+     * Ends a lease for its client, who waits until its regions are zero and free, but not for operations that do not
+     * get on.
+     */
+    void close(ClientLease lease) {
+        boolean first = lease.beginEnding();
+        boolean done = false;
         try {
-            lease.close(forOthers);
+            done = fenced(lease);
         } finally {
-            leases.remove(lease.id(), lease);
+            if (!done && first) {
+                later(lease);
+            }
         }
+        if (done) {
+            lease.takeRegions().forEach(pool::giveBack);
+        }
+    }
+
+    /** Ends a lease whose client is gone. */
+    private void end(ClientLease lease) {
+        boolean done = false;
+        try {
+            done = ended(lease);
+        } catch (Throwable e) {
+            Loudly.log(LOG, "an error while the lease of client " + lease.clientName()
+                + " was ended; it is tried again", e);
+        } finally {
+            if (!done) {
+                later(lease);
+            }
+        }
+    }
+
+    private boolean ended(ClientLease lease) {
+        if (!fenced(lease)) {
+            return false;
+        }
+        List<Integer> regions = lease.takeRegions();
+        if (!stopped) {
+            pool.giveBackLater(regions);
+        }
+        return true;
+    }
+
+    private boolean fenced(ClientLease lease) {
+        if (!lease.end()) {
+            return false;
+        }
+        leases.remove(lease.id(), lease);
+        return true;
+    }
+
+    private void later(ClientLease lease) {
+        boolean kept = false;
+        try {
+            retired.add("the lease of client " + lease.clientName(), () -> {
+                boolean done = ended(lease);
+                if (done) {
+                    LOG.log(System.Logger.Level.INFO, "what client " + lease.clientName() + " held is taken back now");
+                }
+                return done;
+            });
+            kept = true;
+        } finally {
+            if (!kept) {
+                lease.notEnding();
+            }
+        }
+        LOG.log(System.Logger.Level.WARNING, "the lease of client " + lease.clientName()
+            + " has ended, but the device is still busy with it, as if a process were stopped in the middle of an "
+            + "operation; " + lease.regions() + " region(s) stay withdrawn until that is over");
     }
 
     private void reap() {
         while (!stopped) {
             LockSupport.parkNanos(this, pauseNanos);
-            for (ClientLease lease : leases.values()) {
-                if (!stopped && lease.expired()) {
-                    expire(lease);
+            try {
+                for (ClientLease lease : leases.values()) {
+                    reap(lease);
                 }
+            } catch (Throwable e) {
+                Loudly.log(LOG, "an error in the thread that ends leases; it goes on", e);
             }
         }
     }
 
-    private void expire(ClientLease lease) {
-        LOG.log(System.Logger.Level.INFO, "the lease of client " + lease.clientName() + " was not renewed; taking back what it held");
+    /** No lease may keep the thread from looking at the next. */
+    private void reap(ClientLease lease) {
         try {
-            end(lease, true);
-        } catch (RuntimeException e) {
-            LOG.log(System.Logger.Level.ERROR, "cannot end the lease of client " + lease.clientName(), e);
+            if (stopped) {
+                return;
+            }
+            fault.strike();
+            if (lease.expired()) {
+                expire(lease);
+            } else if (lease.pullsExpire(pullNanos)) {
+                ending.execute(() -> lease.expirePulls(pullNanos));
+            }
+        } catch (Throwable e) {
+            Loudly.log(LOG, "an error while looking at the lease of client " + lease.clientName()
+                + "; it is looked at again", e);
         }
     }
 
-    /** Stops the thread and closes all leases. */
-    @Override
-    public void close() {
+    private void expire(ClientLease lease) {
+        if (!lease.beginEnding()) {
+            return;
+        }
+        boolean handed = false;
+        try {
+            ending.execute(() -> takeBack(lease));
+            handed = true;
+        } finally {
+            if (!handed) {
+                lease.notEnding();
+            }
+        }
+    }
+
+    private void takeBack(ClientLease lease) {
+        LOG.log(System.Logger.Level.INFO, "the lease of client " + lease.clientName()
+            + " was not renewed; taking back what it held");
+        end(lease);
+    }
+
+    /**
+     * Stops the threads and ends all leases. Bounded.
+     *
+     * @return whether nothing is held any more; false where the device is still busy, then what leases hold must stay
+     *         as long as the process
+     */
+    boolean stop() {
         stopped = true;
         LockSupport.unpark(reaper);
         Joining.join(reaper);
         for (ClientLease lease : leases.values()) {
-            end(lease, false);
+            if (lease.beginEnding()) {
+                ending.execute(() -> end(lease));
+            }
         }
+        ending.shutdown();
+        boolean ended = await(ending);
+        long deadline = System.nanoTime() + LAST_TRIES_NANOS;
+        while (ended && !nothingHeld() && System.nanoTime() - deadline < 0) {
+            LockSupport.parkNanos(1_000_000L);
+        }
+        return ended && nothingHeld();
+    }
+
+    private boolean nothingHeld() {
+        return leases.isEmpty() && retired.isEmpty();
+    }
+
+    /** @return whether all ended in time */
+    private static boolean await(ThreadPoolExecutor executor) {
+        long deadline = System.nanoTime() + FIRST_TRIES_NANOS;
+        boolean interrupted = false;
+        boolean ended = false;
+        while (!ended && System.nanoTime() - deadline < 0) {
+            try {
+                ended = executor.awaitTermination(deadline - System.nanoTime(), TimeUnit.NANOSECONDS);
+            } catch (InterruptedException e) {
+                interrupted = true;
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+        return ended;
     }
 }

@@ -1,5 +1,6 @@
 package io.farheap.server;
 
+import io.farheap.control.Caller;
 import io.farheap.control.Connected;
 import io.farheap.control.ConnectedRing;
 import io.farheap.control.ControlClient;
@@ -15,6 +16,7 @@ import io.farheap.control.RegionGrant;
 import io.farheap.control.RingRequest;
 import io.farheap.control.ServerDescription;
 import io.farheap.control.Ticket;
+import io.farheap.lifetime.Closing;
 import io.farheap.verbs.CompletionQueue;
 import io.farheap.verbs.Context;
 import io.farheap.verbs.Devices;
@@ -36,7 +38,9 @@ import java.util.function.Supplier;
  */
 public final class MemoryServer implements ControlPlane, AutoCloseable {
 
+    private static final System.Logger LOG = System.getLogger(MemoryServer.class.getName());
     private static final long TICKET_NANOS = 30_000_000_000L;
+    private static final long PULL_NANOS = 60_000_000_000L;
 
     private final SecureRandom random = new SecureRandom();
     private final long id = random.nextLong();
@@ -50,9 +54,12 @@ public final class MemoryServer implements ControlPlane, AutoCloseable {
     private CompletionQueue completions;
     private ServerThreads threads;
     private RegionHolders holders;
+    private Budgets budgets;
+    private Retired retired;
     private Leases leases;
+    private boolean closed;
 
-    private MemoryServer(ServerOptions options, long ticketNanos) {
+    private MemoryServer(ServerOptions options, long ticketNanos, long pullNanos) {
         this.options = options;
         this.tickets = new ExportTickets(ticketNanos);
         context = Devices.open(options.device());
@@ -62,9 +69,11 @@ public final class MemoryServer implements ControlPlane, AutoCloseable {
             completions = context.createCompletionQueue(1, 1, null);
             threads = new ServerThreads(context, options.threads(), options.idle(), options.pinned());
             holders = new RegionHolders(options.regions());
-            leases = new Leases(options.leaseNanos());
+            budgets = Budgets.of(options.limits(), context.limits(), AvailableMemory.bytes());
+            retired = new Retired();
+            leases = new Leases(options.leaseNanos(), pullNanos, pool, retired);
         } catch (Throwable e) {
-            close();
+            Closing.after(e, this);
             throw e;
         }
     }
@@ -81,7 +90,32 @@ public final class MemoryServer implements ControlPlane, AutoCloseable {
 
     /** @param ticketNanos how long an exported region waits to be opened */
     static MemoryServer open(ServerOptions options, long ticketNanos) {
-        return new MemoryServer(options, ticketNanos);
+        return open(options, ticketNanos, PULL_NANOS);
+    }
+
+    /** @param pullNanos how long a prepared pull waits to be begun */
+    static MemoryServer open(ServerOptions options, long ticketNanos, long pullNanos) {
+        return new MemoryServer(options, ticketNanos, pullNanos);
+    }
+
+    Leases leases() {
+        return leases;
+    }
+
+    ServerThreads threads() {
+        return threads;
+    }
+
+    Zeroing zeroing() {
+        return pool.zeroing();
+    }
+
+    Retired retired() {
+        return retired;
+    }
+
+    Budgets budgets() {
+        return budgets;
     }
 
     private void requireActivePort() {
@@ -111,8 +145,8 @@ public final class MemoryServer implements ControlPlane, AutoCloseable {
                 + MAX_NAME_LENGTH);
         }
         return onDevice(() -> {
-            ClientLease lease = new ClientLease(random.nextLong(), clientName, options.leaseNanos(), pool, context, completions,
-                holders, threads);
+            ClientLease lease = new ClientLease(random.nextLong(), clientName, Caller.current(), options.leaseNanos(),
+                pool, context, completions, holders, threads, budgets, retired);
             leases.add(lease);
             return new Lease(lease.id(), options.leaseNanos());
         });
@@ -127,7 +161,7 @@ public final class MemoryServer implements ControlPlane, AutoCloseable {
     public void closeLease(long leaseId) {
         ClientLease lease = leases.find(leaseId);
         if (lease != null) {
-            leases.end(lease, true);
+            leases.close(lease);
         }
     }
 
@@ -150,13 +184,18 @@ public final class MemoryServer implements ControlPlane, AutoCloseable {
     }
 
     @Override
-    public List<RegionGrant> allocate(long leaseId, int regions) {
-        return onDevice(() -> leases.require(leaseId).allocate(regions));
+    public List<RegionGrant> allocate(long leaseId, int regions, long allocationId) {
+        return onDevice(() -> leases.require(leaseId).allocate(regions, allocationId));
     }
 
     @Override
-    public void release(long leaseId, int regionId) {
-        leases.require(leaseId).release(regionId);
+    public void release(long leaseId, int regionId, long allocationId) {
+        leases.require(leaseId).release(regionId, allocationId);
+    }
+
+    @Override
+    public void abandon(long leaseId, long allocationId) {
+        leases.require(leaseId).abandon(allocationId);
     }
 
     @Override
@@ -187,15 +226,15 @@ public final class MemoryServer implements ControlPlane, AutoCloseable {
     @Override
     public Mark preparePull(long leaseId, int regionId, String sourceAddress, byte[] token, PullPace pace) {
         ClientLease lease = leases.require(leaseId);
-        lease.requireHolds(regionId);
+        lease.endCopy(regionId);
         try {
-            PreparedPull pull = open(sourceAddress, regionId, token, pace);
+            PreparedPull pull = open(lease, sourceAddress, regionId, token, pace);
             try {
                 Mark mark = pull.mark();
                 lease.keep(regionId, pull);
                 return mark;
             } catch (Throwable e) {
-                pull.abandon();
+                lease.abandon(pull);
                 throw e;
             }
         } catch (ControlException e) {
@@ -209,39 +248,52 @@ public final class MemoryServer implements ControlPlane, AutoCloseable {
         lease.requireHolds(regionId);
         try {
             PreparedPull pull = lease.take(regionId, sourceAddress, token);
-            return copy(lease, regionId, pull == null ? open(sourceAddress, regionId, token, null) : pull);
+            return copy(lease, regionId, pull == null ? open(lease, sourceAddress, regionId, token, null) : pull);
         } catch (ControlException e) {
             throw pullFailure(sourceAddress, e);
         }
     }
 
-    private PreparedPull open(String sourceAddress, int regionId, byte[] token, PullPace pace) {
-        ControlClient source = sources.take(sourceAddress);
+    private PreparedPull open(ClientLease lease, String sourceAddress, int regionId, byte[] token, PullPace pace) {
+        Budget.Loan loan = lease.lend(budgets.pulls(), 1);
+        ControlClient source = null;
         try {
-            return onDevice(() -> PreparedPull.open(source, sourceAddress, token, context, pool.segment(regionId), pace));
+            ControlClient taken = sources.take(sourceAddress);
+            source = taken;
+            return onDevice(
+                () -> PreparedPull.open(taken, sourceAddress, token, context, pool.segment(regionId), pace, loan));
         } catch (Throwable e) {
-            source.close();
+            loan.close();
+            if (source != null) {
+                source.close();
+            }
             throw e;
         }
     }
 
     private PullResult copy(ClientLease lease, int regionId, PreparedPull pull) {
-        Grant grant = null;
-        boolean done = false;
+        Grant grant;
         try {
             grant = lease.attach(regionId, pull.copy());
+        } catch (Throwable e) {
+            lease.abandon(pull);
+            throw e;
+        }
+        boolean done = false;
+        try {
             PullResult result = onDevice(pull::run);
             done = true;
             return result;
         } finally {
-            if (done) {
-                pull.finish(sources);
-            } else {
-                pull.abandon();
-            }
-            if (grant != null) {
+            boolean finished = done;
+            retired.close("a pull of client " + lease.clientName(), () -> {
+                if (finished) {
+                    pull.finish(sources);
+                } else {
+                    pull.abandon();
+                }
                 lease.detach(grant);
-            }
+            });
         }
     }
 
@@ -260,22 +312,26 @@ public final class MemoryServer implements ControlPlane, AutoCloseable {
         }
     }
 
-    /** Closes all leases and gives the memory back to the machine. Idempotent. */
+    /**
+     * Ends all leases and gives the memory back to the machine. Bounded: where a client is stopped in the middle of an
+     * operation, the memory stays as long as this process. Idempotent.
+     */
     @Override
     public void close() {
-        sources.close();
-        if (leases != null) {
-            leases.close();
+        if (closed) {
+            return;
         }
-        if (threads != null) {
-            threads.close();
+        closed = true;
+        Closing.all(sources, this::closeLeases);
+    }
+
+    private void closeLeases() {
+        if (leases == null || leases.stop()) {
+            Closing.all(retired, threads, completions, pool, context);
+            return;
         }
-        if (completions != null) {
-            completions.close();
-        }
-        if (pool != null) {
-            pool.close();
-        }
-        context.close();
+        LOG.log(System.Logger.Level.WARNING, "a client is stopped in the middle of an operation; the memory of "
+            + "this server is given back when its process ends");
+        Closing.all(retired, pool.zeroing(), threads::stop);
     }
 }

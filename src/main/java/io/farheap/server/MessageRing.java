@@ -4,6 +4,7 @@ import io.farheap.connection.BatchConnection;
 import io.farheap.connection.BatchFormat;
 import io.farheap.connection.Payload;
 import io.farheap.connection.RingShape;
+import io.farheap.lifetime.Closing;
 import io.farheap.memory.RegisteredMemory;
 import io.farheap.verbs.Access;
 import io.farheap.verbs.CompletionChannel;
@@ -103,7 +104,7 @@ final class MessageRing implements AutoCloseable {
         try {
             allocate(context, domain, shape, channel);
         } catch (Throwable e) {
-            close();
+            Closing.after(e, this);
             throw e;
         }
     }
@@ -322,24 +323,21 @@ final class MessageRing implements AutoCloseable {
     }
 
     /**
-     * Tells the client whether a bell is wanted for batches to be noticed.
-     *
-     * @return false where that cannot be told yet
+     * Tells the client whether a bell is wanted for batches to be noticed; later, where the send queue is full. It is
+     * called again after each completion: the queue never is full without one that will be raised.
      */
-    boolean announce(boolean asleep) {
+    void announce(boolean asleep) {
         boolean told = (announced & 1) != 0;
         if (ended || told == asleep) {
-            return true;
+            return;
         }
         if (inSendQueue == sendDepth) {
             reap();
         }
-        if (inSendQueue == sendDepth) {
-            return false;
+        if (inSendQueue < sendDepth) {
+            out.set(JAVA_LONG, BatchConnection.ASLEEP, ++announced);
+            post(slots, SendRequests.WRITE, BatchConnection.ASLEEP, Long.BYTES);
         }
-        out.set(JAVA_LONG, BatchConnection.ASLEEP, ++announced);
-        post(slots, SendRequests.WRITE, BatchConnection.ASLEEP, Long.BYTES);
-        return true;
     }
 
     private void torn(String fault) {
@@ -355,27 +353,15 @@ final class MessageRing implements AutoCloseable {
     void end(String reason) {
         if (!ended) {
             ended = true;
-            LOG.log(System.Logger.Level.WARNING, "the message ring of client " + lease.clientName() + " is closed: " + reason);
             queuePair.fail();
+            LOG.log(System.Logger.Level.WARNING, "the message ring of client " + lease.clientName() + " is closed: "
+                + reason);
         }
     }
 
+    /** May be called again, as long as the device is busy. */
     @Override
     public void close() {
-        if (queuePair != null) {
-            queuePair.close();
-        }
-        if (responseMemory != null) {
-            responseMemory.close();
-        }
-        if (requestMemory != null) {
-            requestMemory.close();
-        }
-        if (requests != null) {
-            requests.close();
-        }
-        if (completions != null) {
-            completions.close();
-        }
+        Closing.all(queuePair, responseMemory, requestMemory, requests, completions);
     }
 }

@@ -6,12 +6,13 @@ import io.farheap.control.Mark;
 import io.farheap.control.PullPace;
 import io.farheap.control.PullResult;
 import io.farheap.control.PullSource;
+import io.farheap.lifetime.Closing;
 import io.farheap.verbs.Context;
 
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 
-/** The new server's end of a pull, connected and mapped: what is left is to read. Guarded by its owner. */
+/** The new server's end of a pull, connected and mapped: what is left is to read. One owner; two may end it. */
 final class PreparedPull {
 
     private final byte[] token;
@@ -21,21 +22,27 @@ final class PreparedPull {
     private final PullSource opened;
     /** Null for a pull that goes at once. */
     private final CopyPace pace;
+    private final Budget.Loan loan;
+    private final long openedAt = System.nanoTime();
 
-    private PreparedPull(byte[] token, String sourceAddress, ControlClient source, RegionCopy copy, PullSource opened, CopyPace pace) {
+    private PreparedPull(byte[] token, String sourceAddress, ControlClient source, RegionCopy copy, PullSource opened,
+                         CopyPace pace, Budget.Loan loan) {
         this.token = token;
         this.sourceAddress = sourceAddress;
         this.source = source;
         this.copy = copy;
         this.opened = opened;
         this.pace = pace;
+        this.loan = loan;
     }
 
     /**
      * @param source which {@link #abandon} closes, and {@link #finish} gives back
      * @param led    the client's pace, or null
+     * @param loan   which goes back when this end is closed, and stays the caller's where this throws
      */
-    static PreparedPull open(ControlClient source, String sourceAddress, byte[] token, Context context, MemorySegment into, PullPace led) {
+    static PreparedPull open(ControlClient source, String sourceAddress, byte[] token, Context context,
+                             MemorySegment into, PullPace led, Budget.Loan loan) {
         CopyPace pace = led == null ? null : new CopyPace(context, led, into.byteSize());
         RegionCopy copy = null;
         PullSource opened = null;
@@ -43,9 +50,9 @@ final class PreparedPull {
             copy = new RegionCopy(context, into);
             opened = source.openPull(token, copy.endpoint());
             copy.connect(opened);
-            return new PreparedPull(token.clone(), sourceAddress, source, copy, opened, pace);
+            return new PreparedPull(token.clone(), sourceAddress, source, copy, opened, pace, loan);
         } catch (Throwable e) {
-            close(copy, pace);
+            Closing.after(e, copy, pace);
             if (opened != null) {
                 closeQuietly(source, opened);
             }
@@ -70,28 +77,29 @@ final class PreparedPull {
         return pace == null ? copy.run(opened) : copy.run(opened, pace);
     }
 
-    /** Ends both ends, and gives the connection back. */
-    void finish(SourceServers sources) {
-        close(copy, pace);
+    /** Nanoseconds since it was opened. */
+    long age() {
+        return System.nanoTime() - openedAt;
+    }
+
+    /** Ends both ends, and gives the connection back. May be called again where the device is busy. */
+    synchronized void finish(SourceServers sources) {
+        Closing.all(copy, pace);
+        loan.close();
         closeQuietly(source, opened);
         sources.giveBack(source);
     }
 
-    /** Ends this end at once; the other goes when its region is given back. */
-    void abandon() {
-        close(copy, pace);
-        source.close();
-    }
-
-    private static void close(RegionCopy copy, CopyPace pace) {
+    /**
+     * Ends this end at once; the other goes when its region is given back. May be called again where the device is
+     * busy.
+     */
+    synchronized void abandon() {
         try {
-            if (copy != null) {
-                copy.close();
-            }
+            Closing.all(copy, pace);
+            loan.close();
         } finally {
-            if (pace != null) {
-                pace.close();
-            }
+            source.close();
         }
     }
 

@@ -5,6 +5,7 @@ import io.farheap.control.ControlException.Code;
 import io.farheap.control.PullPace;
 import io.farheap.control.PullResult;
 import io.farheap.control.PullSource;
+import io.farheap.lifetime.Closing;
 import io.farheap.memory.RegisteredMemory;
 import io.farheap.verbs.Access;
 import io.farheap.verbs.CompletionQueue;
@@ -19,6 +20,7 @@ import io.farheap.verbs.WcStatus;
 
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 
 /**
  * The new server's end of a pull: fills a region with one-sided READs, several in flight. One thread makes, runs and closes it; another may
@@ -29,6 +31,7 @@ final class RegionCopy implements AutoCloseable {
     private static final int READS_IN_FLIGHT = 8;
     private static final long PIECE_BYTES = 1 << 20;
     private static final long STALL_NANOS = 10_000_000_000L;
+    private static final long CANCEL_MILLIS = 100;
 
     private final ProtectionDomain domain;
     private final int maxPieceBytes;
@@ -52,7 +55,7 @@ final class RegionCopy implements AutoCloseable {
             registration = domain.register(into, Access.LOCAL_WRITE);
             scratch = RegisteredMemory.allocate(domain, "farheap-pull", Long.BYTES, Access.LOCAL_WRITE);
         } catch (Throwable e) {
-            close();
+            Closing.after(e, this);
             throw e;
         }
     }
@@ -173,44 +176,30 @@ final class RegionCopy implements AutoCloseable {
         return new ControlException(Code.PULL_FAILED, why);
     }
 
-    /** Stops the copy and returns when nothing of it can reach the region any more. Only for a copy that is running, or was. */
-    void cancel() {
+    /**
+     * Stops the copy. Bounded.
+     *
+     * @return whether nothing of it can reach the region any more. Only for a copy that is running, or was
+     */
+    boolean cancel() {
         cancelled = true;
-        boolean interrupted = false;
-        while (true) {
-            try {
-                ended.await();
-                break;
-            } catch (InterruptedException e) {
-                interrupted = true;
-            }
-        }
-        if (interrupted) {
+        try {
+            return ended.await(CANCEL_MILLIS, TimeUnit.MILLISECONDS);
+        } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
+            return ended.getCount() == 0;
         }
     }
 
+    /** May be called again, as long as the device is busy. */
     @Override
     public void close() {
-        try {
-            if (queuePair != null) {
-                queuePair.close();
-            }
-            if (scratch != null) {
-                scratch.close();
-            }
-            if (registration != null) {
-                registration.close();
-            }
-            if (completions != null) {
-                completions.close();
-            }
-            if (requests != null) {
-                requests.close();
-            }
-            domain.close();
-        } finally {
-            ended.countDown();
-        }
+        Closing.all(this::letGo, scratch, completions, requests, domain);
+    }
+
+    /** Nothing is written to the region after it. */
+    private void letGo() {
+        Closing.all(queuePair, registration);
+        ended.countDown();
     }
 }

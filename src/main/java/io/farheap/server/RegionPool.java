@@ -2,6 +2,7 @@ package io.farheap.server;
 
 import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
+import io.farheap.lifetime.Closing;
 import io.farheap.memory.RegisteredMemory;
 import io.farheap.verbs.Access;
 import io.farheap.verbs.Context;
@@ -9,6 +10,7 @@ import io.farheap.verbs.ProtectionDomain;
 import io.farheap.verbs.VerbsException;
 
 import java.lang.foreign.MemorySegment;
+import java.util.List;
 
 /**
  * All of a server's regions: one arena, populated and registered when the server starts, so that a limit on locked memory shows then and
@@ -16,13 +18,12 @@ import java.lang.foreign.MemorySegment;
  */
 final class RegionPool implements AutoCloseable {
 
-    private static final long ZERO_PIECE_BYTES = 1 << 20;
-
     private final ProtectionDomain domain;
     private final RegisteredMemory memory;
     private final long regionBytes;
     private final int[] free;
     private int freeCount;
+    private final Zeroing zeroing;
 
     RegionPool(Context context, long regionBytes, int regions) {
         AvailableMemory.require(regionBytes * regions);
@@ -42,6 +43,7 @@ final class RegionPool implements AutoCloseable {
         for (int id = regions - 1; id >= 0; id--) {
             free[freeCount++] = id;
         }
+        zeroing = new Zeroing(this);
     }
 
     long regionBytes() {
@@ -71,10 +73,22 @@ final class RegionPool implements AutoCloseable {
 
     /** Zeroes a region and makes it free. No device may reach it any more. */
     void giveBack(int id) {
-        zero(segment(id));
-        synchronized (this) {
-            free[freeCount++] = id;
-        }
+        Zeroing.zero(segment(id));
+        free(id);
+    }
+
+    /** As {@link #giveBack}, on a thread of its own. */
+    void giveBackLater(List<Integer> ids) {
+        zeroing.add(ids);
+    }
+
+    Zeroing zeroing() {
+        return zeroing;
+    }
+
+    /** Makes a region free that is zero. */
+    synchronized void free(int id) {
+        free[freeCount++] = id;
     }
 
     /** All regions, one after another. */
@@ -86,16 +100,8 @@ final class RegionPool implements AutoCloseable {
         return memory.segment().asSlice(id * regionBytes, regionBytes);
     }
 
-    /** In pieces, because a fill holds up safepoints for as long as it runs. */
-    private static void zero(MemorySegment segment) {
-        for (long at = 0; at < segment.byteSize(); at += ZERO_PIECE_BYTES) {
-            segment.asSlice(at, Math.min(ZERO_PIECE_BYTES, segment.byteSize() - at)).fill((byte) 0);
-        }
-    }
-
     @Override
     public void close() {
-        memory.close();
-        domain.close();
+        Closing.all(zeroing, memory, domain);
     }
 }

@@ -13,9 +13,10 @@ import io.farheap.thread.Idle;
  * @param threads     how many threads may serve batches, 1 to {@value #MAX_THREADS}; they start when clients ask for them
  * @param pinned      whether each of them keeps to a core of its own, where there are more cores than threads
  * @param idle        what they do while there are no batches
+ * @param limits      what clients may have besides regions
  */
 public record ServerOptions(long memoryBytes, long regionBytes, long leaseNanos, String device, String name, int threads, boolean pinned,
-                            Idle idle) {
+                            Idle idle, ServerLimits limits) {
 
     public static final long MIN_REGION_BYTES = 64 * 1024;
     public static final long MIN_LEASE_MILLIS = 100;
@@ -47,9 +48,20 @@ public record ServerOptions(long memoryBytes, long regionBytes, long leaseNanos,
         }
     }
 
+    /** With the limits that the device and the machine set. */
+    public ServerOptions(long memoryBytes, long regionBytes, long leaseNanos, String device, String name, int threads,
+                         boolean pinned, Idle idle) {
+        this(memoryBytes, regionBytes, leaseNanos, device, name, threads, pinned, idle, ServerLimits.DEFAULT);
+    }
+
     /** As many threads as the machine has cores, pinned; they sleep while there are no batches. */
     public ServerOptions(long memoryBytes, long regionBytes, long leaseNanos, String device, String name) {
         this(memoryBytes, regionBytes, leaseNanos, device, name, defaultThreads(), true, Idle.PARK);
+    }
+
+    /** The same but for the limits. */
+    public ServerOptions limits(ServerLimits limits) {
+        return new ServerOptions(memoryBytes, regionBytes, leaseNanos, device, name, threads, pinned, idle, limits);
     }
 
     /** As many as the machine has cores. */

@@ -1,5 +1,7 @@
 package io.farheap.server;
 
+import io.farheap.lifetime.Closing;
+import io.farheap.lifetime.Undo;
 import io.farheap.posix.Posix;
 import io.farheap.thread.Idle;
 import io.farheap.thread.IdleRounds;
@@ -14,10 +16,14 @@ import java.util.Arrays;
 /**
  * Polls message rings and serves their batches. The thread is inside its gate while it looks at rings: whoever takes a ring or a region
  * away claims the gate, and then nothing of it is in use any more.
+ *
+ * <p>An exception while it serves a ring ends that ring. Anything else ends the thread: it fails the connections of all
+ * of its rings, so that their clients find out, and takes no new ones.
  */
 final class ServerThread implements AutoCloseable {
 
     private static final System.Logger LOG = System.getLogger(ServerThread.class.getName());
+    private static final MessageRing[] NONE = {};
     private static final long STOP = 0;
     private static final long BELL = 1;
     /** A bell that came while nobody slept has used up the ring's receive: it is renewed now and then. */
@@ -34,39 +40,34 @@ final class ServerThread implements AutoCloseable {
     private final Thread thread;
     private final long[] ready = new long[2];
     /** Changed inside a claim, or by the thread inside its gate. */
-    private MessageRing[] rings = {};
+    private MessageRing[] rings = NONE;
     /** A ring was added, which knows nothing of our sleep yet. */
     private boolean changed;
     private int rounds;
     private volatile boolean stopped;
+    /** Set inside the gate when the thread ends before its time. */
+    private volatile boolean dead;
+    final TestFault fault = new TestFault();
 
     /** @param core where it runs, or {@link Pinning#ANY} */
     ServerThread(Context context, int number, Idle idle, int core) {
         this.idle = new IdleRounds(idle);
         this.core = core;
         this.channel = context.createCompletionChannel();
-        int epoll = -1;
-        int wake = -1;
-        try {
+        try (Undo undo = new Undo()) {
+            undo.add(channel);
             epoll = Posix.epoll();
+            undo.add(() -> Posix.close(epoll));
             wake = Posix.eventFd();
+            undo.add(() -> Posix.close(wake));
             Posix.epollAdd(epoll, wake, STOP);
             Posix.epollAdd(epoll, channel.fd(), BELL);
-        } catch (Throwable e) {
-            if (wake >= 0) {
-                Posix.close(wake);
-            }
-            if (epoll >= 0) {
-                Posix.close(epoll);
-            }
-            channel.close();
-            throw e;
+            thread = new Thread(this::run, "farheap-srv-" + number);
+            thread.setDaemon(true);
+            // Last: a process may have as many threads as it may.
+            thread.start();
+            undo.keep();
         }
-        this.epoll = epoll;
-        this.wake = wake;
-        this.thread = new Thread(this::run, "farheap-srv-" + number);
-        thread.setDaemon(true);
-        thread.start();
     }
 
     /** On which its rings' completion queues raise events. */
@@ -74,12 +75,31 @@ final class ServerThread implements AutoCloseable {
         return channel;
     }
 
-    void add(MessageRing ring) {
+    /** Whether it takes rings. */
+    boolean alive() {
+        return !dead;
+    }
+
+    /** @return false where the thread has died, and the ring needs another */
+    boolean add(MessageRing ring) {
         gate.claim();
-        rings = Arrays.copyOf(rings, rings.length + 1);
-        rings[rings.length - 1] = ring;
-        changed = true;
-        gate.unclaim();
+        try {
+            if (dead) {
+                return false;
+            }
+            rings = Arrays.copyOf(rings, rings.length + 1);
+            rings[rings.length - 1] = ring;
+            changed = true;
+        } finally {
+            gate.unclaim();
+        }
+        Posix.signal(wake);
+        return true;
+    }
+
+    /** For tests: the next time that the thread goes to sleep or wakes up, it meets that. */
+    void fail(Runnable happening) {
+        fault.set(happening);
         Posix.signal(wake);
     }
 
@@ -101,6 +121,14 @@ final class ServerThread implements AutoCloseable {
     }
 
     private void run() {
+        try {
+            serveUntilStopped();
+        } catch (Throwable e) {
+            die(e);
+        }
+    }
+
+    private void serveUntilStopped() {
         Pinning.pin(core);
         while (!stopped) {
             if (round() > 0) {
@@ -109,6 +137,32 @@ final class ServerThread implements AutoCloseable {
                 sleep();
                 idle.reset();
             }
+        }
+    }
+
+    /** First what clients notice, then the log: there may be no memory left to say it with. */
+    private void die(Throwable cause) {
+        MessageRing[] orphans = NONE;
+        gate.enter();
+        try {
+            dead = true;
+            orphans = rings;
+            rings = NONE;
+            for (MessageRing ring : orphans) {
+                fail(ring, "its server thread has ended");
+            }
+        } finally {
+            gate.exit();
+        }
+        Loudly.log(LOG, thread.getName() + " has ended with an error, and " + orphans.length
+            + " message ring(s) with it; new ones go to other threads, so restart this server when you can", cause);
+    }
+
+    private static void fail(MessageRing ring, String reason) {
+        try {
+            ring.end(reason);
+        } catch (Throwable e) {
+            Loudly.log(LOG, "cannot fail the connection of a message ring", e);
         }
     }
 
@@ -132,8 +186,7 @@ final class ServerThread implements AutoCloseable {
                     ring.reap();
                 }
             } catch (RuntimeException e) {
-                LOG.log(System.Logger.Level.ERROR, "serving a batch failed", e);
-                ring.end("serving a batch failed: " + e);
+                failed(ring, e);
             }
             if (ring.ended()) {
                 forget(ring);
@@ -142,18 +195,25 @@ final class ServerThread implements AutoCloseable {
         return served;
     }
 
+    private static void failed(MessageRing ring, RuntimeException e) {
+        LOG.log(System.Logger.Level.ERROR, "serving a batch failed", e);
+        ring.end("serving a batch failed: " + e);
+    }
+
     /** Sleeps until a client rings, a ring is added, or the thread is to stop. */
     private void sleep() {
+        fault.strike();
         gate.enter();
         boolean quiet;
         try {
             changed = false;
-            quiet = announce(true) && !listen() && serveAll() == 0;
+            quiet = settle();
         } finally {
             gate.exit();
         }
         while (quiet && !stopped) {
             Posix.epollWait(epoll, ready);
+            fault.strike();
             gate.enter();
             try {
                 Posix.drain(wake);
@@ -161,7 +221,7 @@ final class ServerThread implements AutoCloseable {
                     // Each is acknowledged, so that its queue can be destroyed.
                 }
                 // An event may have been for an answer that was sent before: then the clients still take us for asleep, rightly.
-                quiet = !listen() && serveAll() == 0 && !changed;
+                quiet = settle() && !changed;
             } finally {
                 gate.exit();
             }
@@ -174,30 +234,54 @@ final class ServerThread implements AutoCloseable {
         }
     }
 
-    private boolean announce(boolean asleep) {
-        boolean told = true;
-        for (MessageRing ring : rings) {
-            told &= ring.announce(asleep);
+    /**
+     * Arms all bells, tells the clients that do not know yet, and looks once more. A client that takes no answers, such
+     * as one that is stopped, cannot be told while its send queue is full: then the next completion wakes the thread,
+     * and it is told.
+     *
+     * @return whether there is nothing to do
+     */
+    private boolean settle() {
+        if (listen()) {
+            return false;
         }
-        return told;
+        announce(true);
+        return serveAll() == 0;
+    }
+
+    private void announce(boolean asleep) {
+        for (MessageRing ring : rings) {
+            try {
+                ring.announce(asleep);
+            } catch (RuntimeException e) {
+                failed(ring, e);
+            }
+        }
     }
 
     private boolean listen() {
         boolean rung = false;
         for (MessageRing ring : rings) {
-            rung |= ring.listen();
+            try {
+                rung |= ring.listen();
+            } catch (RuntimeException e) {
+                failed(ring, e);
+            }
         }
         return rung;
+    }
+
+    /** Ends the thread. */
+    void stop() {
+        stopped = true;
+        Posix.signal(wake);
+        Joining.join(thread);
     }
 
     /** Ends the thread. Its rings must be gone. */
     @Override
     public void close() {
-        stopped = true;
-        Posix.signal(wake);
-        Joining.join(thread);
-        Posix.close(epoll);
-        Posix.close(wake);
-        channel.close();
+        stop();
+        Closing.all(() -> Posix.close(epoll), () -> Posix.close(wake), channel);
     }
 }

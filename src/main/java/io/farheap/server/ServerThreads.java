@@ -1,5 +1,8 @@
 package io.farheap.server;
 
+import io.farheap.control.ControlException;
+import io.farheap.control.ControlException.Code;
+import io.farheap.lifetime.Closing;
 import io.farheap.verbs.Context;
 import io.farheap.thread.Idle;
 import io.farheap.thread.Cores;
@@ -32,9 +35,23 @@ final class ServerThreads implements AutoCloseable {
         return most;
     }
 
-    /** The thread of a number, which wraps around. */
+    /**
+     * The thread of a number, which wraps around, or the next one that lives.
+     *
+     * @throws ControlException INTERNAL where none does
+     */
     synchronized ServerThread thread(int number) {
-        int index = Math.floorMod(number, most);
+        for (int i = 0; i < most; i++) {
+            ServerThread thread = at(Math.floorMod(number + i, most));
+            if (thread.alive()) {
+                return thread;
+            }
+        }
+        throw new ControlException(Code.INTERNAL, "all " + most + " server threads have ended with errors, which are "
+            + "in the server's log; restart the server, or use configurations without server threads");
+    }
+
+    private ServerThread at(int index) {
         while (threads.size() <= index) {
             threads.add(new ServerThread(context, threads.size(), idle, core(threads.size())));
         }
@@ -55,9 +72,17 @@ final class ServerThreads implements AutoCloseable {
         running.forEach(ServerThread::barrier);
     }
 
+    /** Ends the threads, and leaves what the device may still be busy with. */
+    synchronized void stop() {
+        threads.forEach(ServerThread::stop);
+    }
+
     @Override
     public synchronized void close() {
-        threads.forEach(ServerThread::close);
-        threads.clear();
+        try {
+            Closing.all(threads);
+        } finally {
+            threads.clear();
+        }
     }
 }

@@ -3,6 +3,7 @@ package io.farheap.server;
 import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
 import io.farheap.control.PullSource;
+import io.farheap.lifetime.Closing;
 import io.farheap.verbs.Access;
 import io.farheap.verbs.CompletionQueue;
 import io.farheap.verbs.Context;
@@ -21,16 +22,25 @@ final class SourcePull implements AutoCloseable {
     private final ProtectionDomain domain;
     private MemoryRegion registration;
     private QueuePair queuePair;
+    private final Budget.Loan loan;
 
-    SourcePull(long id, Context context, CompletionQueue completions, MemorySegment region, Endpoint puller) {
+    /** @param loan which goes back when this is closed, also where this throws */
+    SourcePull(long id, Context context, CompletionQueue completions, MemorySegment region, Endpoint puller,
+               Budget.Loan loan, Retired retired) {
         this.id = id;
-        domain = context.allocateProtectionDomain();
+        this.loan = loan;
+        try {
+            domain = context.allocateProtectionDomain();
+        } catch (Throwable e) {
+            loan.close();
+            throw e;
+        }
         try {
             registration = domain.register(region, Access.REMOTE_READ);
             queuePair = domain.createQueuePair(completions, 1, 0);
             connect(puller);
         } catch (Throwable e) {
-            close();
+            retired.close("a pull that could not be opened", this);
             throw e;
         }
     }
@@ -51,15 +61,10 @@ final class SourcePull implements AutoCloseable {
         return new PullSource(id, queuePair.endpoint(), registration.address(), registration.remoteKey(), registration.bytes());
     }
 
-    /** Idempotent; any thread. */
+    /** Idempotent; any thread. May be called again where the device is busy. */
     @Override
     public synchronized void close() {
-        if (queuePair != null) {
-            queuePair.close();
-        }
-        if (registration != null) {
-            registration.close();
-        }
-        domain.close();
+        Closing.all(queuePair, registration, domain);
+        loan.close();
     }
 }

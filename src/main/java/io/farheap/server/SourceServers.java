@@ -1,6 +1,7 @@
 package io.farheap.server;
 
 import io.farheap.control.ControlClient;
+import io.farheap.lifetime.Closing;
 
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -52,6 +53,6 @@ final class SourceServers implements AutoCloseable {
             all = new ArrayList<>(idle);
             idle.clear();
         }
-        all.forEach(ControlClient::close);
+        Closing.all(all);
     }
 }

@@ -35,6 +35,15 @@ public final class OwnerGate {
     private boolean claimed;
     private volatile Thread waitingOwner;
     private final ReentrantLock claimers = new ReentrantLock();
+    private final Runnable heavyFence;
+
+    public OwnerGate() {
+        this(AsymmetricFence::heavy);
+    }
+
+    OwnerGate(Runnable heavyFence) {
+        this.heavyFence = heavyFence;
+    }
 
     /** The owner comes in; waits while a claim lasts. */
     public void enter() {
@@ -57,11 +66,17 @@ public final class OwnerGate {
         INSIDE.setRelease(this, false);
     }
 
-    /** Keeps the owner out from now on; returns when it is out. */
+    /** Keeps the owner out from now on; returns when it is out. Where the fence throws, so does this, with no claim. */
     public void claim() {
         claimers.lock();
         CLAIMED.setOpaque(this, true);
-        AsymmetricFence.heavy();
+        try {
+            heavyFence.run();
+        } catch (Throwable e) {
+            // Nothing tells whether the owner is out, so this is no claim: the owner is not to wait for one.
+            unclaim();
+            throw e;
+        }
         for (int spins = 0; (boolean) INSIDE.getAcquire(this); spins++) {
             if (spins < SPINS) {
                 Thread.onSpinWait();

@@ -35,8 +35,11 @@ public final class CompletionChannel implements AutoCloseable {
     @Override
     public void close() {
         if (children.close()) {
-            ibverbs.farheap_destroy_comp_channel(handle);
+            int error = ibverbs.farheap_destroy_comp_channel(handle);
             context.children().remove();
+            if (error != 0) {
+                throw new VerbsException("cannot destroy a completion channel", error);
+            }
         }
     }
 

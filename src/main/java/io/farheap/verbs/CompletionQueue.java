@@ -40,17 +40,29 @@ public final class CompletionQueue implements AutoCloseable {
     /** How many completions the accessors may read: the batch, and 0 once closed. */
     private int open;
 
-    CompletionQueue(Context context, ibv_cq handle, int batch, CompletionChannel channel) {
+    /**
+     * Throws nothing: the completion queue that it is given would be nobody's.
+     *
+     * @param arena       which it owns
+     * @param completions room for a batch, from that arena
+     */
+    CompletionQueue(Context context, ibv_cq handle, int batch, CompletionChannel channel, Arena arena,
+                    MemorySegment completions) {
         this.context = context;
         this.handle = handle;
         this.channel = channel;
         this.children = new Children("the completion queue");
-        this.arena = Arena.ofShared();
+        this.arena = arena;
         this.calls = context.calls();
         this.address = handle.address();
-        this.completionsAddress = arena.allocate(WC_BYTES * batch, 64).address();
+        this.completionsAddress = completions.address();
         this.batch = batch;
         this.open = batch;
+    }
+
+    /** Where completions go: a batch of them. */
+    static MemorySegment completions(Arena arena, int batch) {
+        return arena.allocate(WC_BYTES * batch, 64);
     }
 
     /**
@@ -112,12 +124,15 @@ public final class CompletionQueue implements AutoCloseable {
         if (children.close()) {
             address = 0;
             open = 0;
-            ibverbs.farheap_destroy_cq(handle);
+            int error = ibverbs.farheap_destroy_cq(handle);
             arena.close();
             if (channel != null) {
                 channel.children().remove();
             }
             context.children().remove();
+            if (error != 0) {
+                throw new VerbsException("cannot destroy a completion queue", error);
+            }
         }
     }
 

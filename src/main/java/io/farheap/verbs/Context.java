@@ -1,5 +1,6 @@
 package io.farheap.verbs;
 
+import io.farheap.lifetime.Undo;
 import io.farheap.verbs.binding.ibv_comp_channel;
 import io.farheap.verbs.binding.ibv_context;
 import io.farheap.verbs.binding.ibv_cq;
@@ -138,25 +139,33 @@ public final class Context implements AutoCloseable {
         if (batch < 1) {
             throw new IllegalArgumentException("a batch of " + batch + " completions; it must be at least 1");
         }
-        if (channel != null) {
-            channel.children().add();
-        }
-        children.add();
-        ibv_cq cq = ibverbs.farheap_create_cq(handle, entries, channel == null ? null : channel.handle());
-        if (cq == null) {
-            children.remove();
+        Arena arena = Arena.ofShared();
+        try (Undo undo = new Undo()) {
+            undo.add(arena::close);
+            MemorySegment completions = CompletionQueue.completions(arena, batch);
             if (channel != null) {
-                channel.children().remove();
+                channel.children().add();
+                undo.add(channel.children()::remove);
             }
-            throw new VerbsException("cannot create a completion queue of " + entries + " entries on " + device.name(), Native.errno());
+            children.add();
+            undo.add(children::remove);
+            ibv_cq cq = ibverbs.farheap_create_cq(handle, entries, channel == null ? null : channel.handle());
+            if (cq == null) {
+                throw new VerbsException("cannot create a completion queue of " + entries + " entries on " + device.name(),
+                    Native.errno());
+            }
+            undo.keep();
+            return new CompletionQueue(this, cq, batch, channel, arena, completions);
         }
-        return new CompletionQueue(this, cq, batch, channel);
     }
 
     @Override
     public void close() {
         if (children.close()) {
-            ibverbs.farheap_close_device(handle);
+            int error = ibverbs.farheap_close_device(handle);
+            if (error != 0) {
+                throw new VerbsException("cannot close device " + device.name(), error);
+            }
         }
     }
 
@@ -166,6 +175,11 @@ public final class Context implements AutoCloseable {
 
     DataPathCalls calls() {
         return calls;
+    }
+
+    /** Whether short posts are critical calls. */
+    public boolean postsAreBounded() {
+        return calls.criticalBytes() >= 0;
     }
 
     /** Whether posting is a bounded sequence of stores: providers that post by system call (rxe, siw) are not. */
@@ -182,8 +196,9 @@ public final class Context implements AutoCloseable {
             }
             vendorId = attr.vendor_id();
             portCount = Byte.toUnsignedInt(attr.phys_port_cnt());
-            return new DeviceLimits(attr.max_qp(), attr.max_qp_wr(), attr.max_cqe(), maxMemoryRegionBytes(attr), attr.max_qp_rd_atom(),
-                attr.max_qp_init_rd_atom(), attr.max_sge(), attr.atomic_cap() != ibverbs.IBV_ATOMIC_NONE);
+            return new DeviceLimits(attr.max_qp(), attr.max_cq(), attr.max_qp_wr(), attr.max_cqe(),
+                maxMemoryRegionBytes(attr), attr.max_qp_rd_atom(), attr.max_qp_init_rd_atom(), attr.max_sge(),
+                attr.atomic_cap() != ibverbs.IBV_ATOMIC_NONE);
         }
     }
 

@@ -17,11 +17,12 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
  * nothing else.
  *
  * <p>A critical call is the fastest there is, and delays safepoints for as long as it runs. It is used where the device posts
- * with a bounded number of stores and the payload is at most {@link #CRITICAL_BYTES}; all else is an ordinary call.
+ * with a bounded number of stores and the payloads of the list have at most {@link #CRITICAL_BYTES} together; all else is
+ * an ordinary call.
  */
 final class DataPathCalls {
 
-    /** Above this payload an executing post (softverbs copies) could delay a safepoint noticeably. */
+    /** Above this an executing post (softverbs copies) could delay a safepoint noticeably. */
     static final long CRITICAL_BYTES = 16 * 1024;
 
     private static final FunctionDescriptor POST = FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG);
@@ -54,24 +55,25 @@ final class DataPathCalls {
         }
     }
 
-    /** Payloads up to this size, in bytes, may be posted by a critical call; -1 where none may. */
+    /** The most that one critical call may post, in bytes: the payloads of a list, all together; -1 where none may. */
     long criticalBytes() {
         return boundedPost ? CRITICAL_BYTES : -1;
     }
 
-    /** @return 0 or errno */
-    int postSend(long queuePair, long request, long badRequest, long payloadBytes) {
+    /** Posts a list whose payloads have {@link #criticalBytes} at most, all together. @return 0 or errno */
+    int postSendCritical(long queuePair, long request, long badRequest) {
         try {
-            return boundedPost && payloadBytes <= CRITICAL_BYTES
-                ? (int) MH$post_critical.invokeExact(postSend, queuePair, request, badRequest)
-                : (int) MH$post.invokeExact(postSend, queuePair, request, badRequest);
+            return (int) MH$post_critical.invokeExact(postSend, queuePair, request, badRequest);
         } catch (Throwable e) {
             throw new AssertionError(e);
         }
     }
 
-    /** As {@link #postSend} for requests that may wait or call the system, such as the first to a peer's region. */
-    int postSendUnbounded(long queuePair, long request, long badRequest) {
+    /**
+     * As {@link #postSendCritical} for larger lists, and for requests that may wait or call the system, such as the first
+     * to a peer's region.
+     */
+    int postSend(long queuePair, long request, long badRequest) {
         try {
             return (int) MH$post.invokeExact(postSend, queuePair, request, badRequest);
         } catch (Throwable e) {

@@ -1,48 +1,125 @@
 package io.farheap.verbs;
 
-import org.bytedeco.javacpp.Loader;
-
-import java.io.File;
 import java.io.IOException;
 import java.io.InputStream;
-import java.nio.channels.FileChannel;
+import java.nio.file.DirectoryIteratorException;
+import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.FileTime;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.Arrays;
-
-import static java.nio.file.StandardOpenOption.CREATE;
-import static java.nio.file.StandardOpenOption.WRITE;
+import java.util.HexFormat;
 
 /**
- * Native libraries that travel beside the classes, as files in JavaCPP's cache. JavaCPP takes a file there for the right one by its size and time, which two
- * builds of a version may have in common: here its bytes decide.
+ * Native libraries that travel beside the classes, as files. JavaCPP's own cache takes a file for the right one by its
+ * size and time, shares it among all jars of a name, and falls back to a directory that anybody may have made first. Here
+ * each library is in a directory that is named by its content, so that processes of different builds use different files,
+ * and that {@linkplain PrivateDirectory nobody else can write to}, so that what is loaded is what was compared.
  */
 final class EmbeddedLibrary {
+
+    /** Where JavaCPP keeps its files, and so where these are too. */
+    static final String PROPERTY = "org.bytedeco.javacpp.cachedir";
+
+    private static final String PREFIX = "farheap-";
+    private static final int NAME_BYTES = 16;
+    private static final Duration KEPT = Duration.ofDays(30);
 
     private EmbeddedLibrary() {
     }
 
     /**
-     * @param name of the file
-     * @return the file, or null where there is none for this platform
+     * The library as a file, written if it is not there.
+     *
+     * @param beside   a class that was loaded from where it is
+     * @param resource its path in there, with no slash before it
+     * @return null where there is none
+     * @throws IOException whose message says which directory is not fit
      */
-    static synchronized File file(String name) throws IOException {
-        String resource = "/io/farheap/verbs/" + Loader.getPlatform() + "/" + name;
-        // Processes that start together would replace each other's; JavaCPP's own lock may not be taken around it.
-        try (FileChannel channel = FileChannel.open(Loader.getCacheDir().toPath().resolve("farheap.lock"), CREATE, WRITE); var _ = channel.lock()) {
-            File file = Loader.cacheResource(VerbsLibrary.class, resource);
-            if (file == null || isCopy(file.toPath(), resource)) {
-                return file;
+    static Path file(Class<?> beside, String resource) throws IOException {
+        byte[] content;
+        // Of the loader: on the module path JavaCPP's native code is in a module of its own.
+        try (InputStream stream = beside.getClassLoader().getResourceAsStream(resource)) {
+            if (stream == null) {
+                return null;
             }
-            Files.setLastModifiedTime(file.toPath(), FileTime.fromMillis(0));
-            return Loader.cacheResource(VerbsLibrary.class, resource);
+            content = stream.readAllBytes();
+        }
+        Path directory = PrivateDirectory.require(cache().resolve(PREFIX + name(content)));
+        Files.setLastModifiedTime(directory, FileTime.from(Instant.now()));
+        Path file = directory.resolve(Path.of(resource).getFileName().toString());
+        if (!isCopy(file, content)) {
+            write(file, content);
+            forgetOthers(directory);
+        }
+        return file;
+    }
+
+    /** Every build has directories of its own: those that nobody has used for long go. What is loaded stays loaded. */
+    private static void forgetOthers(Path current) throws IOException {
+        Instant longAgo = Instant.now().minus(KEPT);
+        try (DirectoryStream<Path> directories = Files.newDirectoryStream(current.getParent(), PREFIX + "*")) {
+            for (Path directory : directories) {
+                if (Files.getLastModifiedTime(directory, LinkOption.NOFOLLOW_LINKS).toInstant().isBefore(longAgo)) {
+                    delete(directory);
+                }
+            }
+        } catch (NoSuchFileException | DirectoryIteratorException e) {
+            // Another process is at it.
         }
     }
 
-    private static boolean isCopy(Path file, String resource) throws IOException {
-        try (InputStream original = VerbsLibrary.class.getResourceAsStream(resource)) {
-            return Arrays.equals(original.readAllBytes(), Files.readAllBytes(file));
+    private static void delete(Path directory) throws IOException {
+        try (DirectoryStream<Path> files = Files.newDirectoryStream(directory)) {
+            for (Path file : files) {
+                Files.deleteIfExists(file);
+            }
+        }
+        Files.deleteIfExists(directory);
+    }
+
+    /** Where libraries are kept: JavaCPP's cache, without what it falls back to. */
+    static Path cache() throws IOException {
+        String chosen = System.getProperty(PROPERTY);
+        Path cache = chosen != null ? Path.of(chosen).toAbsolutePath()
+            : Path.of(System.getProperty("user.home"), ".javacpp", "cache");
+        if (!cache.isAbsolute()) {
+            throw new IOException("this user has no home directory");
+        }
+        return cache;
+    }
+
+    private static String name(byte[] content) {
+        try {
+            byte[] hash = MessageDigest.getInstance("SHA-256").digest(content);
+            return HexFormat.of().formatHex(hash, 0, NAME_BYTES);
+        } catch (NoSuchAlgorithmException e) {
+            throw new IllegalStateException("this JDK has no SHA-256", e);
+        }
+    }
+
+    private static boolean isCopy(Path file, byte[] content) throws IOException {
+        return Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS) && Arrays.equals(content, Files.readAllBytes(file));
+    }
+
+    /** Under a name of its own first: another process may have the file mapped, or be about to load it. */
+    private static void write(Path file, byte[] content) throws IOException {
+        Path fresh = Files.createTempFile(file.getParent(), file.getFileName().toString(), ".new",
+            PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
+        try {
+            Files.write(fresh, content);
+            Files.move(fresh, file, StandardCopyOption.ATOMIC_MOVE);
+        } catch (Throwable e) {
+            Files.deleteIfExists(fresh);
+            throw e;
         }
     }
 }

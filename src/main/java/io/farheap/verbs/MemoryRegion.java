@@ -1,9 +1,8 @@
 package io.farheap.verbs;
 
+import io.farheap.posix.Errno;
 import io.farheap.verbs.binding.ibv_mr;
 import io.farheap.verbs.binding.ibverbs;
-
-import java.util.concurrent.atomic.AtomicBoolean;
 
 /** Memory that a device may read and write. Closing it waits until the device has let go of it; the memory must live longer. */
 public final class MemoryRegion implements AutoCloseable {
@@ -14,7 +13,7 @@ public final class MemoryRegion implements AutoCloseable {
     private final long bytes;
     private final int localKey;
     private final int remoteKey;
-    private final AtomicBoolean closed = new AtomicBoolean();
+    private boolean closed;
 
     MemoryRegion(ProtectionDomain domain, ibv_mr handle, long address, long bytes) {
         this.domain = domain;
@@ -43,11 +42,20 @@ public final class MemoryRegion implements AutoCloseable {
         return remoteKey;
     }
 
+    /**
+     * Idempotent.
+     *
+     * @throws VerbsException with EBUSY where an operation is in the middle of the memory and does not get on, such as
+     *         one of a process that is stopped: no new one can begin, but the memory must stay; close again later
+     */
     @Override
-    public void close() {
-        if (closed.compareAndSet(false, true)) {
+    public synchronized void close() {
+        if (!closed) {
             int error = ibverbs.farheap_dereg_mr(handle);
-            domain.children().remove();
+            if (error != Errno.EBUSY) {
+                closed = true;
+                domain.children().remove();
+            }
             if (error != 0) {
                 throw new VerbsException("cannot deregister " + bytes + " bytes", error);
             }

@@ -74,8 +74,11 @@ public final class ProtectionDomain implements AutoCloseable {
     @Override
     public void close() {
         if (children.close()) {
-            ibverbs.farheap_dealloc_pd(handle);
+            int error = ibverbs.farheap_dealloc_pd(handle);
             context.children().remove();
+            if (error != 0) {
+                throw new VerbsException("cannot deallocate a protection domain", error);
+            }
         }
     }
 

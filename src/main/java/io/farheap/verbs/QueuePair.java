@@ -1,5 +1,7 @@
 package io.farheap.verbs;
 
+import io.farheap.posix.Errno;
+import io.farheap.lifetime.Undo;
 import io.farheap.verbs.binding.ibv_ah_attr;
 import io.farheap.verbs.binding.ibv_global_route;
 import io.farheap.verbs.binding.ibv_qp;
@@ -12,7 +14,6 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.concurrent.ThreadLocalRandom;
-import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
  * One end of a reliable connection. One thread at a time posts; {@link #connect}, {@link #fail}, {@link #failed} and {@link #close} belong to
@@ -36,6 +37,8 @@ public final class QueuePair implements AutoCloseable {
     private final CompletionQueue completions;
     private final ibv_qp handle;
     private final DataPathCalls calls;
+    private final long criticalBytes;
+    private long ordinaryPosts;
     /** 0 once closed: checked before native code sees it. */
     private long address;
     private final int inlineBytes;
@@ -43,21 +46,27 @@ public final class QueuePair implements AutoCloseable {
     private final PortInfo port;
     private final Gid gid;
     private final int packetSequenceNumber = ThreadLocalRandom.current().nextInt(1 << 24);
-    private final Arena arena = Arena.ofShared();
-    private final MemorySegment badRequest = arena.allocate(8, 8);
-    private final long badRequestAddress = badRequest.address();
-    private final AtomicBoolean closed = new AtomicBoolean();
+    private final Arena arena;
+    private final MemorySegment badRequest;
+    private final long badRequestAddress;
+    private boolean closed;
 
-    private QueuePair(ProtectionDomain domain, CompletionQueue completions, ibv_qp handle, int depth, int inlineBytes, PortInfo port) {
+    /** Throws nothing: the queue pair that it is given would be nobody's. */
+    private QueuePair(ProtectionDomain domain, CompletionQueue completions, ibv_qp handle, int depth, int inlineBytes,
+                      PortInfo port, Gid gid, Arena arena, MemorySegment badRequest) {
         this.domain = domain;
         this.completions = completions;
         this.handle = handle;
         this.calls = domain.context().calls();
+        this.criticalBytes = calls.criticalBytes();
         this.address = handle.address();
         this.depth = depth;
         this.inlineBytes = inlineBytes;
         this.port = port;
-        this.gid = Gid.choose(domain.context(), port);
+        this.gid = gid;
+        this.arena = arena;
+        this.badRequest = badRequest;
+        this.badRequestAddress = badRequest.address();
     }
 
     static QueuePair create(ProtectionDomain domain, CompletionQueue completions, int depth, int inlineBytes) {
@@ -66,17 +75,19 @@ public final class QueuePair implements AutoCloseable {
         if (port == null) {
             throw new VerbsException(context.device().name() + " has no active port; bring its link up");
         }
-        try (Arena arena = Arena.ofConfined()) {
+        Gid gid = Gid.choose(context, port);
+        Arena own = Arena.ofShared();
+        try (Undo undo = new Undo(); Arena arena = Arena.ofConfined()) {
+            undo.add(own::close);
+            MemorySegment badRequest = own.allocate(8, 8);
             ibv_qp_init_attr attr = new ibv_qp_init_attr(Native.allocate(arena, Loader.sizeof(ibv_qp_init_attr.class)));
             attr.send_cq(completions.handle()).recv_cq(completions.handle()).qp_type(ibverbs.IBV_QPT_RC).sq_sig_all(0);
             ibv_qp handle = create(domain, attr, depth, inlineBytes);
-            QueuePair queuePair = new QueuePair(domain, completions, handle, depth, attr.cap().max_inline_data(), port);
-            try {
-                queuePair.initialize();
-            } catch (Throwable e) {
-                queuePair.destroy();
-                throw e;
-            }
+            undo.add(() -> ibverbs.farheap_destroy_qp(handle));
+            QueuePair queuePair = new QueuePair(domain, completions, handle, depth, attr.cap().max_inline_data(), port, gid,
+                own, badRequest);
+            queuePair.initialize();
+            undo.keep();
             return queuePair;
         }
     }
@@ -197,16 +208,19 @@ public final class QueuePair implements AutoCloseable {
      *
      * @param requests     where the first request is
      * @param first        its index; it is linked to what else is posted
-     * @param payloadBytes bytes of the largest payload of the list
+     * @param payloadBytes of all the list: a device that executes in the post copies so much before the call returns, and
+     *                     a call that safepoints wait for must not be long
      * @return 0, or errno where the device refused: the requests before the refused one are posted
      */
     public int post(SendRequests requests, int first, long payloadBytes) {
-        return calls.postSend(open(), requests.address(first), badRequestAddress, payloadBytes);
+        return payloadBytes <= criticalBytes
+            ? calls.postSendCritical(open(), requests.address(first), badRequestAddress)
+            : postUnbounded(requests, first);
     }
 
     /** Operations one at a time; parameters are {@link OneOperation}'s. Close it before the queue pair. */
     public OneOperation oneOperation(long id, int inlineBytes, int polls) {
-        return new OneOperation(this, completions, calls.criticalBytes(), id, Math.min(inlineBytes, this.inlineBytes), polls);
+        return new OneOperation(this, completions, criticalBytes, id, Math.min(inlineBytes, this.inlineBytes), polls);
     }
 
     /**
@@ -222,7 +236,13 @@ public final class QueuePair implements AutoCloseable {
 
     /** As {@link #post}, for a request that may make the device call the system or wait, such as the first to a remote region. */
     public int postUnbounded(SendRequests requests, int first) {
-        return calls.postSendUnbounded(open(), requests.address(first), badRequestAddress);
+        ordinaryPosts++;
+        return calls.postSend(open(), requests.address(first), badRequestAddress);
+    }
+
+    /** How many posts were ordinary calls, which safepoints do not wait for; the others were critical ones. */
+    public long ordinaryPosts() {
+        return ordinaryPosts;
     }
 
     /**
@@ -237,12 +257,21 @@ public final class QueuePair implements AutoCloseable {
         }
     }
 
+    /**
+     * Idempotent.
+     *
+     * @throws VerbsException with EBUSY where an operation of the peer's is under way and does not get on, such as that
+     *         of a process that is stopped: no new one can begin, and nothing can be posted; close again later
+     */
     @Override
-    public void close() {
-        if (closed.compareAndSet(false, true)) {
+    public synchronized void close() {
+        if (!closed) {
             int error = destroy();
-            completions.children().remove();
-            domain.children().remove();
+            if (error != Errno.EBUSY) {
+                closed = true;
+                completions.children().remove();
+                domain.children().remove();
+            }
             if (error != 0) {
                 throw new VerbsException("cannot destroy a queue pair", error);
             }
@@ -264,7 +293,9 @@ public final class QueuePair implements AutoCloseable {
     private int destroy() {
         address = 0;
         int error = ibverbs.farheap_destroy_qp(handle);
-        arena.close();
+        if (error != Errno.EBUSY) {
+            arena.close();
+        }
         return error;
     }
 

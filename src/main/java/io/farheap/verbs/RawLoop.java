@@ -33,13 +33,18 @@ public final class RawLoop implements AutoCloseable {
         }
         this.queuePair = queuePair;
         this.completions = completions;
-        this.requests = new SendRequests(depth);
+        try {
+            this.plan = new farheap_raw_plan(Native.allocate(arena, Loader.sizeof(farheap_raw_plan.class)));
+            this.requests = new SendRequests(depth);
+        } catch (Throwable e) {
+            arena.close();
+            throw e;
+        }
         for (int i = 0; i < depth; i++) {
             if ((i + 1) % list != 0) {
                 requests.link(i, i + 1);
             }
         }
-        this.plan = new farheap_raw_plan(Native.allocate(arena, Loader.sizeof(farheap_raw_plan.class)));
         plan.requests(requests.address(0)).stride(requests.stride()).depth(depth).list(list);
     }
 

@@ -166,6 +166,19 @@ public final class SendRequests implements AutoCloseable {
         MEMORY.set(JAVA_LONG_UNALIGNED, address(index) + WR_ID, id);
     }
 
+    /** The lkey that a request was prepared with. */
+    public int localKey(int index) {
+        return (int) (MEMORY.get(JAVA_LONG_UNALIGNED, address(index) + SGE + SGE_LENGTH) >>> Integer.SIZE);
+    }
+
+    /** The rkey that a request was prepared with. */
+    public int remoteKey(int index) {
+        long at = address(index);
+        int opcode = MEMORY.get(JAVA_INT_UNALIGNED, at + OPCODE);
+        boolean atomic = opcode == COMPARE_AND_SWAP || opcode == FETCH_AND_ADD;
+        return MEMORY.get(JAVA_INT_UNALIGNED, at + (atomic ? ATOMIC_REMOTE_KEY : REMOTE_KEY));
+    }
+
     @Override
     public void close() {
         count = 0;

@@ -21,6 +21,11 @@ public final class VerbsException extends RuntimeException {
         this.errno = errno;
     }
 
+    /** Whether the device is in the middle of something that must end first: try again later. */
+    public boolean busy() {
+        return errno == Errno.EBUSY;
+    }
+
     /** Linux's error number, 0 where the failure has none. */
     public int errno() {
         return errno;

@@ -3,9 +3,13 @@ package io.farheap.verbs;
 import io.farheap.posix.Posix;
 import io.farheap.verbs.binding.ibverbs;
 import org.bytedeco.javacpp.Loader;
+import org.bytedeco.javacpp.Pointer;
 
 import java.io.File;
 import java.io.IOException;
+import java.net.MalformedURLException;
+import java.net.URL;
+import java.nio.file.Path;
 
 /**
  * Which libibverbs is under this process. It is chosen once, by the system property {@code farheap.verbs} or by
@@ -23,8 +27,6 @@ public enum VerbsLibrary {
     public static final String PROPERTY = "farheap.verbs";
 
     private static final String SYSTEM_SONAME = "libibverbs.so.1";
-    private static final String SOFT_RESOURCE = "libsoftverbs.so";
-    private static final String BINDING_RESOURCE = "libjniibverbs.so";
 
     private static VerbsLibrary chosen;
     private static VerbsLibrary loaded;
@@ -58,25 +60,26 @@ public enum VerbsLibrary {
     }
 
     /**
-     * Where the embedded softverbs library is on the file system: JavaCPP's cache, written on first use.
+     * Where the embedded softverbs library is on the file system: written on first use, beside JavaCPP's cache.
      *
-     * @throws VerbsException where the jar has none for this platform or it cannot be written
+     * @throws VerbsException where the jar has none for this platform, or there is no directory for it that is closed to
+     *                        other users
      */
     public static File softLibrary() {
-        File file = extract(SOFT_RESOURCE);
+        Path file = extract(VerbsLibrary.class, "io/farheap/verbs/", "libsoftverbs.so");
         if (file == null) {
             throw new VerbsException("this jar has no softverbs for " + Loader.getPlatform()
                 + "; build it there (./farheap build), or use a real device with -D" + PROPERTY + "=system");
         }
-        return file;
+        return file.toFile();
     }
 
-    private static File extract(String library) {
+    private static Path extract(Class<?> beside, String path, String library) {
         try {
-            return EmbeddedLibrary.file(library);
+            return EmbeddedLibrary.file(beside, path + Loader.getPlatform() + "/" + library);
         } catch (IOException e) {
-            throw new VerbsException("cannot extract " + library + " into JavaCPP's cache (" + e.getMessage()
-                + "); set -Dorg.bytedeco.javacpp.cachedir= to a writable directory");
+            throw new VerbsException("cannot extract " + library + " (" + e.getMessage() + "); set -D"
+                + EmbeddedLibrary.PROPERTY + "= to a directory that belongs to this user and that nobody else may write to");
         }
     }
 
@@ -116,16 +119,33 @@ public enum VerbsLibrary {
 
     private static void loadBinding() {
         try {
-            extract(BINDING_RESOURCE);
+            // Before JavaCPP looks for them: what it has loaded it takes from nowhere else.
+            load(Pointer.class, "org/bytedeco/javacpp/", "jnijavacpp");
+            load(ibverbs.class, "io/farheap/verbs/", "jniibverbs");
             Loader.load(ibverbs.class);
         } catch (UnsatisfiedLinkError e) {
             throw new VerbsException("cannot load Farheap's native binding for " + Loader.getPlatform() + " (" + e.getMessage()
                 + "); it is built for linux-x86_64 with glibc, and the javacpp jar with that classifier must be on the class path");
+        } catch (IllegalCallerException e) {
+            throw new VerbsException(Posix.NATIVE_ACCESS_HELP);
         } catch (ExceptionInInitializerError e) {
-            if (e.getCause() instanceof IllegalCallerException) {
+            Throwable cause = e.getCause();
+            if (cause instanceof IllegalCallerException || cause instanceof UnsupportedOperationException) {
                 throw new VerbsException(Posix.NATIVE_ACCESS_HELP);
             }
             throw e;
+        }
+    }
+
+    private static void load(Class<?> beside, String path, String library) {
+        Path file = extract(beside, path, "lib" + library + ".so");
+        if (file == null) {
+            throw new UnsatisfiedLinkError("there is no lib" + library + ".so beside the classes");
+        }
+        try {
+            Loader.loadLibrary(beside, new URL[] {file.toUri().toURL()}, library);
+        } catch (MalformedURLException e) {
+            throw new IllegalStateException(e);
         }
     }
 

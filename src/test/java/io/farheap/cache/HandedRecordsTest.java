@@ -7,7 +7,6 @@ import io.farheap.testing.TestDevice;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.Parameter;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -25,7 +24,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** Requests for many records of sessions that share a client thread, whose own session has no room for all of them. */
-@Timeout(60)
 @ParameterizedClass(name = "{0}")
 @MethodSource("oneClientThread")
 class HandedRecordsTest {

@@ -9,6 +9,7 @@ import java.util.List;
  */
 final class Histories {
 
+    /** Values of {@link HistoryClient} have 4 bits for the word. */
     static final int WINDOW_WORDS = 16;
     static final int WINDOW_BYTES = WINDOW_WORDS * Long.BYTES;
 

@@ -18,6 +18,7 @@ final class HistoryClient implements Runnable {
 
     private static final int IN_FLIGHT = 8;
     private static final int ID_SHIFT = 40;
+    private static final int SEQUENCE_SHIFT = 4;
     private static final long UNKNOWN = -1;
     /** In what a read has not filled yet: shows in a history as a value that nobody wrote, with the read that it was put there for. */
     private static final long POISON = 0xDEADL << 48;
@@ -28,6 +29,7 @@ final class HistoryClient implements Runnable {
         int window;
         int first;
         int words;
+        /** What it writes, but for the word's number. */
         long value;
         long invoked;
         long issue;
@@ -60,8 +62,8 @@ final class HistoryClient implements Runnable {
             for (int i = 0; i < words; i++) {
                 long there = word(i);
                 if (write) {
-                    histories.write(window, first + i, value, invoked, responded);
-                    if (there != value) {
+                    histories.write(window, first + i, value(i), invoked, responded);
+                    if (there != value(i)) {
                         problems.add(this + " has " + Long.toHexString(there) + " in word " + i + " of what it wrote");
                     }
                 } else {
@@ -78,8 +80,14 @@ final class HistoryClient implements Runnable {
             return heap == null ? buffer.segment().get(JAVA_LONG, offset(slot) + (long) i * Long.BYTES) : heap.get(JAVA_LONG, (long) i * Long.BYTES);
         }
 
-        void fill(long with) {
+        /** Different in every word of a window: what is torn or in the wrong place shows. */
+        long value(int i) {
+            return value | first + i;
+        }
+
+        void fill() {
             for (int i = 0; i < words; i++) {
+                long with = write ? value(i) : POISON | value(i);
                 if (heap == null) {
                     buffer.segment().set(JAVA_LONG, offset(slot) + (long) i * Long.BYTES, with);
                 } else {
@@ -96,14 +104,15 @@ final class HistoryClient implements Runnable {
 
         /** A record of a request for many may be lost long before all of them have ended. */
         private boolean mayBeLost(long written) {
-            return mayLose && requests.stream().anyMatch(other -> other.outstanding && other.write && other.manyRecords && other.value == written);
+            long value = written & -1L << SEQUENCE_SHIFT;
+            return mayLose && requests.stream().anyMatch(other -> other.outstanding && other.write && other.manyRecords && other.value == value);
         }
 
         /** A write that was lost may have taken effect, or may do so at any time. */
         private void lost() {
             losses++;
             for (int i = 0; write && i < words; i++) {
-                histories.write(window, first + i, value, invoked, Long.MAX_VALUE);
+                histories.write(window, first + i, value(i), invoked, Long.MAX_VALUE);
                 lastOwn[window][first + i] = UNKNOWN;
                 for (Request other : requests) {
                     if (other.window == window && first + i >= other.first) {
@@ -218,15 +227,15 @@ final class HistoryClient implements Runnable {
         request.first = random.nextInt(Histories.WINDOW_WORDS);
         request.words = 1 + random.nextInt(Histories.WINDOW_WORDS - request.first);
         request.issue = ++sequence;
-        request.value = id << ID_SHIFT | sequence;
+        request.value = id << ID_SHIFT | sequence << SEQUENCE_SHIFT;
         long bytes = (long) request.words * Long.BYTES;
         request.manyRecords = false;
         request.heap = random.nextInt(4) == 0 ? MemorySegment.ofArray(new long[request.words]) : null;
-        request.fill(request.write ? request.value : POISON | request.value);
+        request.fill();
         for (int i = 0; i < request.words; i++) {
             request.own[i] = lastOwn[request.window][request.first + i];
             if (request.write) {
-                lastOwn[request.window][request.first + i] = request.value;
+                lastOwn[request.window][request.first + i] = request.value(i);
             }
         }
         request.outstanding = true;

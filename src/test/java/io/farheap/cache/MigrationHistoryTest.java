@@ -6,7 +6,6 @@ import io.farheap.testing.Need;
 import io.farheap.testing.Needs;
 import io.farheap.testing.TestDevice;
 
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.Parameter;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -26,9 +25,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
  * Sessions on several threads read and write random ranges while regions move at random moments, in all ways that there are, and while the
  * cache is reconfigured. Every aligned 8-byte word must be
  * linearizable (DESIGN.md, invariant 2), and every session's own order must hold (invariant 1).
- * {@code -Dfarheap.seeds=N} runs N seeds, {@code -Dfarheap.seed=S} one.
+ * {@code -Dfarheap.seeds=N} runs N seeds, {@code -Dfarheap.seed=S} one; {@code -Dfarheap.histories=N} as many seeds as make N histories, and
+ * tells how far it is.
  */
-@Timeout(300)
 @ParameterizedClass(name = "{0}")
 @MethodSource("io.farheap.cache.Configurations#all")
 class MigrationHistoryTest {
@@ -40,6 +39,9 @@ class MigrationHistoryTest {
     private static final int SESSIONS = 3;
     private static final int OPERATIONS = TestDevice.scaled(4_000);
     private static final long R = Cluster.REGION_BYTES;
+    /** Of each seed: a test, and each configuration. */
+    private static final int HISTORIES_OF_A_SEED = 3 * (int) Configurations.all().count();
+    private static final HistoryProgress PROGRESS = HistoryProgress.where("farheap.histories", HISTORIES_OF_A_SEED);
 
     static LongStream seeds() {
         Long one = Long.getLong("farheap.seed");
@@ -47,7 +49,8 @@ class MigrationHistoryTest {
             return LongStream.of(one);
         }
         long first = System.nanoTime();
-        return LongStream.range(first, first + Long.getLong("farheap.seeds", TestDevice.scaled(5)));
+        long count = PROGRESS != null ? PROGRESS.seeds() : Long.getLong("farheap.seeds", TestDevice.scaled(5));
+        return LongStream.range(first, first + count);
     }
 
     private static MigrationOptions options(SplittableRandom random) {
@@ -86,8 +89,23 @@ class MigrationHistoryTest {
         }
     }
 
-    /** @param beforeEach what happens before each migration */
     private void run(long seed, Consumer<SplittableRandom> beforeEach, boolean failures) throws InterruptedException {
+        String wrong = "it did not end";
+        try {
+            history(seed, beforeEach, failures);
+            wrong = null;
+        } catch (AssertionError | RuntimeException e) {
+            wrong = e.toString();
+            throw e;
+        } finally {
+            if (PROGRESS != null) {
+                PROGRESS.ended(configuration + ", seed " + seed, wrong);
+            }
+        }
+    }
+
+    /** @param beforeEach what happens before each migration */
+    private void history(long seed, Consumer<SplittableRandom> beforeEach, boolean failures) throws InterruptedException {
         SplittableRandom random = new SplittableRandom(seed);
         // At the ends of the cache, across regions, and across and within chunks.
         Histories histories = new Histories(0, R - Histories.WINDOW_BYTES / 2, R + 512 - 64, R + 16 * 1024 - 8, 2 * R + 4096, 3 * R - 64,

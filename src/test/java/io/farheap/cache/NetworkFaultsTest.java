@@ -6,7 +6,6 @@ import io.farheap.testing.Shell;
 import io.farheap.testing.TestDevice;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 import java.lang.foreign.MemorySegment;
 import java.util.SplittableRandom;
@@ -17,7 +16,6 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** What a network between client and servers does to a cache. Clients are at one end of the guest's cable, servers at the other. */
-@Timeout(300)
 @Needs({Need.GUEST, Need.TWO_DEVICES})
 class NetworkFaultsTest {
 

@@ -5,16 +5,22 @@ import io.farheap.testing.TestDevice;
 
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-/** Stops pulls at the servers, so that a migration stops where a test wants it: for a few seconds, then it gives up. */
+/**
+ * Stops pulls at the servers, so that a migration stops where a test wants it: for a few seconds, then it gives up.
+ * Takes note of the regions that clients release.
+ */
 final class PullGate {
 
     private final Semaphore arrived = new Semaphore(0);
+    private final List<String> released = new CopyOnWriteArrayList<>();
     private volatile CountDownLatch shut = new CountDownLatch(0);
 
     void shut() {
@@ -23,6 +29,11 @@ final class PullGate {
 
     void open() {
         shut.countDown();
+    }
+
+    /** What clients have asked servers to take back, as SERVER/REGION, in that order, also where they were refused. */
+    List<String> released() {
+        return released;
     }
 
     /** Returns when a pull has come as far as the gate. */
@@ -37,6 +48,9 @@ final class PullGate {
                 if (method.getName().equals("pull")) {
                     arrived.release();
                     shut.await();
+                }
+                if (method.getName().equals("release")) {
+                    released.add(server.hello(ControlPlane.PROTOCOL_VERSION).serverId() + "/" + arguments[1]);
                 }
                 try {
                     return method.invoke(server, arguments);

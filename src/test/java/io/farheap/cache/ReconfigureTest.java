@@ -5,7 +5,6 @@ import io.farheap.testing.TestDevice;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -19,7 +18,6 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** How requests travel changes while they do; histories of it are in {@link MigrationHistoryTest}. */
-@Timeout(120)
 class ReconfigureTest {
 
     private Cluster cluster;

@@ -17,9 +17,13 @@ final class RegisterHistory {
 
     private static final class Zone {
         long writeInvoked = Long.MIN_VALUE;
+        long writeResponded = Long.MAX_VALUE;
+        long firstReadResponse = Long.MAX_VALUE;
+        long lastReadInvocation = Long.MIN_VALUE;
         long firstResponse = Long.MAX_VALUE;
         long lastInvocation = Long.MIN_VALUE;
         boolean written;
+        int reads;
 
         void extend(long invoked, long responded) {
             firstResponse = Math.min(firstResponse, responded);
@@ -53,15 +57,16 @@ final class RegisterHistory {
         Zone zone = zones.computeIfAbsent(value, ignored -> new Zone());
         zone.written = true;
         zone.writeInvoked = invoked;
+        zone.writeResponded = responded;
         zone.extend(invoked, responded);
     }
 
     void read(long value, long invoked, long responded) {
         Zone zone = zones.computeIfAbsent(value, ignored -> new Zone());
         zone.extend(invoked, responded);
-        if (zone.firstResponse == Long.MAX_VALUE) {
-            zone.firstResponse = responded;
-        }
+        zone.reads++;
+        zone.firstReadResponse = Math.min(zone.firstReadResponse, responded);
+        zone.lastReadInvocation = Math.max(zone.lastReadInvocation, invoked);
     }
 
     /** @return what is wrong, or null */
@@ -71,10 +76,10 @@ final class RegisterHistory {
         for (Map.Entry<Long, Zone> entry : zones.entrySet()) {
             Zone zone = entry.getValue();
             if (!zone.written) {
-                return "a read returned " + Long.toHexString(entry.getKey()) + ", which nobody wrote";
+                return "a read returned " + describe(zone) + ", which nobody wrote";
             }
             if (zone.firstResponse < zone.writeInvoked) {
-                return "a read returned " + Long.toHexString(entry.getKey()) + " before it was written";
+                return "a read returned a value before it was written: " + describe(zone);
             }
             (zone.forward() ? forward : backward).add(zone);
         }
@@ -94,12 +99,13 @@ final class RegisterHistory {
         return null;
     }
 
+    /** The write and the reads apart: a zone alone does not tell which of them bounds it. */
     private String describe(Zone zone) {
-        for (Map.Entry<Long, Zone> entry : zones.entrySet()) {
-            if (entry.getValue() == zone) {
-                return Long.toHexString(entry.getKey()) + " [" + zone.low() + ", " + zone.high() + "]";
-            }
-        }
-        return "?";
+        long value = zones.entrySet().stream().filter(entry -> entry.getValue() == zone).findFirst().orElseThrow().getKey();
+        String write = !zone.written ? "not written" : zone.writeInvoked == Long.MIN_VALUE ? "there from the start" : "write invoked "
+            + zone.writeInvoked + ", " + (zone.writeResponded == Long.MAX_VALUE ? "its response is unknown" : "responded " + zone.writeResponded);
+        String reads = zone.reads == 0 ? "no reads" : zone.reads + " reads, the first response " + zone.firstReadResponse
+            + ", the last invocation " + zone.lastReadInvocation;
+        return Long.toHexString(value) + " (" + write + "; " + reads + ")";
     }
 }

@@ -5,7 +5,6 @@ import io.farheap.testing.TestDevice;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.Parameter;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -27,7 +26,6 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-@Timeout(60)
 @ParameterizedClass(name = "{0}")
 @MethodSource("io.farheap.cache.Configurations#all")
 class SessionTest {
@@ -283,6 +281,41 @@ class SessionTest {
         Thread.ofVirtual().start(use).join();
         assertNull(thrown.get());
         session.readBlocking(0, buffer, 0, 8);
+    }
+
+    @Test
+    void aThreadThatDoesNotOwnASessionDoesNotCloseIt() throws InterruptedException {
+        session.writeBlocking(0, buffer, 0, 8);
+        assertTrue(session.read(0, buffer, 8, 8, IGNORE, 0));
+        AtomicReference<Throwable> thrown = new AtomicReference<>();
+        Runnable close = () -> {
+            try {
+                session.close();
+                thrown.set(null);
+            } catch (Throwable e) {
+                thrown.set(e);
+            }
+        };
+        Thread.ofPlatform().start(close).join();
+        assertTrue(thrown.get() instanceof IllegalStateException, String.valueOf(thrown.get()));
+        // Nothing has changed: what was pending is, and more can be asked for.
+        assertEquals(1, session.pending());
+        session.drain();
+        session.readBlocking(0, buffer, 16, 8);
+        assertEquals(buffer.segment().get(JAVA_LONG, 0), buffer.segment().get(JAVA_LONG, 16));
+        session.release();
+        Thread.ofPlatform().start(close).join();
+        assertNull(thrown.get());
+        assertThrows(IllegalStateException.class, () -> session.readBlocking(0, buffer, 0, 8));
+        session.close();
+    }
+
+    @Test
+    void aSessionOfAThreadThatEndedIsClosedByAnother() throws InterruptedException {
+        Session left = cache.openSession();
+        Thread.ofPlatform().start(() -> left.readBlocking(0, buffer, 0, 8)).join();
+        left.close();
+        assertThrows(IllegalStateException.class, () -> left.readBlocking(0, buffer, 0, 8));
     }
 
     @Test

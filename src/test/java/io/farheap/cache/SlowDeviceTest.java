@@ -6,7 +6,6 @@ import io.farheap.testing.Needs;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.Parameter;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -19,11 +18,10 @@ import java.util.concurrent.atomic.AtomicBoolean;
 
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assertions.fail;
 
 /** Migrations that meet operations which the device executes late. */
-@Timeout(60)
 @Needs(Need.SOFTVERBS)
 @ParameterizedClass(name = "{0}")
 @MethodSource("io.farheap.cache.Configurations#ownThread")
@@ -33,11 +31,19 @@ class SlowDeviceTest {
     private CacheConfiguration configuration;
 
     private static final long LATE_NANOS = 500_000_000L;
+    /** Three such operations, one after the other, are what a migration may wait for: it gives up after ten seconds. */
+    private static final long LATEST_NANOS = 4 * LATE_NANOS;
+    private static final int MOST_MIGRATIONS = 20;
+
+    private static final long NONE = -1;
+    private static final long READ = Long.MAX_VALUE;
 
     private Cluster cluster;
     private Cache cache;
     private Session session;
     private Buffer buffer;
+    /** Of a write; tokens after it are a test's own. */
+    private long lastToken;
     private final List<Long> order = new ArrayList<>();
     private final Completion record = (token, status) -> {
         assertEquals(Status.OK, status);
@@ -76,59 +82,101 @@ class SlowDeviceTest {
     void aReadOfTheOldCopyCompletesBeforeThatIsZeroed() throws Exception {
         buffer.segment().set(JAVA_LONG, 0, 77);
         session.writeBlocking(64, buffer, 0, 8);
-        CompletableFuture<Void> migration = migrateSlowly();
-        awaitHeldWrite(migration);
-        // The copy ends long before this read of the old region does.
-        SoftverbsFaults.delayOperations(4 * LATE_NANOS);
-        session.read(64, buffer, 8, 8, record, 100);
-        SoftverbsFaults.delayOperations(0);
-        migration.get();
-        session.drain();
-        assertEquals(77, buffer.segment().get(JAVA_LONG, 8));
-        assertEquals(4 - 1, cluster.freeRegions(0));
+        whileTheRegionMoves((migration, source, late) -> {
+            int free = cluster.freeRegions(source);
+            if (awaitHeldWrite(migration) == NONE) {
+                return false;
+            }
+            // The copy ends long before this read of the old region does.
+            SoftverbsFaults.delayOperations(4 * late);
+            buffer.segment().set(JAVA_LONG, 8, 0);
+            session.read(64, buffer, 8, 8, record, READ);
+            SoftverbsFaults.delayOperations(0);
+            boolean begun = !migration.isDone();
+            migration.get();
+            session.drain();
+            assertEquals(77, buffer.segment().get(JAVA_LONG, 8));
+            assertEquals(free + 1, cluster.freeRegions(source));
+            return begun;
+        });
     }
 
     @Test
     void writesToTheMovingRegionWaitAndHoldBackNothingElse() throws Exception {
-        CompletableFuture<Void> migration = migrateSlowly();
-        long heldWrite = awaitHeldWrite(migration);
-        SoftverbsFaults.delayOperations(0);
-        long behindHeld = heldWrite + 1;
-        long sameRegion = heldWrite + 2;
-        long otherRegion = heldWrite + 3;
-        assertTrue(session.read(0, buffer, 8, 8, record, behindHeld));
-        assertTrue(session.read(64, buffer, 16, 8, record, sameRegion));
-        assertTrue(session.write(Cluster.REGION_BYTES, buffer, 0, 8, record, otherRegion));
-        while (!order.contains(otherRegion)) {
-            session.poll();
+        whileTheRegionMoves((migration, source, late) -> {
+            long heldWrite = awaitHeldWrite(migration);
+            SoftverbsFaults.delayOperations(0);
+            if (heldWrite == NONE) {
+                return false;
+            }
+            long behindHeld = heldWrite + 1;
+            long sameRegion = heldWrite + 2;
+            long otherRegion = heldWrite + 3;
+            lastToken = otherRegion;
+            assertTrue(session.read(0, buffer, 8, 8, record, behindHeld));
+            assertTrue(session.read(64, buffer, 16, 8, record, sameRegion));
+            assertTrue(session.write(Cluster.REGION_BYTES, buffer, 0, 8, record, otherRegion));
+            while (!order.contains(otherRegion)) {
+                session.poll();
+            }
+            assertTrue(order.contains(sameRegion) && order.indexOf(sameRegion) < order.indexOf(otherRegion), "issue order: " + order);
+            boolean moving = !order.contains(heldWrite) && !order.contains(behindHeld);
+            // What waits goes on only where the region is in its new place.
+            assertTrue(moving || cache.serverOf(0).equals(cluster.address(1 - source)), "held: " + order);
+            moving &= !migration.isDone();
+            migration.get();
+            session.drain();
+            assertTrue(order.indexOf(heldWrite) < order.indexOf(behindHeld), "order among the held: " + order);
+            assertEquals(heldWrite, buffer.segment().get(JAVA_LONG, 8));
+            return moving;
+        });
+    }
+
+    private interface Meeting {
+
+        /** @return whether it met the migration on its way */
+        boolean happens(CompletableFuture<Void> migration, int source, long late) throws Exception;
+    }
+
+    /**
+     * The first region moves, and its copy is late. How long this thread has to wait for its turn is up to the machine: where the region has
+     * moved before this thread was there, it moves back, and later.
+     */
+    private void whileTheRegionMoves(Meeting meeting) throws Exception {
+        for (int i = 0; i < MOST_MIGRATIONS; i++) {
+            int source = i % 2;
+            long late = Math.min(LATE_NANOS << i, LATEST_NANOS);
+            order.clear();
+            SoftverbsFaults.delayOperations(late);
+            CompletableFuture<Void> migration = CompletableFuture.runAsync(() -> cache.migrate(0, cluster.address(1 - source)));
+            boolean met = meeting.happens(migration, source, late);
+            SoftverbsFaults.delayOperations(0);
+            migration.get();
+            session.drain();
+            if (met) {
+                return;
+            }
         }
-        assertTrue(order.contains(sameRegion) && order.indexOf(sameRegion) < order.indexOf(otherRegion), "issue order: " + order);
-        assertTrue(!order.contains(heldWrite) && !order.contains(behindHeld), "held: " + order);
-        assertFalse(migration.isDone());
-        migration.get();
-        session.drain();
-        assertTrue(order.indexOf(heldWrite) < order.indexOf(behindHeld), "order among the held: " + order);
-        assertEquals(heldWrite, buffer.segment().get(JAVA_LONG, 8));
+        fail("each of " + MOST_MIGRATIONS + " migrations was over before anything could happen meanwhile");
     }
 
-    /** Operations posted from now on are late, so the copy takes its time. */
-    private CompletableFuture<Void> migrateSlowly() {
-        SoftverbsFaults.delayOperations(LATE_NANOS);
-        return CompletableFuture.runAsync(() -> cache.migrate(0, cluster.address(1)));
-    }
-
-    /** Writes to the moving region, one after the other, until one is held. @return its token, which is also what it writes */
+    /**
+     * Writes to the moving region, one after the other, until one is held.
+     *
+     * @return its token, which is also what it writes; {@link #NONE} where the region has moved
+     */
     private long awaitHeldWrite(CompletableFuture<Void> migration) {
-        long token = 0;
         while (true) {
-            buffer.segment().set(JAVA_LONG, 0, ++token);
-            assertTrue(session.write(0, buffer, 0, 8, record, token));
+            buffer.segment().set(JAVA_LONG, 0, ++lastToken);
+            assertTrue(session.write(0, buffer, 0, 8, record, lastToken));
             while (session.pending() > 0) {
-                assertFalse(migration.isDone(), "no write was held while the region moved");
                 if (session.held() > 0) {
-                    return token;
+                    return lastToken;
                 }
                 session.poll();
+            }
+            if (migration.isDone()) {
+                return NONE;
             }
         }
     }

@@ -13,7 +13,7 @@ import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 /** softverbs' faults, switched while this process runs. */
-final class SoftverbsFaults {
+public final class SoftverbsFaults {
 
     private static final MethodHandle CONTROL = Linker.nativeLinker().downcallHandle(
         SymbolLookup.libraryLookup(VerbsLibrary.softLibrary().toPath(), Arena.global()).findOrThrow("softverbs_control"),
@@ -23,7 +23,7 @@ final class SoftverbsFaults {
     }
 
     /** Every operation posted from now on is executed this much later. */
-    static void delayOperations(long nanos) {
+    public static void delayOperations(long nanos) {
         set("straggler=" + (nanos == 0 ? "0" : "1:" + nanos));
     }
 

@@ -2,7 +2,6 @@ package io.farheap.cache;
 
 import io.farheap.testing.TestDevice;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
@@ -11,7 +10,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** Batches that only ask for a wake-up. */
-@Timeout(120)
 class WakeUpTest {
 
     private static final int READS = 200;

@@ -6,7 +6,6 @@ import com.google.gson.JsonParser;
 import io.farheap.testing.Need;
 import io.farheap.testing.Needs;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
 
@@ -20,7 +19,6 @@ import java.util.Map;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-@Timeout(300)
 class BenchAblationTest {
 
     @TempDir

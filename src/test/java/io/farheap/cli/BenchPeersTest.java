@@ -5,7 +5,6 @@ import com.google.gson.JsonParser;
 import io.farheap.testing.Need;
 import io.farheap.testing.Needs;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 import java.io.IOException;
@@ -20,7 +19,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** The benchmark as a user runs it where nothing is installed. */
-@Timeout(120)
 @Needs(Need.HOST)
 class BenchPeersTest {
 
@@ -46,7 +44,8 @@ class BenchPeersTest {
             if (row.has("absent")) {
                 absent.put(row.get("peer").getAsString(), row.get("absent").getAsString());
             } else {
-                assertTrue(row.get("p50_ns").getAsDouble() > 0 && row.get("p99_ns").getAsDouble() > 0, row.toString());
+                // Without the time that reading the clock takes, which may be all.
+                assertTrue(row.get("p50_ns").getAsDouble() >= 0 && row.get("p99_ns").getAsDouble() > 0, row.toString());
                 measured.merge(row.get("peer").getAsString(), 1, Integer::sum);
             }
         });

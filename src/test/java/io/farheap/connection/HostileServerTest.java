@@ -1,19 +1,8 @@
 package io.farheap.connection;
 
-import io.farheap.memory.RegisteredMemory;
-import io.farheap.testing.TestDevice;
-import io.farheap.verbs.Access;
-import io.farheap.verbs.CompletionQueue;
-import io.farheap.verbs.Context;
-import io.farheap.verbs.Devices;
-import io.farheap.verbs.Endpoint;
-import io.farheap.verbs.ProtectionDomain;
-import io.farheap.verbs.QueuePair;
-import io.farheap.verbs.SendRequests;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 import java.lang.foreign.MemorySegment;
 import java.util.SplittableRandom;
@@ -25,52 +14,31 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** A server that answers whatever it likes: the client takes only what answers its batch, and gives up on the rest. */
-@Timeout(60)
 class HostileServerTest {
 
     private static final RingShape SHAPE = new RingShape(2, 16);
     private static final int RECORDS = 8;
     private static final int RECORD = 24;
 
-    private final Context context = Devices.open(TestDevice.client());
-    private final ProtectionDomain domain = context.allocateProtectionDomain();
-    private final CompletionQueue completions = context.createCompletionQueue(4, 1, null);
-    private final QueuePair queuePair = domain.createQueuePair(completions, 2, 0);
-    private final RegisteredMemory ring = RegisteredMemory.allocate(domain, "test-ring", SHAPE.requestRingBytes(),
-        Access.LOCAL_WRITE | Access.REMOTE_WRITE);
-    private final RegisteredMemory answer = RegisteredMemory.allocate(domain, "test-answer", SHAPE.responseSlotBytes(), Access.LOCAL_WRITE);
-    private final RegisteredMemory destination = RegisteredMemory.allocate(domain, "test-destination", 4096, Access.LOCAL_WRITE);
-    private final SendRequests requests = new SendRequests(1);
-    private BatchConnection client;
+    private final HostileServer server = new HostileServer(SHAPE);
+    private final BatchConnection client = server.client;
 
     @BeforeEach
-    void connect() {
-        client = BatchConnection.create(context, null, SHAPE, 0);
-        Endpoint endpoint = client.endpoint();
-        queuePair.connect(endpoint);
-        client.connect(queuePair.endpoint(), ring.address(), ring.remoteKey());
-        destination.segment().fill((byte) 0x77);
+    void send8Reads() {
+        server.destination().fill((byte) 0x77);
         for (int i = 0; i < RECORDS; i++) {
-            client.addRead(0, 0, RECORD, destination.address() + i * RECORD);
+            client.addRead(0, 0, RECORD, server.destinationAddress() + i * RECORD);
         }
         assertTrue(client.send());
     }
 
     @AfterEach
     void close() {
-        client.close();
-        queuePair.close();
-        requests.close();
-        answer.close();
-        ring.close();
-        destination.close();
-        completions.close();
-        domain.close();
-        context.close();
+        server.close();
     }
 
     private MemorySegment message() {
-        return answer.segment();
+        return server.message();
     }
 
     /** An answer as it should be, with {@code statuses} at its end where asked for. */
@@ -81,24 +49,18 @@ class HostileServerTest {
         }
         long hash = BatchFormat.start();
         for (int i = 0; i < RECORDS; i++) {
-            hash = Payload.hash(answer.address() + BatchFormat.HEADER_BYTES + (long) i * RECORD, RECORD, hash);
+            hash = Payload.hash(server.messageAddress() + BatchFormat.HEADER_BYTES + (long) i * RECORD, RECORD, hash);
         }
         if (statuses) {
             message().set(JAVA_LONG, bytes, 0x0001_0000_0000_0000L);
-            hash = Payload.hash(answer.address() + bytes, RECORDS, hash);
+            hash = Payload.hash(server.messageAddress() + bytes, RECORDS, hash);
             bytes += RECORDS;
         }
         BatchFormat.header(message(), 0, sequence, BatchFormat.summary(bytes, RECORDS, statuses ? BatchFormat.STATUSES : 0), hash);
     }
 
     private void send() {
-        requests.prepare(0, SendRequests.WRITE, SendRequests.SIGNALED, answer.address(), SHAPE.responseSlotBytes(), answer.localKey(),
-            client.responseAddress() + RingShape.CONTROL_BYTES + SHAPE.responseSlotBytes(), client.responseKey());
-        assertEquals(0, queuePair.postUnbounded(requests, 0));
-        while (completions.poll() == 0) {
-            Thread.onSpinWait();
-        }
-        assertEquals(0, completions.status(0));
+        server.send(1);
     }
 
     private int finishAll() {
@@ -116,8 +78,8 @@ class HostileServerTest {
         assertEquals(1, client.receive());
         assertTrue(client.ready() == RECORDS && client.succeeded());
         assertEquals(RECORDS, finishAll());
-        assertEquals(BatchFormat.HEADER_BYTES, destination.segment().get(JAVA_LONG, 0));
-        assertEquals((byte) 0x77, destination.segment().get(JAVA_BYTE, RECORDS * RECORD));
+        assertEquals(BatchFormat.HEADER_BYTES, server.destination().get(JAVA_LONG, 0));
+        assertEquals((byte) 0x77, server.destination().get(JAVA_BYTE, RECORDS * RECORD));
     }
 
     @Test
@@ -155,8 +117,8 @@ class HostileServerTest {
             answered += client.receive();
         }
         assertEquals(0, answered, "seed " + seed);
-        for (int at = RECORDS * RECORD; at < 4096; at++) {
-            assertEquals((byte) 0x77, destination.segment().get(JAVA_BYTE, at), "seed " + seed);
+        for (int at = RECORDS * RECORD; at < HostileServer.DESTINATION_BYTES; at++) {
+            assertEquals((byte) 0x77, server.destination().get(JAVA_BYTE, at), "seed " + seed);
         }
         assertFalse(client.succeeded());
         assertEquals(BatchConnection.LOST, client.status(client.head()));
@@ -169,13 +131,7 @@ class HostileServerTest {
         int asked = 0;
         while (client.requestWakeUp()) {
             assertTrue(++asked < 10);
-            requests.prepare(0, SendRequests.WRITE_WITH_IMMEDIATE, SendRequests.SIGNALED, answer.address(), 8, answer.localKey(),
-                client.responseAddress(), client.responseKey());
-            assertEquals(0, queuePair.postUnbounded(requests, 0));
-            while (completions.poll() == 0) {
-                Thread.onSpinWait();
-            }
-            assertEquals(0, completions.status(0));
+            server.wake();
         }
         assertTrue(asked > 0);
         client.fail();
@@ -185,7 +141,7 @@ class HostileServerTest {
     /** A server that is gone, or never answers, does not keep the client waiting once its end of the connection is gone. */
     @Test
     void aServerThatIsGoneIsNoticed() {
-        queuePair.close();
+        server.disconnect();
         while (!client.failed()) {
             client.receive();
         }

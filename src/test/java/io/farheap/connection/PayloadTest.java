@@ -12,6 +12,7 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 class PayloadTest {
@@ -98,6 +99,47 @@ class PayloadTest {
                 }
             }
         }
+    }
+
+    /** One after another from the start of a batch, words all alike or zero: each word counts, and none is lost on those that follow. */
+    @Test
+    void wordsAlikeAreInTheHash() {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment batch = arena.allocate(BYTES, 64);
+            MemorySegment copy = arena.allocate(BYTES, 64);
+            for (long value : new long[] {0, 1, -1, 0x0000_0100_0000_002AL, random.nextLong()}) {
+                for (int first = 8; first <= 128; first += 8) {
+                    for (int second = 8; second <= 128; second += 8) {
+                        int bytes = first + second + 8;
+                        for (int at = 0; at < bytes; at += 8) {
+                            batch.set(JAVA_LONG, at, value);
+                        }
+                        long hash = hashOfThree(batch, copy, first, second);
+                        for (int at = 0; at < bytes; at += 8) {
+                            for (long other : new long[] {0, value + 1, ~value, value ^ 1L << random.nextInt(64)}) {
+                                if (other != value) {
+                                    batch.set(JAVA_LONG, at, other);
+                                    assertNotEquals(hash, hashOfThree(batch, copy, first, second), "word " + at / 8 + " of records of " + first
+                                        + ", " + second + " and 8 bytes, " + value + " and there " + other);
+                                }
+                            }
+                            batch.set(JAVA_LONG, at, value);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    private static long hashOfThree(MemorySegment batch, MemorySegment copy, int first, int second) {
+        long from = batch.address();
+        long hash = Payload.hash(from, first, BatchFormat.start());
+        hash = Payload.hash(from + first, second, hash);
+        hash = Payload.hash(from + first + second, 8, hash);
+        long copied = Payload.toMemory(from, copy.address(), first, BatchFormat.start());
+        copied = Payload.fromMemory(from + first, copy.address(), second, copied);
+        assertEquals(hash, Payload.fromRegion(from + first + second, copy.address(), 8, copied));
+        return hash;
     }
 
     /** A reader of a word at a multiple of 8 sees what one write stored, however the write lies. */

@@ -78,12 +78,16 @@ class ControlRoundTripTest {
         assertEquals(-8192L, ring.ringAddress());
         assertEquals(-9, ring.ringKey());
 
-        List<RegionGrant> grants = client.allocate(LEASE, 2);
-        assertEquals(List.of("allocate", LEASE, 2), lastCall());
+        List<RegionGrant> grants = client.allocate(LEASE, 2, -11L);
+        assertEquals(List.of("allocate", LEASE, 2, -11L), lastCall());
         assertEquals(List.of(new RegionGrant(0, 0xFFFF_FFFF_0000_0000L, 0x8000_0000, 1L << 30),
             new RegionGrant(1, 0xFFFF_FFFF_0000_0001L, 0x8000_0001, 1L << 30)), grants);
+        client.release(LEASE, 1, -11L);
+        assertEquals(List.of("release", LEASE, 1, -11L), lastCall());
         client.release(LEASE, 1);
-        assertEquals(List.of("release", LEASE, 1), lastCall());
+        assertEquals(List.of("release", LEASE, 1, ControlPlane.ANY_ALLOCATION), lastCall());
+        client.abandon(LEASE, -11L);
+        assertEquals(List.of("abandon", LEASE, -11L), lastCall());
 
         Ticket ticket = client.export(LEASE, 3);
         assertEquals(List.of("export", LEASE, 3), lastCall());
@@ -94,7 +98,7 @@ class ControlRoundTripTest {
         assertEquals(List.of("openPull", 16, end.toString()), lastCall());
         assertEquals(-3L, source.pullId());
         assertSameEnd(source.source());
-        assertEquals(-4096L, source.remoteAddress());
+        assertEquals(-1L << 30, source.remoteAddress());
         assertEquals(-5, source.rkey());
         assertEquals(1L << 30, source.length());
         client.closePull(-3L);
@@ -158,22 +162,22 @@ class ControlRoundTripTest {
     @Test
     void aLongPullHoldsUpNobody() throws Exception {
         CompletableFuture<PullResult> pull = CompletableFuture.supplyAsync(() -> client.pull(LEASE, 1, "h:1", new byte[16]));
-        assertTrue(plane.pullHasBegun.await(5, TimeUnit.SECONDS));
+        assertTrue(plane.pullHasBegun.await(60, TimeUnit.SECONDS));
 
         client.renewLease(LEASE);
 
         plane.pullMayEnd.countDown();
-        assertEquals(1L << 30, pull.get(5, TimeUnit.SECONDS).bytes());
+        assertEquals(1L << 30, pull.get(60, TimeUnit.SECONDS).bytes());
     }
 
     @Test
     void closingTheClientAbandonsItsCalls() throws Exception {
         CompletableFuture<PullResult> pull = CompletableFuture.supplyAsync(() -> client.pull(LEASE, 1, "h:1", new byte[16]));
-        assertTrue(plane.pullHasBegun.await(5, TimeUnit.SECONDS));
+        assertTrue(plane.pullHasBegun.await(60, TimeUnit.SECONDS));
 
         client.close();
 
-        ExecutionException e = assertThrows(ExecutionException.class, () -> pull.get(5, TimeUnit.SECONDS));
+        ExecutionException e = assertThrows(ExecutionException.class, () -> pull.get(60, TimeUnit.SECONDS));
         assertEquals(Code.CANCELLED, assertInstanceOf(ControlException.class, e.getCause()).code());
         ControlException later = assertThrows(ControlException.class, () -> client.renewLease(LEASE));
         assertEquals(Code.CANCELLED, later.code());

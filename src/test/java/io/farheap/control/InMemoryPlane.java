@@ -4,11 +4,15 @@ import io.farheap.control.ControlException.Code;
 import io.farheap.verbs.Endpoint;
 
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.stream.IntStream;
 
-/** A control plane that remembers what it was asked and answers with fixed values; {@link #failWith} makes every call fail. */
+/**
+ * A control plane that remembers what it was asked and answers with fixed values; {@link #failWith} makes every call
+ * fail, and calls named in {@link #hanging} hang until {@link #mayGoOn}.
+ */
 final class InMemoryPlane implements ControlPlane {
 
     static final Endpoint SERVER_END = new Endpoint(0xFFFFFF, 0, 0xFFFF, gid(0x80), 5, 255, 1);
@@ -17,7 +21,9 @@ final class InMemoryPlane implements ControlPlane {
     final CountDownLatch pullMayEnd = new CountDownLatch(1);
     final CountDownLatch pullHasBegun = new CountDownLatch(1);
     volatile long leaseNanos = 300_000_000L;
-    volatile RuntimeException failWith;
+    volatile Throwable failWith;
+    volatile Set<String> hanging = Set.of();
+    final CountDownLatch mayGoOn = new CountDownLatch(1);
 
     static byte[] gid(int first) {
         byte[] gid = new byte[Endpoint.GID_BYTES];
@@ -28,10 +34,32 @@ final class InMemoryPlane implements ControlPlane {
     }
 
     private void called(Object... call) {
+        Throwable failure = failWith;
         calls.add(List.of(call));
-        if (failWith != null) {
-            throw failWith;
+        if (hanging.contains((String) call[0])) {
+            hang();
         }
+        if (failure != null) {
+            throw InMemoryPlane.<RuntimeException>unchecked(failure);
+        }
+    }
+
+    private void hang() {
+        try {
+            mayGoOn.await();
+        } catch (InterruptedException e) {
+            throw new ControlException(Code.CANCELLED, "interrupted", e);
+        }
+    }
+
+    @SuppressWarnings("unchecked")
+    private static <E extends Throwable> E unchecked(Throwable failure) throws E {
+        throw (E) failure;
+    }
+
+    /** How many calls of a kind have come. */
+    long count(String name) {
+        return calls.stream().filter(call -> ((List<?>) call).getFirst().equals(name)).count();
     }
 
     @Override
@@ -78,16 +106,21 @@ final class InMemoryPlane implements ControlPlane {
     }
 
     @Override
-    public List<RegionGrant> allocate(long leaseId, int regions) {
-        called("allocate", leaseId, regions);
+    public List<RegionGrant> allocate(long leaseId, int regions, long allocationId) {
+        called("allocate", leaseId, regions, allocationId);
         return IntStream.range(0, regions)
             .mapToObj(i -> new RegionGrant(i, 0xFFFF_FFFF_0000_0000L + i, 0x8000_0000 + i, 1L << 30))
             .toList();
     }
 
     @Override
-    public void release(long leaseId, int regionId) {
-        called("release", leaseId, regionId);
+    public void release(long leaseId, int regionId, long allocationId) {
+        called("release", leaseId, regionId, allocationId);
+    }
+
+    @Override
+    public void abandon(long leaseId, long allocationId) {
+        called("abandon", leaseId, allocationId);
     }
 
     @Override
@@ -99,7 +132,7 @@ final class InMemoryPlane implements ControlPlane {
     @Override
     public PullSource openPull(byte[] token, Endpoint puller) {
         called("openPull", token.length, puller.toString());
-        return new PullSource(-3L, SERVER_END, -4096L, -5, 1L << 30);
+        return new PullSource(-3L, SERVER_END, -1L << 30, -5, 1L << 30);
     }
 
     @Override

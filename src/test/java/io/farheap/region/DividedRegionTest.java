@@ -1,5 +1,7 @@
 package io.farheap.region;
 
+import io.farheap.control.RegionGrant;
+
 import org.junit.jupiter.api.Test;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
@@ -20,7 +22,7 @@ class DividedRegionTest {
     private final RemoteRegion third = region(3);
 
     private static RemoteRegion region(int id) {
-        return new RemoteRegion(null, 0, id, 0, 0);
+        return new RemoteRegion(null, 0, new RegionGrant(id, 0, 0, 0), 0);
     }
 
     private DividedRegion moving() {

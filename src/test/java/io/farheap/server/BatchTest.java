@@ -10,7 +10,6 @@ import io.farheap.testing.TestDevice;
 import io.farheap.thread.Idle;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -28,14 +27,14 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assertions.fail;
 
 /** Batches between clients and a memory server's threads. */
-@Timeout(120)
 class BatchTest {
 
     private static final int REGION = 64 << 10;
     private static final int REGIONS = 4;
-    private static final long LEASE = TestDevice.patience(3_000_000_000L);
+    private static final long LEASE = 300_000_000_000L;
 
     private MemoryServer server;
 
@@ -62,7 +61,8 @@ class BatchTest {
             byte[] model = new byte[REGION];
             long[] places = new long[batches.entries()];
             byte[][] expected = new byte[batches.entries()][];
-            int operations = TestDevice.scaled(20_000);
+            // Of few in flight there are few: each turn takes one of the machine's scheduler.
+            int operations = TestDevice.scaled(Math.min(20_000, 1_000 * batches.entries()));
             for (int i = 0; i < operations; i++) {
                 while (!batches.hasRoom()) {
                     batches.send();
@@ -252,12 +252,14 @@ class BatchTest {
     }
 
     private static void awaitNoCpu() throws InterruptedException {
-        long used = -1;
-        for (int i = 0; i < 600 && used != cpuOfServerThreads(); i++) {
-            used = cpuOfServerThreads();
+        for (int i = 0; i < 1_200; i++) {
+            long used = cpuOfServerThreads();
             Thread.sleep(50);
+            if (used == cpuOfServerThreads()) {
+                return;
+            }
         }
-        assertEquals(used, cpuOfServerThreads(), "an idle thread's CPU time");
+        fail("an idle thread uses the processor all the time");
     }
 
     private static long cpuOfServerThreads() {
@@ -293,23 +295,22 @@ class BatchTest {
     @Test
     @Needs(Need.HOST)
     void servingAllocatesNothing() {
-        start(1, Idle.PARK);
+        // Falling asleep and waking up allocate, the oftener the busier the machine; requests do not.
+        start(1, Idle.SPIN);
         try (BatchClient client = new BatchClient(server, new RingShape(4, 64), 1)) {
             int region = client.allocate().regionId();
             run(client, region);
-            long server = 0;
-            long mine = 0;
+            ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
             // The JVM counts allocation buffers, and a compilation may deoptimise once.
             long least = Long.MAX_VALUE;
-            for (int round = 0; round < 5; round++) {
-                server = allocatedByServerThreads();
-                mine = ((ThreadMXBean) ManagementFactory.getThreadMXBean()).getCurrentThreadAllocatedBytes();
+            for (int round = 0; round < 20 && least > 0; round++) {
+                long server = allocatedByServerThreads();
+                long mine = threads.getCurrentThreadAllocatedBytes();
                 run(client, region);
-                mine = ((ThreadMXBean) ManagementFactory.getThreadMXBean()).getCurrentThreadAllocatedBytes() - mine;
+                mine = threads.getCurrentThreadAllocatedBytes() - mine;
                 least = Math.min(least, mine + allocatedByServerThreads() - server);
             }
-            // Falling asleep and waking up allocate; a hundred thousand requests do not.
-            assertTrue(least < 64 << 10, least + " bytes");
+            assertEquals(0, least, "bytes in the round that allocated least");
         }
     }
 

@@ -12,7 +12,6 @@ import io.farheap.verbs.WcStatus;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -26,14 +25,13 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** Clients that write anything into their message rings: they lose that connection, touch nothing, and nobody else notices. */
-@Timeout(120)
 class MalformedBatchTest {
 
     private static final int HEADER = BatchFormat.HEADER_BYTES;
     private static final int CHECKSUM = 16;
     private static final int REGION = 64 << 10;
     private static final int REGIONS = 4;
-    private static final long LEASE = TestDevice.patience(5_000_000_000L);
+    private static final long LEASE = 300_000_000_000L;
 
     private MemoryServer server;
     private BatchClient good;
@@ -152,7 +150,7 @@ class MalformedBatchTest {
     }
 
     private static void awaitAnswer(HostileClient client) throws InterruptedException {
-        for (int i = 0; i < 1000 && !client.answered(); i++) {
+        for (int i = 0; i < 6_000 && !client.answered(); i++) {
             Thread.sleep(10);
         }
         assertTrue(client.answered());

@@ -17,7 +17,6 @@ import io.farheap.verbs.Devices;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.LockSupport;
@@ -27,13 +26,13 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** A region of one server, copied by another. */
-@Timeout(60)
 class PullTest {
 
     private static final long REGION = 4 << 20;
-    private static final long LEASE = TestDevice.patience(3_000_000_000L);
+    private static final long LEASE = 300_000_000_000L;
     private static final long TICKET = 30_000_000_000L;
     private static final long SHORT_TICKET = 50_000_000L;
+    private static final long PULL = 60_000_000_000L;
 
     /** A server with its sockets and a client of it. */
     private static final class Site implements AutoCloseable {
@@ -44,7 +43,13 @@ class PullTest {
         final LeaseKeeper keeper;
 
         Site(long regionBytes, long ticketNanos) {
-            server = MemoryServer.open(new ServerOptions(regionBytes * 2, regionBytes, LEASE, TestDevice.server(), "site"), ticketNanos);
+            this(regionBytes, ticketNanos, PULL);
+        }
+
+        Site(long regionBytes, long ticketNanos, long pullNanos) {
+            server = MemoryServer.open(new ServerOptions(regionBytes * 2, regionBytes, LEASE, TestDevice.server(),
+                "site"), ticketNanos,
+                pullNanos);
             control = ControlServer.start("127.0.0.1:0", server);
             plane = ControlClient.connect(control.address());
             client = new TestClient(plane);
@@ -162,6 +167,27 @@ class PullTest {
                 () -> fresh.plane.pull(fresh.lease(), to.regionId(), hasty.control.address(), ticket.token()));
             assertEquals(Code.TICKET_REFUSED, e.code());
             assertTrue(e.getMessage().contains("50 ms"), e.getMessage());
+        }
+    }
+
+    /** Nobody takes it: what it holds goes, and who comes too late is told so. */
+    @Test
+    void aPreparedPullThatIsNotBegunEnds() throws Exception {
+        try (Site hasty = new Site(REGION, TICKET, 1); PullLeader leader = new PullLeader()) {
+            RegionGrant into = hasty.client.allocate();
+            byte[] token = export();
+            leader.prepare(hasty.plane, hasty.lease(), into, old.control.address(), token, 0, REGION);
+            long start = System.nanoTime();
+            while (hasty.server.budgets().pulls().lent() > 0) {
+                assertTrue(System.nanoTime() - start < 30_000_000_000L, "the pull is still there");
+                Thread.sleep(10);
+            }
+            ControlException e = refused(() -> hasty.plane.pull(hasty.lease(), into.regionId(), old.control.address(),
+                token));
+            assertEquals(Code.TICKET_REFUSED, e.code());
+            assertTrue(e.getMessage().contains("not begun in time"), e.getMessage());
+            hasty.plane.pull(hasty.lease(), into.regionId(), old.control.address(), export());
+            hasty.client.assertFilled(into, 1);
         }
     }
 

@@ -33,6 +33,12 @@ class ServerOptionsTest {
     }
 
     @Test
+    void aLimitIsNotNegative() {
+        String message = assertThrows(IllegalArgumentException.class, () -> new ServerLimits(0, -7, 0)).getMessage();
+        assertTrue(message.contains("-7 queue pairs") && message.contains("at least 1"), message);
+    }
+
+    @Test
     void moreMemoryThanTheMachineHasIsRefusedBeforeItIsTaken() {
         ServerOptions huge = new ServerOptions(1L << 50, 1L << 30, SECOND, "", "s");
         String message = assertThrows(IllegalArgumentException.class, () -> MemoryServer.open(huge)).getMessage();

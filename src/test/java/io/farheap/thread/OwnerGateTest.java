@@ -1,15 +1,17 @@
 package io.farheap.thread;
 
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** Owner and claimers add to one plain counter: a lost addition means that two were inside at once. */
-@Timeout(60)
 class OwnerGateTest {
 
     private static final int CLAIMS = 3_000;
@@ -20,6 +22,7 @@ class OwnerGateTest {
     @Test
     void excludesOwnerAndClaimers() throws InterruptedException {
         AtomicBoolean stop = new AtomicBoolean();
+        CountDownLatch begun = new CountDownLatch(1);
         long[] entered = new long[1];
         Thread owner = Thread.ofPlatform().start(() -> {
             while (!stop.get()) {
@@ -27,8 +30,10 @@ class OwnerGateTest {
                 counter++;
                 gate.exit();
                 entered[0]++;
+                begun.countDown();
             }
         });
+        begun.await();
         Thread[] claimers = new Thread[2];
         for (int i = 0; i < claimers.length; i++) {
             claimers[i] = Thread.ofPlatform().start(() -> {
@@ -50,6 +55,36 @@ class OwnerGateTest {
         owner.join();
         assertTrue(entered[0] > 0);
         assertEquals(entered[0] + 2L * CLAIMS, counter);
+    }
+
+    /** As where a filter of system calls lets membarrier be registered, and not be used. */
+    @Test
+    void aClaimWhoseFenceFailsIsNone() throws InterruptedException {
+        IllegalStateException failure = new IllegalStateException("no membarrier");
+        AtomicBoolean failing = new AtomicBoolean(true);
+        OwnerGate gate = new OwnerGate(() -> {
+            if (failing.get()) {
+                throw failure;
+            }
+        });
+        assertSame(failure, assertThrows(IllegalStateException.class, gate::claim));
+        Thread owner = Thread.ofPlatform().daemon().start(() -> {
+            gate.enter();
+            counter = 1;
+            gate.exit();
+        });
+        owner.join(30_000);
+        assertFalse(owner.isAlive(), "the gate is claimed still");
+        assertEquals(1, counter);
+        failing.set(false);
+        Thread claimer = Thread.ofPlatform().daemon().start(() -> {
+            gate.claim();
+            counter = 2;
+            gate.unclaim();
+        });
+        claimer.join(30_000);
+        assertFalse(claimer.isAlive(), "claimers are kept out still");
+        assertEquals(2, counter);
     }
 
     @Test

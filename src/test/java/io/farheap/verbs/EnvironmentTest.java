@@ -5,7 +5,6 @@ import io.farheap.testing.Need;
 import io.farheap.testing.Needs;
 import io.farheap.testing.Shell;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 import java.nio.file.Path;
 
@@ -13,7 +12,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** A machine that is not set up for RDMA gets one sentence that names the remedy. Each case is a JVM of its own. */
-@Timeout(300)
 @Needs({Need.GUEST, Need.SYSTEM})
 class EnvironmentTest {
 

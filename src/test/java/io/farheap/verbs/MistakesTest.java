@@ -5,7 +5,6 @@ import io.farheap.posix.Errno;
 import io.farheap.testing.Need;
 import io.farheap.testing.Needs;
 import io.farheap.verbs.binding.ibverbs;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -16,7 +15,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
  * What comes of each mistake, in one table for every device: softverbs must say what the kernel and hardware say. A mistake either
  * ends in a completion with a status, or is refused in the post with an errno.
  */
-@Timeout(120)
 @Needs(Need.ATOMICS)
 class MistakesTest {
 

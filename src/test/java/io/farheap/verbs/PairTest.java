@@ -4,7 +4,6 @@ import io.farheap.testing.Need;
 import io.farheap.testing.Needs;
 import io.farheap.testing.TestDevice;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 import java.util.Arrays;
 
@@ -15,7 +14,6 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** Queue pairs of the clients' and the servers' device: one device on a single host, two where there are two. */
-@Timeout(120)
 class PairTest {
 
     private static final int BYTES = 1 << 20;

@@ -78,7 +78,8 @@ final class TimedPeer implements Contestant {
         double expected = known.containsKey(bytes) ? known.get(bytes) : nanos(operation, FIRST_TRY) / FIRST_TRY;
         int block = (int) Math.clamp(BLOCK_NANOS / Math.max(expected, 1), 1, MAX_BLOCK);
         int count = 0;
-        for (long end = System.nanoTime() + turnNanos; count < MAX_SAMPLES && System.nanoTime() - end < 0; count++) {
+        // At least one: on a busy machine the turn may be over before it has begun, and figures of the last one be left.
+        for (long end = System.nanoTime() + turnNanos; count == 0 || count < MAX_SAMPLES && System.nanoTime() - end < 0; count++) {
             double nanos = nanos(operation, block);
             blocks[count] = Math.max(0, nanos - clockNanos) / block;
             singles[count] = block == 1 ? nanos : nanos(operation, 1);

@@ -1,13 +1,12 @@
 package io.farheap.cli.slo;
 
 import io.farheap.cli.bench.BenchReport;
+import io.farheap.cli.progress.Progress;
 import io.farheap.slo.Measurement;
 import io.farheap.slo.ModelMeasurer;
 import io.farheap.slo.ModelSubject;
 import io.farheap.slo.PerformanceModel;
 import me.tongfei.progressbar.ProgressBar;
-import me.tongfei.progressbar.ProgressBarBuilder;
-import me.tongfei.progressbar.ProgressBarStyle;
 
 import java.io.IOException;
 import java.io.PrintStream;
@@ -52,8 +51,8 @@ public final class ModelRun {
     private void progress(int done, int left, int atMost) {
         if (bar == null && atMost > 0) {
             before = done;
-            bar = new ProgressBarBuilder().setTaskName("measuring").setInitialMax(done + atMost).startsFrom(done, Duration.ZERO).setUnit(" measurements", 1)
-                .setStyle(ProgressBarStyle.ASCII).setUpdateIntervalMillis(500).build();
+            bar = Progress.bar("measuring", done + atMost).startsFrom(done, Duration.ZERO).setUnit(" measurements", 1)
+                .setUpdateIntervalMillis(500).build();
         } else if (bar == null) {
             before = done;
         } else {

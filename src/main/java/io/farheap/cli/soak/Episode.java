@@ -11,7 +11,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
 import java.util.SplittableRandom;
-import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Consumer;
 import java.util.function.Predicate;
 
 /**
@@ -25,9 +25,18 @@ final class Episode {
         private static final long serialVersionUID = 1L;
     }
 
+    /** Takes a client's regions when its lease has ended. */
+    interface Claimer {
+        Claim claim(Neighbour from);
+    }
+
     private static final int TICK_MILLIS = 20;
+    private static final int MAX_NEIGHBOURS = 2;
+    private static final int MIN_NEIGHBOUR_REGIONS = 8;
+    private static final int MAX_NEIGHBOUR_REGIONS = 12;
 
     private final SplittableRandom random;
+    private final SoakHost host;
     private final List<SoakServer> servers;
     private final long regionBytes;
     private final int maxRegions;
@@ -38,22 +47,25 @@ final class Episode {
     private final boolean weakOrder;
     private final boolean stragglers;
     private final boolean queuePairErrors;
-    private final boolean kill;
-    private final Set<String> killed = ConcurrentHashMap.newKeySet();
+    private final Outages outages;
+    private final Waits waits;
 
     /** @param maxRegions that any one of the servers has room for */
-    Episode(SplittableRandom random, List<SoakServer> servers, long regionBytes, int maxRegions, Faults faults, Problems problems) {
+    Episode(SplittableRandom random, SoakHost host, List<SoakServer> servers, long regionBytes, int maxRegions,
+            Faults faults, Waits waits, Problems problems, Consumer<String> log) {
         this.random = random;
+        this.host = host;
         this.servers = servers;
         this.regionBytes = regionBytes;
         this.maxRegions = maxRegions;
         this.faults = faults;
+        this.waits = waits;
         this.problems = problems;
         this.configuration = RandomConfigurations.next(random);
         this.weakOrder = faults.orderIsFree() && random.nextBoolean();
         this.stragglers = faults.possible() && random.nextBoolean();
         this.queuePairErrors = faults.possible() && random.nextBoolean();
-        this.kill = random.nextInt(3) == 0;
+        this.outages = new Outages(random.split(), host.leaseNanos(), log);
     }
 
     /** How its requests travel and what disturbs them, in words. */
@@ -69,22 +81,49 @@ final class Episode {
         if (queuePairErrors) {
             all.add("queue pair errors");
         }
-        if (kill) {
-            all.add("kill -9");
+        if (outages.any()) {
+            all.add(outages.toString());
         }
         return configuration + ", " + (all.isEmpty() ? "no faults" : String.join(", ", all));
     }
 
     /** Servers that did not survive it. */
     Set<String> killed() {
-        return killed;
+        return outages.dead();
     }
 
     EpisodeResult run(long nanos) throws InterruptedException, StuckException {
-        try (Cache cache = builder().create()) {
+        List<Neighbour> neighbours = new ArrayList<>();
+        try (outages) {
+            return run(nanos, neighbours);
+        } finally {
+            neighbours.forEach(Neighbour::close);
+            faults.none();
+        }
+    }
+
+    private Neighbour neighbour() {
+        List<String> addresses = new ArrayList<>(servers.stream().map(SoakServer::address).toList());
+        for (int leave = random.nextInt(addresses.size()); leave > 0; leave--) {
+            addresses.remove(random.nextInt(addresses.size()));
+        }
+        int regions = random.nextInt(MIN_NEIGHBOUR_REGIONS, MAX_NEIGHBOUR_REGIONS + 1);
+        return new Neighbour(host, random.nextLong(), regions, regionBytes, addresses, problems);
+    }
+
+    private EpisodeResult run(long nanos, List<Neighbour> neighbours) throws InterruptedException, StuckException {
+        try (Cache cache = Retry.until(System.nanoTime() + Worker.PATIENCE_NANOS, builder()::create)) {
+            for (int count = 1 + random.nextInt(MAX_NEIGHBOURS); count > 0; count--) {
+                Neighbour neighbour = neighbour();
+                neighbours.add(neighbour);
+                // One after the other: starting takes all of a small machine.
+                neighbour.awaitHolding();
+            }
             Layout layout = new Layout(cache.capacity(), 4, random.split());
-            Migrator migrator = new Migrator(cache, random.split(), queuePairErrors || kill, problems);
-            Predicate<Part> mayBeLost = part -> mayBeLost(cache, migrator, part);
+            Migrator migrator = new Migrator(cache, random.split(), queuePairErrors || outages.any(), problems);
+            Visitor visitor = new Visitor(cache.servers(), regionBytes, random.split(),
+                server -> queuePairErrors || outages.disturbed(server), waits, problems);
+            Predicate<Part> mayBeLost = part -> part.touches(regionBytes, region -> mayBeLost(cache, migrator, region));
             Client.Opener blocking = finished -> new BlockingClient(cache, finished);
             List<Worker> workers = List.of(
                 worker("asynchronous session", cache, finished -> new SessionClient(cache, finished), layout, 0, mayBeLost),
@@ -97,23 +136,30 @@ final class Episode {
                     : Thread.ofPlatform().daemon().name(worker.name()).start(worker));
             }
             Thread moving = Thread.ofPlatform().daemon().name("migrator").start(migrator);
-            disturb(System.nanoTime() + nanos, nanos, workers, threads);
+            Thread visiting = Thread.ofPlatform().daemon().name("visitor").start(visitor);
+            disturb(System.nanoTime() + nanos, nanos, workers, threads, neighbours);
+            visitor.stop();
             migrator.stop();
+            join(visiting, "the visitor");
             join(moving, "the migrator");
             workers.forEach(Worker::stop);
             for (int i = 0; i < threads.size(); i++) {
                 join(threads.get(i), workers.get(i).name());
             }
+            long neighboursOperations = 0;
+            for (Neighbour neighbour : neighbours) {
+                Tenant.Result result = neighbour.end(outages.gone(), waits);
+                neighboursOperations += result == null ? 0 : result.operations();
+            }
             checkAll(cache, layout, mayBeLost);
-            if (killed.isEmpty() && !problems.any() && cache.servers().size() > 1) {
+            if (outages.gone().isEmpty() && !problems.any() && cache.servers().size() > 1) {
                 cache.retire(cache.servers().getFirst(), one -> { });
                 checkAll(cache, layout, mayBeLost);
             }
-            return new EpisodeResult(workers.stream().mapToLong(Worker::operations).sum(), migrator.moved(),
-                workers.stream().mapToLong(Worker::recoveries).sum(),
-                layout.all().stream().filter(Part::lost).mapToLong(Part::bytes).sum());
-        } finally {
-            faults.none();
+            return new EpisodeResult(workers.stream().mapToLong(Worker::operations).sum(), neighboursOperations,
+                migrator.moved(), workers.stream().mapToLong(Worker::recoveries).sum(),
+                layout.all().stream().filter(Part::lost).mapToLong(Part::bytes).sum(), outages.shortOnes(),
+                outages.longestHeldNanos());
         }
     }
 
@@ -125,30 +171,32 @@ final class Episode {
     }
 
     private void lost(String server, String cause, int regions) {
-        if (!killed.contains(server)) {
-            problems.add("memory server " + server + " is lost with " + regions + " regions, and nobody killed it: " + cause);
+        if (!outages.gone().contains(server)) {
+            problems.add("memory server " + server + " is lost with " + regions
+                + " regions, and nobody killed it, or stopped it for long: " + cause);
         }
     }
 
     private Worker worker(String name, Cache cache, Client.Opener opener, Layout layout, int number, Predicate<Part> mayBeLost) {
         RandomRequests requests = new RandomRequests(layout.share(number), layout.words(), random.split());
-        return new Worker(name, cache, opener, requests, mayBeLost, random.split(), problems);
+        return new Worker(name, cache, opener, requests, mayBeLost, random.split(), waits, problems);
     }
 
-    private boolean mayBeLost(Cache cache, Migrator migrator, Part part) {
-        for (long region = part.address() / regionBytes; region * regionBytes < part.address() + part.bytes(); region++) {
-            if (!killed.isEmpty() && (killed.contains(cache.serverOf((int) region)) || migrator.failed().contains((int) region))) {
-                return true;
-            }
-        }
-        return false;
+    private boolean mayBeLost(Cache cache, Migrator migrator, int region) {
+        Set<String> gone = outages.gone();
+        return !gone.isEmpty() && (gone.contains(cache.serverOf(region)) || migrator.failed().contains(region));
     }
 
-    private void disturb(long end, long nanos, List<Worker> workers, List<Thread> threads) throws InterruptedException {
+    private void disturb(long end, long nanos, List<Worker> workers, List<Thread> threads, List<Neighbour> neighbours)
+        throws InterruptedException {
         faults.set("seed=" + random.nextLong(1L << 32) + (weakOrder ? " order=weak" : ""));
         boolean erring = false;
-        while (System.nanoTime() - end < 0 && !problems.any()) {
+        Claimer claimer = from -> new Claim(from, regionBytes, host.leaseNanos() + Soak.BEYOND_LEASE_NANOS,
+            waits.mostNanos(), problems);
+        while ((System.nanoTime() - end < 0 || !outages.over()) && !problems.any()) {
             Thread.sleep(TICK_MILLIS);
+            long left = end - System.nanoTime();
+            outages.tick(left < nanos / 2, left < 0, servers, neighbours, claimer);
             if (stragglers && random.nextInt(10) == 0) {
                 faults.set("straggler=" + random.nextDouble() * 0.05 + ":" + (1_000L << random.nextInt(12)));
             }
@@ -156,14 +204,9 @@ final class Episode {
                 erring = !erring;
                 faults.set("qp_error_after=" + (erring ? 1 + random.nextInt(2_000) : 0));
             }
-            if (kill && killed.isEmpty() && end - System.nanoTime() < nanos / 2) {
-                SoakServer victim = servers.get(random.nextInt(servers.size()));
-                // First: who learns of it must find it here.
-                killed.add(victim.address());
-                victim.kill();
-            }
             checkProgress(workers, threads);
         }
+        outages.close();
         faults.none();
     }
 

@@ -2,21 +2,16 @@ package io.farheap.cli.soak;
 
 import io.farheap.cache.Buffer;
 import io.farheap.cache.Cache;
-import io.farheap.cache.CacheException;
 
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 
 /** A worker's client, and the requests that it has under way. One thread. */
 final class InFlight implements AutoCloseable {
 
     static final int MOST = 16;
-
-    private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
     private final Client.Opener opener;
     private final Consumer<Request> finished;
@@ -62,6 +57,7 @@ final class InFlight implements AutoCloseable {
     boolean issue(Request request) {
         // First: a blocking client has called back by the time that this returns.
         request.pending = true;
+        request.issuedAt = System.nanoTime();
         pending++;
         if (client.issue(request)) {
             return true;
@@ -87,17 +83,7 @@ final class InFlight implements AutoCloseable {
     /** Opens another client in place of the one there is, which has nothing under way. @param deadline of System.nanoTime() */
     void reopen(long deadline) {
         client.close();
-        while (true) {
-            try {
-                client = opener.open(this::ended);
-                return;
-            } catch (CacheException e) {
-                if (System.nanoTime() - deadline > 0) {
-                    throw e;
-                }
-                LockSupport.parkNanos(PAUSE_NANOS);
-            }
-        }
+        client = Retry.until(deadline, () -> opener.open(this::ended));
     }
 
     @Override

@@ -1,5 +1,8 @@
 package io.farheap.cli.soak;
 
+import java.util.function.IntPredicate;
+import java.util.stream.IntStream;
+
 /** A part of the cache, and what must be in it. */
 interface Part {
 
@@ -7,6 +10,12 @@ interface Part {
     long address();
 
     int bytes();
+
+    /** Whether one of the regions that it is in is such. */
+    default boolean touches(long regionBytes, IntPredicate region) {
+        return IntStream.rangeClosed((int) (address() / regionBytes), (int) ((address() + bytes() - 1) / regionBytes))
+            .anyMatch(region);
+    }
 
     /** Whether the server that had some of it was killed: nothing is known about it any more. */
     boolean lost();

@@ -30,6 +30,8 @@ final class Request {
     long value;
 
     boolean pending;
+    /** By System.nanoTime(). */
+    long issuedAt;
     int status;
 
     Request(Buffer buffer, long offset) {

@@ -1,19 +1,8 @@
 package io.farheap.cli.soak;
 
-/** A memory server in a process of its own. */
-public interface SoakServer extends AutoCloseable {
-
-    /** Starts servers. */
-    interface Starter {
-        SoakServer start(long memoryBytes, long regionBytes);
-    }
+/** A memory server. */
+public interface SoakServer extends SoakProcess {
 
     /** HOST:PORT of its control plane. */
     String address();
-
-    /** SIGKILL. */
-    void kill();
-
-    @Override
-    void close();
 }

@@ -20,6 +20,7 @@ final class Worker implements Runnable {
     private final RandomRequests requests;
     private final Predicate<Part> mayBeLost;
     private final SplittableRandom random;
+    private final Waits waits;
     private final Problems problems;
     private final AtomicLong operations = new AtomicLong();
     private final AtomicLong recoveries = new AtomicLong();
@@ -33,13 +34,14 @@ final class Worker implements Runnable {
 
     /** @param mayBeLost whether a part of the cache may be lost for good */
     Worker(String name, Cache cache, Client.Opener opener, RandomRequests requests, Predicate<Part> mayBeLost, SplittableRandom random,
-           Problems problems) {
+           Waits waits, Problems problems) {
         this.name = name;
         this.cache = cache;
         this.opener = opener;
         this.requests = requests;
         this.mayBeLost = mayBeLost;
         this.random = random;
+        this.waits = waits;
         this.problems = problems;
     }
 
@@ -99,7 +101,9 @@ final class Worker implements Runnable {
         if (recovery.isNeeded()) {
             inFlight.drain();
             recoveries.incrementAndGet();
-            inFlight.reopen(System.nanoTime() + PATIENCE_NANOS);
+            long start = System.nanoTime();
+            inFlight.reopen(start + PATIENCE_NANOS);
+            waits.call(name, System.nanoTime() - start);
             recovery.run();
             return;
         }
@@ -124,6 +128,7 @@ final class Worker implements Runnable {
 
     private void finished(Request request) {
         progressAt = System.nanoTime();
+        waits.request(name, progressAt - request.issuedAt);
         operations.incrementAndGet();
         if (request.status != Status.OK) {
             if (request.status != Status.LOST) {

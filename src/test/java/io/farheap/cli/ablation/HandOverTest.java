@@ -1,13 +1,11 @@
 package io.farheap.cli.ablation;
 
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
-@Timeout(60)
 class HandOverTest {
 
     private static final int CAPACITY = 8;

@@ -1,5 +1,6 @@
-package io.farheap.cache;
+package io.farheap.remote;
 
+import io.farheap.lifetime.Closing;
 import io.farheap.posix.Posix;
 import io.farheap.thread.Joining;
 import io.farheap.verbs.CompletionChannel;
@@ -10,11 +11,12 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Wakes the threads that sleep until a completion arrives: one daemon thread waits on the completion channels of all sessions of a
+ * Wakes the threads that sleep until a completion arrives: one daemon thread waits on the completion channels of all sessions or queues of a
  * cache. It starts with the first session that sleeps.
  */
-final class CompletionEvents implements AutoCloseable {
+public final class CompletionEvents implements AutoCloseable {
 
+    private static final System.Logger LOG = System.getLogger(CompletionEvents.class.getName());
     private static final long STOP = 0;
     private static final int BATCH = 16;
 
@@ -27,13 +29,14 @@ final class CompletionEvents implements AutoCloseable {
     private int epoll = -1;
     private int stop = -1;
     private Thread thread;
+    private volatile boolean dead;
 
-    CompletionEvents(String name) {
+    public CompletionEvents(String name) {
         this.name = name;
     }
 
     /** @param wake called on this object's thread after an event; it must not wait */
-    synchronized long add(CompletionChannel channel, Runnable wake) {
+    public synchronized long add(CompletionChannel channel, Runnable wake) {
         if (thread == null) {
             start();
         }
@@ -44,7 +47,7 @@ final class CompletionEvents implements AutoCloseable {
     }
 
     /** When it returns, the channel is not touched any more. */
-    synchronized void remove(long token) {
+    public synchronized void remove(long token) {
         Source source = sources.remove(token);
         if (source == null) {
             return;
@@ -61,8 +64,7 @@ final class CompletionEvents implements AutoCloseable {
         }
         Posix.signal(stop);
         Joining.join(thread);
-        Posix.close(stop);
-        Posix.close(epoll);
+        Closing.all(() -> Posix.close(stop), () -> Posix.close(epoll));
     }
 
     private void start() {
@@ -81,6 +83,31 @@ final class CompletionEvents implements AutoCloseable {
     }
 
     private void run() {
+        try {
+            waitForEvents();
+        } catch (Throwable e) {
+            LOG.log(System.Logger.Level.ERROR, "thread " + Thread.currentThread().getName()
+                + " cannot go on: threads that wait for completions look for them every so often instead of sleeping"
+                + " until they come", e);
+            dead = true;
+            sources.values().forEach(CompletionEvents::wake);
+        }
+    }
+
+    private static void wake(Source source) {
+        try {
+            source.wake().run();
+        } catch (Throwable e) {
+            // The others are woken all the same.
+        }
+    }
+
+    /** Whether nobody is woken any more. Who is about to sleep asks after it has made known that it sleeps. */
+    public boolean dead() {
+        return dead;
+    }
+
+    private void waitForEvents() {
         long[] ready = new long[BATCH];
         while (true) {
             int count = Posix.epollWait(epoll, ready);

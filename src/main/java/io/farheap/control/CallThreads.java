@@ -1,0 +1,36 @@
+package io.farheap.control;
+
+import java.util.EnumMap;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+
+/** A server's call threads: a {@link CallLine} for each {@link CallKind}. Thread-safe. */
+final class CallThreads {
+
+    private final Map<CallKind, CallLine> lines = new EnumMap<>(CallKind.class);
+
+    CallThreads() {
+        for (CallKind kind : CallKind.values()) {
+            lines.put(kind, new CallLine(kind));
+        }
+    }
+
+    /** As {@link CallLine#submit}. */
+    String submit(CallKind kind, Caller caller, Runnable task) {
+        return lines.get(kind).submit(caller, task);
+    }
+
+    /** As {@link CallLine#stop}. */
+    void stop() {
+        lines.values().forEach(CallLine::stop);
+    }
+
+    boolean awaitTermination(long timeout, TimeUnit unit) throws InterruptedException {
+        long deadline = System.nanoTime() + unit.toNanos(timeout);
+        boolean ended = true;
+        for (CallLine line : lines.values()) {
+            ended &= line.awaitTermination(Math.max(0, deadline - System.nanoTime()), TimeUnit.NANOSECONDS);
+        }
+        return ended;
+    }
+}

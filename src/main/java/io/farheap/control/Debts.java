@@ -1,0 +1,113 @@
+package io.farheap.control;
+
+import java.util.ArrayDeque;
+
+/**
+ * What a client owes a server: regions and allocations to give back, of which the server has not said that it has them.
+ * They are offered again after each renewal of the lease, one after the other, until the server takes them or the lease
+ * is gone, which takes them too.
+ *
+ * <p>Thread-safe. At most one virtual thread at a time offers them, so that the lease keeper's never waits for that.
+ */
+public final class Debts implements AutoCloseable {
+
+    private static final System.Logger LOG = System.getLogger(Debts.class.getName());
+    private static final int ALL_REGIONS = -1;
+
+    private record Debt(long allocationId, int regionId) {
+    }
+
+    private final ControlPlane plane;
+    private final long leaseId;
+    private final ArrayDeque<Debt> owed = new ArrayDeque<>();
+    private boolean paying;
+    private boolean closed;
+
+    public Debts(ControlPlane plane, long leaseId) {
+        this.plane = plane;
+        this.leaseId = leaseId;
+    }
+
+    /** Gives a region back: now, or else later. */
+    public void release(int regionId, long allocationId) {
+        Debt debt = new Debt(allocationId, regionId);
+        if (!settled(debt)) {
+            owe(debt);
+        }
+    }
+
+    /** Gives back what an allocation was granted, or will be. Does not wait for it. */
+    public void abandon(long allocationId) {
+        owe(new Debt(allocationId, ALL_REGIONS));
+        offer();
+    }
+
+    private synchronized void owe(Debt debt) {
+        if (!closed) {
+            owed.add(debt);
+        }
+    }
+
+    /** The server can be reached: offers what is owed. Does not wait for it. */
+    public synchronized void offer() {
+        if (paying || closed || owed.isEmpty()) {
+            return;
+        }
+        paying = true;
+        try {
+            Thread.ofVirtual().name("farheap-debts").start(this::pay);
+        } catch (Throwable e) {
+            paying = false;
+            throw e;
+        }
+    }
+
+    private void pay() {
+        try {
+            Debt debt = next(null);
+            while (debt != null && settled(debt)) {
+                debt = next(debt);
+            }
+        } catch (Throwable e) {
+            LOG.log(System.Logger.Level.ERROR, "what a server is owed was not offered, and will be later", e);
+        } finally {
+            stopPaying();
+        }
+    }
+
+    /** @param paid goes; what is left stays in its order */
+    private synchronized Debt next(Debt paid) {
+        if (paid != null) {
+            owed.remove(paid);
+        }
+        return closed ? null : owed.peek();
+    }
+
+    private synchronized void stopPaying() {
+        paying = false;
+    }
+
+    /** Whether the server has it: it says so, or that there is no such thing any more. */
+    private boolean settled(Debt debt) {
+        try {
+            if (debt.regionId == ALL_REGIONS) {
+                plane.abandon(leaseId, debt.allocationId);
+            } else {
+                plane.release(leaseId, debt.regionId, debt.allocationId);
+            }
+            return true;
+        } catch (ControlException e) {
+            return switch (e.code()) {
+                case NOT_FOUND, LEASE_EXPIRED, INVALID_ARGUMENT, PROTOCOL_MISMATCH -> true;
+                default -> false;
+            };
+        }
+    }
+
+    /** Forgets what is owed: the lease is gone, or about to be. Idempotent. */
+    @Override
+    public synchronized void close() {
+        closed = true;
+        owed.clear();
+    }
+}

@@ -1,0 +1,150 @@
+package io.farheap.control;
+
+import io.farheap.control.wire.AllocateReply;
+import io.farheap.control.wire.ConnectReply;
+import io.farheap.control.wire.ConnectRingReply;
+import io.farheap.control.wire.ExportReply;
+import io.farheap.control.wire.HelloReply;
+import io.farheap.control.wire.OpenLeaseReply;
+import io.farheap.control.wire.OpenPullReply;
+import io.farheap.control.wire.PreparePullReply;
+import io.farheap.control.wire.PullReply;
+import io.farheap.control.wire.Region;
+
+import java.util.ArrayList;
+import java.util.BitSet;
+import java.util.List;
+
+/**
+ * What a server answers, as values that make sense: everything behind {@link ControlClient} relies on that. Every
+ * method throws {@link IllegalArgumentException}, with what is wrong, where an answer does not. Addresses are unsigned;
+ * memory may end where they do.
+ */
+final class Replies {
+
+    private static final int MAX_NAME_LENGTH = 256;
+    private static final long MIN_REGION_BYTES = 64 * 1024;
+    private static final long MAX_REGION_BYTES = 1L << 42;
+    private static final int MAX_REGIONS = 1 << 20;
+    private static final long MIN_LEASE_NANOS = 1_000_000L;
+    private static final long DAY_NANOS = 86_400_000_000_000L;
+
+    private Replies() {
+    }
+
+    static ServerDescription description(HelloReply reply, int asked) {
+        if (reply.getProtocolVersion() != asked) {
+            throw wrong("version " + Integer.toUnsignedString(reply.getProtocolVersion())
+                + " of the protocol, asked for " + asked);
+        }
+        long bytes = reply.getRegionBytes();
+        if (bytes < MIN_REGION_BYTES || bytes > MAX_REGION_BYTES || Long.bitCount(bytes) != 1) {
+            throw wrong("regions of " + bytes + " bytes; they have a power of two, " + MIN_REGION_BYTES + " to "
+                + MAX_REGION_BYTES);
+        }
+        int total = reply.getTotalRegions();
+        if (total < 1 || total > MAX_REGIONS) {
+            throw wrong(total + " regions in all; there are 1 to " + MAX_REGIONS);
+        }
+        int free = reply.getFreeRegions();
+        if (free < 0 || free > total) {
+            throw wrong(free + " free regions of " + total);
+        }
+        String name = Printable.escaped(reply.getName(), MAX_NAME_LENGTH);
+        return new ServerDescription(reply.getServerId(), name, asked, bytes, total, free);
+    }
+
+    static Lease lease(OpenLeaseReply reply) {
+        long nanos = reply.getDurationNanos();
+        if (nanos < MIN_LEASE_NANOS || nanos > DAY_NANOS) {
+            throw wrong("a lease of " + nanos + " ns; it lasts " + MIN_LEASE_NANOS + " to " + DAY_NANOS);
+        }
+        return new Lease(reply.getLeaseId(), nanos);
+    }
+
+    static Connected connected(ConnectReply reply) {
+        return new Connected(reply.getConnectionId(), Wire.read(reply.getServer()));
+    }
+
+    static ConnectedRing connected(ConnectRingReply reply) {
+        checkMemory("a ring", reply.getRingAddress(), Long.BYTES);
+        return new ConnectedRing(reply.getConnectionId(), Wire.read(reply.getServer()), reply.getRingAddress(),
+            reply.getRingRkey());
+    }
+
+    /** @param asked how many regions were */
+    static List<RegionGrant> grants(AllocateReply reply, int asked, ServerDescription server) {
+        if (reply.getRegionsCount() != asked) {
+            throw wrong(reply.getRegionsCount() + " regions, asked for " + asked);
+        }
+        BitSet seen = new BitSet();
+        List<RegionGrant> grants = new ArrayList<>(asked);
+        for (Region region : reply.getRegionsList()) {
+            int id = region.getRegionId();
+            if (id < 0 || id >= server.totalRegions()) {
+                throw wrong("region " + Integer.toUnsignedString(id) + " of a server that has "
+                    + server.totalRegions());
+            }
+            if (seen.get(id)) {
+                throw wrong("region " + id + " twice");
+            }
+            seen.set(id);
+            checkRegion(region.getRemoteAddress(), region.getLength(), server);
+            grants.add(new RegionGrant(id, region.getRemoteAddress(), region.getRkey(), region.getLength()));
+        }
+        return grants;
+    }
+
+    static Ticket ticket(ExportReply reply) {
+        if (reply.getToken().size() != ControlPlane.TOKEN_BYTES) {
+            throw wrong("a token of " + reply.getToken().size() + " bytes; it has " + ControlPlane.TOKEN_BYTES);
+        }
+        long nanos = reply.getValidNanos();
+        if (nanos < 1 || nanos > DAY_NANOS) {
+            throw wrong("a ticket for " + nanos + " ns; it is for 1 to " + DAY_NANOS);
+        }
+        return new Ticket(reply.getToken().toByteArray(), nanos);
+    }
+
+    static PullSource source(OpenPullReply reply, ServerDescription server) {
+        checkRegion(reply.getRemoteAddress(), reply.getLength(), server);
+        return new PullSource(reply.getPullId(), Wire.read(reply.getSource()), reply.getRemoteAddress(),
+            reply.getRkey(), reply.getLength());
+    }
+
+    static Mark mark(PreparePullReply reply) {
+        long address = reply.getServer().getRemoteAddress();
+        checkMemory("a mark", address, Long.BYTES);
+        if (address % Long.BYTES != 0) {
+            throw wrong("a mark at 0x%x; its address is a multiple of %d".formatted(address, Long.BYTES));
+        }
+        return new Mark(Wire.read(reply.getServer().getEndpoint()), address, reply.getServer().getRkey());
+    }
+
+    static PullResult pulled(PullReply reply, ServerDescription server) {
+        if (reply.getBytes() < 0 || reply.getBytes() > server.regionBytes()) {
+            throw wrong("a pull of " + reply.getBytes() + " bytes; the region has " + server.regionBytes());
+        }
+        if (reply.getNanos() < 0) {
+            throw wrong("a pull that took " + reply.getNanos() + " ns");
+        }
+        return new PullResult(reply.getBytes(), reply.getNanos());
+    }
+
+    private static void checkRegion(long address, long bytes, ServerDescription server) {
+        if (bytes != server.regionBytes()) {
+            throw wrong("a region of " + bytes + " bytes; its server has regions of " + server.regionBytes());
+        }
+        checkMemory("a region", address, bytes);
+    }
+
+    private static void checkMemory(String what, long address, long bytes) {
+        if (Long.compareUnsigned(address, -bytes) > 0) {
+            throw wrong("%s of %d bytes at 0x%x, which goes beyond the last address".formatted(what, bytes, address));
+        }
+    }
+
+    private static IllegalArgumentException wrong(String what) {
+        return new IllegalArgumentException(what);
+    }
+}

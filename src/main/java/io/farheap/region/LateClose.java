@@ -1,0 +1,68 @@
+package io.farheap.region;
+
+import io.farheap.verbs.VerbsException;
+
+import java.util.ArrayDeque;
+import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * Closes what a silent server may be in the middle of writing to. A device lets go of that when the server's process
+ * goes on or dies, and not before, so a daemon thread waits for it, which lives as long as there is something to close.
+ * Thread-safe.
+ */
+final class LateClose {
+
+    private static final System.Logger LOG = System.getLogger(LateClose.class.getName());
+    private static final long PAUSE_NANOS = 50_000_000;
+
+    private record Remains(AutoCloseable resource, CompletableFuture<Void> closed) {
+    }
+
+    private final Queue<Remains> waiting = new ArrayDeque<>();
+    private boolean running;
+
+    /** @return completes, on the thread, when it is closed, also where closing it failed */
+    synchronized CompletableFuture<Void> close(AutoCloseable resource) {
+        Remains remains = new Remains(resource, new CompletableFuture<>());
+        waiting.add(remains);
+        if (!running) {
+            running = true;
+            Thread.ofPlatform().daemon().name("farheap-late-close").start(this::run);
+        }
+        return remains.closed();
+    }
+
+    private synchronized Remains next() {
+        Remains remains = waiting.poll();
+        running = remains != null;
+        return remains;
+    }
+
+    private void run() {
+        for (Remains remains = next(); remains != null; remains = next()) {
+            try {
+                close(remains);
+            } catch (Throwable e) {
+                LOG.log(System.Logger.Level.ERROR, "what a lost server could write to cannot be closed, and leaks", e);
+            } finally {
+                remains.closed().complete(null);
+            }
+        }
+    }
+
+    private static void close(Remains remains) throws Exception {
+        while (true) {
+            try {
+                remains.resource().close();
+                return;
+            } catch (VerbsException e) {
+                if (!e.busy()) {
+                    throw e;
+                }
+                LockSupport.parkNanos(PAUSE_NANOS);
+            }
+        }
+    }
+}

@@ -1,0 +1,42 @@
+package io.farheap.remote;
+
+import io.farheap.verbs.WcStatus;
+
+/** What became of an operation, as a {@link RemoteQueue#poll poll} tells it with the operation's tag. */
+public final class Outcome {
+
+    /** The operation has taken effect; a READ's or an atomic's bytes are in local memory. */
+    public static final int DONE = 0;
+    /** The server or the device refused it: it has not taken effect. The connection has failed. */
+    public static final int REFUSED = 1;
+    /** The connection had failed before it was posted: it has not taken effect, and never will. */
+    public static final int NOT_POSTED = 2;
+    /** It was posted and the connection failed: it may have taken effect, or may until the server's end is fenced. */
+    public static final int UNKNOWN = 3;
+    /** Of {@link RemoteQueue#disconnect} and {@link RemoteQueue#reconnect}: the server cannot be reached, and nothing is fenced. */
+    public static final int UNREACHABLE = 4;
+
+    private Outcome() {
+    }
+
+    /** In words, for messages. */
+    public static String describe(int outcome) {
+        return switch (outcome) {
+            case DONE -> "done";
+            case REFUSED -> "refused by the server or the device";
+            case NOT_POSTED -> "not posted: the connection had failed";
+            case UNKNOWN -> "posted on a connection that failed: it may have taken effect or not";
+            case UNREACHABLE -> "the server cannot be reached";
+            default -> "outcome " + outcome;
+        };
+    }
+
+    static int of(int status) {
+        if (status == WcStatus.SUCCESS) {
+            return DONE;
+        }
+        boolean refused = status == WcStatus.REM_ACCESS_ERR || status == WcStatus.REM_INV_REQ_ERR || status == WcStatus.LOC_PROT_ERR
+            || status == WcStatus.LOC_LEN_ERR || status == WcStatus.LOC_QP_OP_ERR;
+        return refused ? REFUSED : UNKNOWN;
+    }
+}

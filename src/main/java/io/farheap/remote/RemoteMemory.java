@@ -1,0 +1,384 @@
+package io.farheap.remote;
+
+import io.farheap.connection.Connection;
+import io.farheap.control.ControlException;
+import io.farheap.lifetime.Undo;
+import io.farheap.memory.RegisteredMemory;
+import io.farheap.memory.SharedMemory;
+import io.farheap.region.RemoteRegion;
+import io.farheap.region.RemoteServer;
+import io.farheap.thread.Joining;
+import io.farheap.verbs.Access;
+import io.farheap.verbs.CompletionChannel;
+import io.farheap.verbs.CompletionQueue;
+import io.farheap.verbs.Context;
+import io.farheap.verbs.Devices;
+import io.farheap.verbs.ProtectionDomain;
+
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
+
+/**
+ * A process's way to memory on other machines: servers that it is attached to, local memory that is registered, and {@linkplain RemoteQueue
+ * queues} of operations between the two. Any thread may call. It closes all that was opened through it.
+ *
+ * <pre>{@code
+ * try (RemoteMemory memory = RemoteMemory.open("", "counter")) {
+ *     RemoteServer server = memory.attach("10.0.0.5:7400");
+ *     RemoteRegion region = memory.allocate(server, 1).getFirst();
+ *     RegisteredBuffer buffer = memory.register(4096);
+ *     RemoteQueue queue = memory.openQueue(QueueOptions.DEFAULT);
+ *     queue.fetchAndAdd(region, 0, 1, buffer, 0, 7);
+ *     while (queue.poll((tag, outcome) -> System.out.println(tag + " is " + Outcome.describe(outcome))) == 0) {
+ *         queue.await(1_000_000);
+ *     }
+ * }
+ * }</pre>
+ */
+public final class RemoteMemory implements AutoCloseable {
+
+    /** Larger messages are refused: softverbs copies within the post. */
+    private static final long MAX_MESSAGE_BYTES = 1 << 20;
+
+    private final String name;
+    private final Consumer<RemoteServer> onLost;
+    private final Context context;
+    private final ProtectionDomain domain;
+    private final RegisteredMemory scratch;
+    private final CompletionEvents events;
+    /** Control calls of queues, and what follows a lost server: each on a virtual thread of its own, so that none waits for another. */
+    private final ExecutorService calls = Executors.newVirtualThreadPerTaskExecutor();
+    private final List<RemoteServer> servers = new CopyOnWriteArrayList<>();
+    private final List<RemoteQueue> queues = new CopyOnWriteArrayList<>();
+    private final Set<RegisteredBuffer> buffers = ConcurrentHashMap.newKeySet();
+    /** Guards which servers, queues and buffers there are. */
+    private final ReentrantLock topology = new ReentrantLock();
+    private int nextServerIndex;
+    private volatile boolean closed;
+
+    private RemoteMemory(String device, String name, Consumer<RemoteServer> onLost) {
+        this.name = name;
+        this.onLost = onLost;
+        this.context = Devices.open(device);
+        try (Undo undo = new Undo()) {
+            undo.add(context);
+            this.domain = undo.add(context.allocateProtectionDomain());
+            this.scratch = RegisteredMemory.allocate(domain, "farheap-scratch", Long.BYTES, Access.LOCAL_WRITE);
+            undo.keep();
+        }
+        this.events = new CompletionEvents(name);
+    }
+
+    /** As {@link #open(String, String, Consumer)}, for who is not told of lost servers. */
+    public static RemoteMemory open(String device, String name) {
+        return open(device, name, server -> { });
+    }
+
+    /**
+     * Opens a device.
+     *
+     * @param device its name; empty for the first with an active port
+     * @param name   of the client, for servers' logs and thread names
+     * @param onLost told once of each server whose lease is lost, after its connections have been failed, on a thread of its own
+     * @throws io.farheap.verbs.VerbsException where there is no such device or it cannot be opened
+     */
+    public static RemoteMemory open(String device, String name, Consumer<RemoteServer> onLost) {
+        return new RemoteMemory(device, name, onLost);
+    }
+
+    /**
+     * Opens a lease on a memory server. Queues that are open already reach it after a {@link RemoteQueue#reconnect}.
+     *
+     * @param hostPort of its control plane
+     * @throws ControlException where it cannot be reached or refuses
+     */
+    public RemoteServer attach(String hostPort) {
+        topology.lock();
+        int index;
+        try {
+            checkOpen();
+            index = nextServerIndex++;
+        } finally {
+            topology.unlock();
+        }
+        // Nothing of a queue is closed late: no server writes to this process.
+        RemoteServer server = RemoteServer.attach(hostPort, index, domain, name, (lost, cause) -> lost(lost), late -> { });
+        topology.lock();
+        try {
+            if (!closed) {
+                servers.add(server);
+                return server;
+            }
+        } finally {
+            topology.unlock();
+        }
+        server.close();
+        throw closedAlready();
+    }
+
+    /** The operations under way to it end, and those to come are refused; nothing is read from it or written to it any more. */
+    private void lost(RemoteServer server) {
+        lose(server);
+        if (!closed) {
+            onLost.accept(server);
+        }
+    }
+
+    /** Each queue by itself: one whose owner is long in a handler must not keep the others' operations waiting. */
+    private void lose(RemoteServer server) {
+        List<Thread> losing = queues.stream().map(queue -> Thread.ofVirtual().start(() -> queue.lose(server.index()))).toList();
+        losing.forEach(Joining::join);
+    }
+
+    /**
+     * Takes regions of a server, zeroed, all or none. They go back with {@link #release}, with the server or with this.
+     *
+     * @throws ControlException where the server has too few, or does not answer
+     */
+    public List<RemoteRegion> allocate(RemoteServer server, int regions) {
+        checkOpen();
+        return server.allocate(regions);
+    }
+
+    /**
+     * Gives a region back.
+     *
+     * @throws IllegalStateException where an operation that uses it has not ended; it stays as it was
+     */
+    public void release(RemoteRegion region) {
+        region.usable(false);
+        for (RemoteQueue queue : queues) {
+            if (uses(queue, region)) {
+                region.usable(true);
+                throw new IllegalStateException("an operation that uses " + region + " has not ended; poll its queue until it has");
+            }
+        }
+        region.server().releaseQuietly(region);
+    }
+
+    private static boolean uses(RemoteQueue queue, RemoteRegion region) {
+        queue.claim();
+        try {
+            return queue.uses(region);
+        } finally {
+            queue.unclaim();
+        }
+    }
+
+    /** Gives all of a server's regions back and ends its lease; operations under way to it end as {@link Outcome#UNKNOWN}. */
+    public void detach(RemoteServer server) {
+        if (!servers.remove(server)) {
+            return;
+        }
+        lose(server);
+        server.close();
+    }
+
+    /**
+     * Allocates and registers memory: mapped, populated, page-aligned and zero.
+     *
+     * @param bytes rounded up to whole pages
+     */
+    public RegisteredBuffer register(long bytes) {
+        SharedMemory memory = SharedMemory.allocate("farheap-buffer", bytes);
+        try {
+            return register(memory.segment(), memory);
+        } catch (Throwable e) {
+            memory.close();
+            throw e;
+        }
+    }
+
+    /**
+     * Registers memory that is somebody else's: off-heap, and there until the buffer is closed.
+     *
+     * @throws IllegalArgumentException where it is on the heap or read-only
+     */
+    public RegisteredBuffer register(MemorySegment segment) {
+        if (!segment.isNative() || segment.isReadOnly() || segment.byteSize() == 0) {
+            throw new IllegalArgumentException(segment + " cannot be registered: take memory that is off-heap, writable and not empty");
+        }
+        return register(segment, null);
+    }
+
+    private RegisteredBuffer register(MemorySegment segment, AutoCloseable memory) {
+        topology.lock();
+        try {
+            checkOpen();
+            RegisteredBuffer buffer = new RegisteredBuffer(this, segment, domain.register(segment, Access.LOCAL_WRITE), memory);
+            buffers.add(buffer);
+            return buffer;
+        } finally {
+            topology.unlock();
+        }
+    }
+
+    /**
+     * Opens a queue and connects it to all servers. Where one cannot be reached, operations to it are {@link Posting#LOST}.
+     *
+     * @throws IllegalArgumentException where the device does not allow the options
+     */
+    public RemoteQueue openQueue(QueueOptions options) {
+        checkOptions(options);
+        checkOpen();
+        try (Undo undo = new Undo()) {
+            CompletionChannel channel = undo.add(context.createCompletionChannel());
+            CompletionQueue completions = undo.add(context.createCompletionQueue(options.operations()
+                + RemoteQueue.RESERVED_ENTRIES, RemoteQueue.COMPLETION_BATCH, channel));
+            QueueLinks links = new QueueLinks(this, completions, channel, options, calls);
+            RemoteQueue queue = new RemoteQueue(this, channel, completions, links, options);
+            links.queue(queue);
+            undo.add(links::close);
+            for (RemoteServer server : servers) {
+                connect(links, server);
+            }
+            add(queue);
+            undo.keep();
+            return queue;
+        }
+    }
+
+    private void add(RemoteQueue queue) {
+        topology.lock();
+        try {
+            checkOpen();
+            queues.add(queue);
+        } finally {
+            topology.unlock();
+        }
+        // One that was lost before the queue could be told.
+        servers.stream().filter(server -> server.lost() != null).forEach(this::lose);
+    }
+
+    private static void connect(QueueLinks links, RemoteServer server) {
+        try {
+            links.connectFirst(server);
+        } catch (ControlException e) {
+            switch (e.code()) {
+                case UNAVAILABLE, DEADLINE_EXCEEDED, LEASE_EXPIRED -> { }
+                default -> throw e;
+            }
+        }
+    }
+
+    private void checkOptions(QueueOptions options) {
+        int most = Connection.maxDepth(context.limits());
+        if (options.depth() > most) {
+            throw new IllegalArgumentException("a queue depth of " + options.depth() + "; " + context.device().name() + " takes up to " + most);
+        }
+        int entries = context.limits().maxCompletionEntries() - RemoteQueue.RESERVED_ENTRIES;
+        if (options.operations() > entries) {
+            throw new IllegalArgumentException(options.operations() + " operations in all; " + context.device().name() + " takes up to " + entries);
+        }
+    }
+
+    /** The most that one operation may read or write, in bytes. */
+    public int maxMessageBytes() {
+        return (int) Math.min(MAX_MESSAGE_BYTES, context.activePort().maxMessageBytes());
+    }
+
+    /** Whether the device does compare-and-swap and fetch-and-add. */
+    public boolean atomics() {
+        return context.limits().atomics();
+    }
+
+    /** Servers that it is attached to. */
+    public List<RemoteServer> servers() {
+        return List.copyOf(servers);
+    }
+
+    /** Ends queues, buffers and leases. Tags that are out do not come back. Idempotent. */
+    @Override
+    public void close() {
+        topology.lock();
+        try {
+            if (closed) {
+                return;
+            }
+            closed = true;
+        } finally {
+            topology.unlock();
+        }
+        calls.shutdown();
+        try (Undo everything = new Undo()) {
+            everything.add(context);
+            everything.add(domain);
+            everything.add(scratch);
+            everything.add(calls);
+            servers.forEach(everything::add);
+            everything.add(events);
+            buffers.forEach(buffer -> everything.add(buffer::free));
+            queues.forEach(queue -> everything.add(queue::free));
+            queues.forEach(RemoteQueue::shut);
+        }
+    }
+
+    void close(RemoteQueue queue) {
+        if (queues.remove(queue)) {
+            queue.free();
+        }
+    }
+
+    void close(RegisteredBuffer buffer) {
+        topology.lock();
+        try {
+            if (!buffers.contains(buffer)) {
+                return;
+            }
+            buffer.usable(false);
+            for (RemoteQueue queue : queues) {
+                if (uses(queue, buffer)) {
+                    buffer.usable(true);
+                    throw new IllegalStateException("an operation that uses the buffer has not ended; poll its queue until it has");
+                }
+            }
+            buffers.remove(buffer);
+            buffer.free();
+        } finally {
+            topology.unlock();
+        }
+    }
+
+    private static boolean uses(RemoteQueue queue, RegisteredBuffer buffer) {
+        queue.claim();
+        try {
+            return queue.uses(buffer);
+        } finally {
+            queue.unclaim();
+        }
+    }
+
+    ProtectionDomain domain() {
+        return domain;
+    }
+
+    CompletionEvents events() {
+        return events;
+    }
+
+    long scratchAddress() {
+        return scratch.address();
+    }
+
+    int scratchKey() {
+        return scratch.localKey();
+    }
+
+    private void checkOpen() {
+        if (closed) {
+            throw closedAlready();
+        }
+    }
+
+    private static IllegalStateException closedAlready() {
+        return new IllegalStateException("this remote memory is closed");
+    }
+}

@@ -1,0 +1,151 @@
+package io.farheap.server;
+
+import io.farheap.server.AvailableMemory.Available;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
+import java.util.List;
+
+/**
+ * What the memory limits of this process's control groups leave: of its own group and of all above it, as far as they
+ * can be seen from here. Both versions: cgroup v2, and the memory hierarchy of v1.
+ */
+final class ControlGroups {
+
+    /**
+     * The files of a version. A page cache that nobody has used of late is given up for others, so it counts as
+     * available.
+     */
+    private enum Version {
+        TWO("memory.max", "memory.current", "inactive_file"),
+        ONE("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file");
+
+        private final String limit;
+        private final String usage;
+        private final String cache;
+
+        Version(String limit, String usage, String cache) {
+            this.limit = limit;
+            this.usage = usage;
+            this.cache = cache;
+        }
+    }
+
+    private static final Available UNLIMITED = new Available("no control group", Long.MAX_VALUE);
+
+    private ControlGroups() {
+    }
+
+    /** @param root of the file system */
+    static Available least(Path root) {
+        Available least = UNLIMITED;
+        // N:controllers:path, where v2 has number 0 and no controllers.
+        for (String line : lines(root.resolve("proc/self/cgroup"))) {
+            String[] fields = line.split(":", 3);
+            if (fields.length == 3 && fields[0].equals("0") && fields[1].isEmpty()) {
+                least = least.least(least(root, Version.TWO, fields[2]));
+            } else if (fields.length == 3 && List.of(fields[1].split(",")).contains("memory")) {
+                least = least.least(least(root, Version.ONE, fields[2]));
+            }
+        }
+        return least;
+    }
+
+    /** Where the hierarchy is mounted: a container may see a part of it, of which its own group is then the root. */
+    private static Available least(Path root, Version version, String path) {
+        // ID PARENT MAJOR:MINOR ROOT MOUNT-POINT OPTIONS [TAGS...] - TYPE SOURCE SUPER-OPTIONS
+        for (String line : lines(root.resolve("proc/self/mountinfo"))) {
+            String[] halves = line.split(" - ", 2);
+            String[] mount = halves[0].split(" ");
+            String[] type = halves.length < 2 ? new String[0] : halves[1].split(" ");
+            if (mount.length < 5 || type.length < 3) {
+                continue;
+            }
+            boolean ours = version == Version.TWO ? type[0].equals("cgroup2")
+                : type[0].equals("cgroup") && List.of(type[2].split(",")).contains("memory");
+            if (ours) {
+                return least(root, version, unescaped(mount[4]), below(unescaped(mount[3]), path));
+            }
+        }
+        return UNLIMITED;
+    }
+
+    /**
+     * A group's path below what is mounted; the mounted group itself where it is not below that, as in a container of
+     * v1.
+     */
+    private static String below(String mounted, String path) {
+        if (mounted.equals("/")) {
+            return path;
+        }
+        return path.equals(mounted) || path.startsWith(mounted + "/") ? path.substring(mounted.length()) : "";
+    }
+
+    private static Available least(Path root, Version version, String mountPoint, String below) {
+        Available least = UNLIMITED;
+        try {
+            Path top = root.resolve(relative(mountPoint)).normalize();
+            Path group = top.resolve(relative(below)).normalize();
+            // A group outside of what this process may see ("/../..") leaves the mounted ones.
+            for (group = group.startsWith(top) ? group : top; group.startsWith(top); group = group.getParent()) {
+                least = least.least(left(version, group));
+                if (group.equals(top)) {
+                    break;
+                }
+            }
+        } catch (InvalidPathException e) {
+            // Not a path that this machine has.
+        }
+        return least;
+    }
+
+    private static Available left(Version version, Path group) {
+        long limit = number(group.resolve(version.limit));
+        long usage = number(group.resolve(version.usage));
+        if (limit == Long.MAX_VALUE || usage == Long.MAX_VALUE) {
+            return UNLIMITED;
+        }
+        long cache = 0;
+        for (String line : lines(group.resolve("memory.stat"))) {
+            String[] field = line.split(" ");
+            if (field.length == 2 && field[0].equals(version.cache)) {
+                long bytes = number(field[1]);
+                cache = bytes == Long.MAX_VALUE ? 0 : bytes;
+            }
+        }
+        return new Available("control group " + group, Math.max(0, limit - Math.max(0, usage - cache)));
+    }
+
+    /** The one number in a file; "max", v1's near 2^63, and no file at all are no limit. */
+    private static long number(Path file) {
+        List<String> lines = lines(file);
+        return lines.isEmpty() ? Long.MAX_VALUE : number(lines.getFirst().trim());
+    }
+
+    private static long number(String text) {
+        try {
+            return Long.parseLong(text);
+        } catch (NumberFormatException e) {
+            return Long.MAX_VALUE;
+        }
+    }
+
+    private static String relative(String path) {
+        return path.replaceFirst("^/+", "");
+    }
+
+    /** Blanks are octal there. */
+    private static String unescaped(String path) {
+        return path.replace("\\040", " ").replace("\\011", "\t").replace("\\134", "\\");
+    }
+
+    private static List<String> lines(Path file) {
+        try {
+            return Files.readAllLines(file);
+        } catch (IOException e) {
+            return List.of();
+        }
+    }
+}

@@ -1,0 +1,20 @@
+package io.farheap.server;
+
+import java.util.List;
+
+/**
+ * Something of a client's with what was lent for it, which goes back when it is closed. May be closed again, as long as
+ * it is busy.
+ */
+record Lent(AutoCloseable resource, List<Budget.Loan> loans) implements AutoCloseable {
+
+    @Override
+    public synchronized void close() throws Exception {
+        resource.close();
+        close(loans);
+    }
+
+    static void close(List<Budget.Loan> loans) {
+        loans.forEach(Budget.Loan::close);
+    }
+}

@@ -1,0 +1,142 @@
+package io.farheap.server;
+
+import io.farheap.thread.Joining;
+import io.farheap.verbs.VerbsException;
+
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * What is being ended while the device is still busy with it: one thread, which sleeps while there is none, tries again
+ * until it is gone. So nobody else waits for a client that is stopped. Thread-safe.
+ */
+final class Retired implements AutoCloseable {
+
+    private static final System.Logger LOG = System.getLogger(Retired.class.getName());
+    private static final long LEAST_PAUSE_NANOS = 20_000_000L;
+    private static final long MOST_PAUSE_NANOS = 250_000_000L;
+
+    /** One try. */
+    interface Attempt {
+
+        /** Bounded; any thread. @return whether it is done; false for once more */
+        boolean done() throws Exception;
+    }
+
+    private static final class Entry {
+
+        private final String what;
+        private final Attempt attempt;
+        private boolean failed;
+
+        Entry(String what, Attempt attempt) {
+            this.what = what;
+            this.attempt = attempt;
+        }
+    }
+
+    private final Queue<Entry> entries = new ConcurrentLinkedQueue<>();
+    private final Thread thread;
+    final TestFault fault = new TestFault();
+    private volatile boolean stopped;
+
+    Retired() {
+        thread = new Thread(this::run, "farheap-retired");
+        thread.setDaemon(true);
+        thread.start();
+    }
+
+    void add(String what, Attempt attempt) {
+        entries.add(new Entry(what, attempt));
+        LockSupport.unpark(thread);
+    }
+
+    boolean isEmpty() {
+        return entries.isEmpty();
+    }
+
+    /** Closes something that may be closed twice: now, or when the device is done with it. */
+    void close(String what, AutoCloseable resource) {
+        Entry entry = new Entry(what, () -> closed(resource));
+        if (!done(entry)) {
+            entries.add(entry);
+            LockSupport.unpark(thread);
+        }
+    }
+
+    /** One try. @return false where the device is busy with it */
+    static boolean closed(AutoCloseable resource) throws Exception {
+        try {
+            resource.close();
+            return true;
+        } catch (VerbsException e) {
+            if (e.busy()) {
+                return false;
+            }
+            throw e;
+        }
+    }
+
+    /** Tries for some time. @return whether it is closed */
+    static boolean closed(AutoCloseable resource, long nanos) throws Exception {
+        long deadline = System.nanoTime() + nanos;
+        while (!closed(resource)) {
+            if (System.nanoTime() - deadline > 0) {
+                return false;
+            }
+            LockSupport.parkNanos(1_000_000L);
+        }
+        return true;
+    }
+
+    /** The longer nothing gets on, the less often it looks. */
+    private void run() {
+        long pause = LEAST_PAUSE_NANOS;
+        int before = 0;
+        while (!stopped) {
+            if (entries.isEmpty()) {
+                LockSupport.park(this);
+            } else {
+                LockSupport.parkNanos(this, pause);
+            }
+            int left = 0;
+            for (var all = entries.iterator(); !stopped && all.hasNext();) {
+                if (done(all.next())) {
+                    all.remove();
+                } else {
+                    left++;
+                }
+            }
+            pause = left == before ? Math.min(MOST_PAUSE_NANOS, 2 * pause) : LEAST_PAUSE_NANOS;
+            before = left;
+        }
+    }
+
+    /**
+     * An exception is final, as a resource says no more than that; an error, such as no memory, may be over next time.
+     */
+    private boolean done(Entry entry) {
+        try {
+            fault.strike();
+            return entry.attempt.done();
+        } catch (Exception e) {
+            LOG.log(System.Logger.Level.ERROR, "cannot end " + entry.what + "; what it holds stays taken", e);
+            return true;
+        } catch (Throwable e) {
+            if (!entry.failed) {
+                entry.failed = true;
+                Loudly.log(LOG, "an error while ending " + entry.what + "; it is tried again", e);
+            }
+            return false;
+        }
+    }
+
+    /** Stops trying. */
+    @Override
+    public void close() {
+        stopped = true;
+        LockSupport.unpark(thread);
+        Joining.join(thread);
+    }
+}

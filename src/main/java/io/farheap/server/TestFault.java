@@ -1,0 +1,25 @@
+package io.farheap.server;
+
+/** Where a test lets a thread of the server fail or stand still; nothing else sets it. Asked on no hot path. */
+final class TestFault {
+
+    private volatile Runnable next;
+
+    /** @param happening what the thread meets next, once */
+    void set(Runnable happening) {
+        next = happening;
+    }
+
+    /** Whether the thread has not met it yet. */
+    boolean isSet() {
+        return next != null;
+    }
+
+    void strike() {
+        Runnable happening = next;
+        if (happening != null) {
+            next = null;
+            happening.run();
+        }
+    }
+}

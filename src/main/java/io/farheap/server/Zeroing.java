@@ -1,0 +1,84 @@
+package io.farheap.server;
+
+import io.farheap.thread.Joining;
+
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * Zeroes the regions of leases that have ended, on a thread of its own: a large lease must not hold up the end of
+ * others. Thread-safe.
+ */
+final class Zeroing implements AutoCloseable {
+
+    private static final System.Logger LOG = System.getLogger(Zeroing.class.getName());
+    private static final long PIECE_BYTES = 1 << 20;
+
+    private final RegionPool pool;
+    private final ConcurrentLinkedQueue<Integer> regions = new ConcurrentLinkedQueue<>();
+    private final Thread thread;
+    final TestFault fault = new TestFault();
+    private volatile boolean stopped;
+
+    Zeroing(RegionPool pool) {
+        this.pool = pool;
+        thread = new Thread(this::run, "farheap-zeroing");
+        thread.setDaemon(true);
+        thread.start();
+    }
+
+    /** The regions are free when they are zero. */
+    void add(List<Integer> more) {
+        regions.addAll(more);
+        LockSupport.unpark(thread);
+    }
+
+    private void run() {
+        while (!stopped) {
+            Integer region = regions.peek();
+            if (region == null) {
+                LockSupport.park(this);
+                continue;
+            }
+            try {
+                fault.strike();
+                if (zero(pool.segment(region), this)) {
+                    pool.free(region);
+                }
+                regions.remove();
+            } catch (Throwable e) {
+                Loudly.log(LOG, "an error while region " + region + " was zeroed; it is tried again", e);
+                LockSupport.parkNanos(this, 1_000_000_000L);
+            }
+        }
+    }
+
+    static void zero(MemorySegment segment) {
+        zero(segment, null);
+    }
+
+    /**
+     * In pieces, because a fill holds up safepoints for as long as it runs.
+     *
+     * @return false where it was stopped halfway
+     */
+    private static boolean zero(MemorySegment segment, Zeroing stoppable) {
+        for (long at = 0; at < segment.byteSize(); at += PIECE_BYTES) {
+            if (stoppable != null && stoppable.stopped) {
+                return false;
+            }
+            segment.asSlice(at, Math.min(PIECE_BYTES, segment.byteSize() - at)).fill((byte) 0);
+        }
+        return true;
+    }
+
+    /** Ends the thread within a piece; what is not zero then stays taken. */
+    @Override
+    public void close() {
+        stopped = true;
+        LockSupport.unpark(thread);
+        Joining.join(thread);
+    }
+}

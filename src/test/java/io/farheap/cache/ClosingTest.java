@@ -1,0 +1,59 @@
+package io.farheap.cache;
+
+import io.farheap.connection.BatchConnection;
+import io.farheap.memory.RegisteredMemory;
+import io.farheap.region.ServerRing;
+import io.farheap.testing.Held;
+import io.farheap.verbs.Context;
+import org.junit.jupiter.api.Test;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.reflect.Field;
+import java.util.List;
+
+import static org.junit.jupiter.api.Assertions.assertDoesNotThrow;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+/** Where something of a cache does not close, the rest of it does: the device has nothing of it left, and closes. */
+class ClosingTest {
+
+    @Test
+    void ofASession() throws ReflectiveOperationException {
+        try (Cluster cluster = new Cluster(2, 2);
+             Cache cache = Cache.builder().capacity(4 * Cluster.REGION_BYTES).servers(cluster.addresses())
+                 .configuration(Configurations.BATCHED).create()) {
+            Session session = cache.openSession();
+            session.writeBlocking(0, MemorySegment.ofArray(new byte[(int) cache.capacity()]));
+            List<?> rings = field(field(session, "dataPath", DataPath.class).links(), "rings", List.class);
+            assertEquals(2, rings.size());
+            BatchConnection first = ((ServerRing) rings.getFirst()).connection();
+            RegisteredMemory memory = field(first, "responses", RegisteredMemory.class);
+            Context context = cache.context();
+            assertInstanceOf(IllegalStateException.class, Held.during(memory.segment(), session::close));
+            memory.close();
+            assertDoesNotThrow(() -> cache.close());
+            assertThrows(IllegalStateException.class, context::ports, "the device is open");
+        }
+    }
+
+    @Test
+    void ofACache() throws ReflectiveOperationException {
+        try (Cluster cluster = new Cluster(2, 2);
+             Cache cache = Cache.builder().capacity(4 * Cluster.REGION_BYTES).servers(cluster.addresses()).create()) {
+            Context context = cache.context();
+            RegisteredMemory memory = field(cache.allocate(4096), "memory", RegisteredMemory.class);
+            cache.allocate(4096);
+            assertInstanceOf(IllegalStateException.class, Held.during(memory.segment(), cache::close));
+            memory.close();
+            assertThrows(IllegalStateException.class, context::ports, "the device is open");
+        }
+    }
+
+    private static <T> T field(Object object, String name, Class<T> type) throws ReflectiveOperationException {
+        Field field = object.getClass().getDeclaredField(name);
+        field.setAccessible(true);
+        return type.cast(field.get(object));
+    }
+}

@@ -1,0 +1,182 @@
+package io.farheap.cache;
+
+import io.farheap.testing.Need;
+import io.farheap.testing.Needs;
+import io.farheap.testing.TestDevice;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.reflect.Field;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+/** An {@code Error} in a thread of the cache's own takes what that served along: its requests end, and nobody hangs. */
+class DeadThreadTest {
+
+    private static final long PATIENCE_SECONDS = TestDevice.patience(60);
+
+    private final Cluster cluster = new Cluster(4);
+    private Cache cache;
+    private final AtomicBoolean injecting = new AtomicBoolean();
+
+    private void create(CacheConfiguration configuration) {
+        cache = Cache.builder().capacity(Cluster.REGION_BYTES).servers(cluster.address(0)).device(TestDevice.client())
+            .configuration(configuration).create();
+    }
+
+    @AfterEach
+    void close() throws Exception {
+        within(cache::close);
+        cluster.close();
+    }
+
+    private static void within(Runnable task) throws Exception {
+        CompletableFuture.runAsync(task).get(PATIENCE_SECONDS, TimeUnit.SECONDS);
+    }
+
+    /** Makes a session's polls throw an Error once {@code injecting} is set. */
+    private void inject(Session session) throws ReflectiveOperationException {
+        session.gate().claim();
+        RequestPath path = (RequestPath) field(session, "path").get(session);
+        field(session, "path").set(session, Proxy.newProxyInstance(RequestPath.class.getClassLoader(), new Class<?>[] {RequestPath.class},
+            (proxy, method, arguments) -> {
+                if (method.getName().equals("poll") && injecting.get()) {
+                    throw new OutOfMemoryError("injected");
+                }
+                try {
+                    return method.invoke(path, arguments);
+                } catch (InvocationTargetException e) {
+                    throw e.getCause();
+                }
+            }));
+        session.gate().unclaim();
+    }
+
+    private static Field field(Object object, String name) throws ReflectiveOperationException {
+        Field field = object.getClass().getDeclaredField(name);
+        field.setAccessible(true);
+        return field;
+    }
+
+    private void clientThreadDies(CacheConfiguration configuration) throws Exception {
+        create(configuration);
+        Session session = cache.openSession();
+        MemorySegment word = MemorySegment.ofArray(new long[1]);
+        session.writeBlocking(0, word);
+        ClientThread thread = (ClientThread) field(field(session, "path").get(session), "thread").get(field(session, "path").get(session));
+        inject((Session) field(thread, "carrier").get(thread));
+        int[] statuses = new int[4];
+        injecting.set(true);
+        for (int i = 0; i < statuses.length; i++) {
+            int request = i;
+            statuses[i] = -1;
+            assertTrue(session.read(0, word, (token, status) -> statuses[request] = status, i));
+        }
+        session.drain();
+        for (int status : statuses) {
+            assertEquals(Status.LOST, status);
+        }
+        assertEquals(Status.LOST, assertThrows(CacheException.class, () -> session.writeBlocking(0, word)).status());
+        assertTrue(thread.dead());
+        session.close();
+        if (configuration.clientThreads() == 1) {
+            String refused = assertThrows(CacheException.class, cache::openSession).getMessage();
+            assertTrue(refused.contains("reconfigure"), refused);
+        } else {
+            // The other thread serves all that come.
+            for (int i = 0; i < 4; i++) {
+                try (Session other = cache.openSession()) {
+                    other.writeBlocking(0, word);
+                }
+            }
+        }
+        cache.reconfigure(configuration.withQueueDepth(2));
+        try (Session other = cache.openSession()) {
+            other.writeBlocking(0, word);
+        }
+    }
+
+    @Test
+    void aClientThreadsRequestsAreLost() throws Exception {
+        clientThreadDies(Configurations.HANDED_OVER);
+    }
+
+    @Test
+    void aClientThreadsBatchesAreLost() throws Exception {
+        clientThreadDies(Configurations.HANDED_OVER_BATCHED);
+    }
+
+    @Test
+    void futuresFail() throws Exception {
+        create(Configurations.DIRECT);
+        FutureSession futures = cache.openFutureSession();
+        MemorySegment word = MemorySegment.ofArray(new long[1]);
+        futures.write(0, word).get(PATIENCE_SECONDS, TimeUnit.SECONDS);
+        inject((Session) field(futures, "session").get(futures));
+        injecting.set(true);
+        List<CompletableFuture<Void>> all = new ArrayList<>();
+        for (int i = 0; i < 100; i++) {
+            all.add(futures.read(0, word));
+        }
+        for (CompletableFuture<Void> future : all) {
+            assertThrows(CompletionException.class, future.orTimeout(PATIENCE_SECONDS, TimeUnit.SECONDS)::join);
+            assertNotEquals(java.util.concurrent.TimeoutException.class, future.exceptionNow().getClass());
+        }
+        within(futures::close);
+        try (Session other = cache.openSession()) {
+            other.writeBlocking(0, word);
+        }
+    }
+
+    /** A sleeper looks by itself now and then. */
+    @Test
+    @Needs(Need.LATE_OPERATIONS)
+    void whoSleepsForACompletionGetsItWithoutEvents() throws Exception {
+        create(Configurations.DIRECT);
+        MemorySegment word = MemorySegment.ofArray(new long[1]);
+        Session asleep = cache.openSession();
+        LateOperations.by(2, TimeUnit.SECONDS);
+        CompletableFuture<Void> sleeping = CompletableFuture.runAsync(() -> asleep.readBlocking(0, word));
+        try {
+            while (field(asleep, "sleeper").get(asleep) == null) {
+                Thread.onSpinWait();
+            }
+        } finally {
+            LateOperations.no();
+        }
+        Session other = cache.openSession();
+        DataPath path = (DataPath) field(other, "dataPath").get(other);
+        cache.events().add(path.channel(), () -> {
+            throw new OutOfMemoryError("injected");
+        });
+        path.requests().listen();
+        Buffer buffer = cache.allocate(8);
+        boolean[] done = {false};
+        assertTrue(other.read(0, buffer, 0, 8, (token, status) -> done[0] = true, 0));
+        Thread events = (Thread) field(cache.events(), "thread").get(cache.events());
+        assertTrue(events.join(java.time.Duration.ofSeconds(PATIENCE_SECONDS)), "the thread of events ends");
+        sleeping.get(PATIENCE_SECONDS, TimeUnit.SECONDS);
+        other.drain();
+        assertTrue(done[0]);
+        LateOperations.by(1, TimeUnit.SECONDS);
+        CompletableFuture<Void> next = CompletableFuture.runAsync(() -> {
+            try (Session later = cache.openSession()) {
+                later.readBlocking(0, word);
+            }
+        });
+        LateOperations.no();
+        next.get(PATIENCE_SECONDS, TimeUnit.SECONDS);
+    }
+}

@@ -1,0 +1,149 @@
+package io.farheap.cache;
+
+import io.farheap.connection.Connection;
+import io.farheap.region.MigrationOptions;
+import io.farheap.testing.Need;
+import io.farheap.testing.Needs;
+import io.farheap.testing.TestDevice;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+import java.lang.reflect.Field;
+import java.util.HashSet;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongPredicate;
+
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+/** What migrations that failed leave behind, to sessions and to servers. */
+@Needs(Need.SOFTVERBS)
+class FailedMigrationTest {
+
+    private static final long STRAGGLE_NANOS = 1_000_000;
+    private static final MigrationOptions SLOWLY = MigrationOptions.DEFAULT.chunkBytes(512).windowBytes(512);
+
+    private Cluster cluster;
+    private Cache cache;
+    private Session session;
+    private Buffer buffer;
+    private long reads;
+    private long lost;
+
+    @BeforeEach
+    void create() {
+        cluster = new Cluster(4, 4, 4);
+        cache = Cache.builder().capacity(2 * Cluster.REGION_BYTES).servers(cluster.address(0)).device(TestDevice.client())
+            .configuration(Configurations.DIRECT).create();
+        cache.addServer(cluster.address(1));
+        cache.addServer(cluster.address(2));
+        session = cache.openSession();
+        buffer = cache.allocate(4096);
+    }
+
+    @AfterEach
+    void close() {
+        SoftverbsFaults.failQueuePairsAfter(0);
+        SoftverbsFaults.delayOperations(0);
+        cache.close();
+        cluster.close();
+    }
+
+    /** Migrates the first region, and breaks the queue pairs that are in use when some more of it is there. */
+    private void failOnTheWayTo(int server, LongPredicate farEnough) {
+        SoftverbsFaults.delayOperations(STRAGGLE_NANOS);
+        CompletableFuture<CacheException> migration = CompletableFuture.supplyAsync(() -> {
+            try {
+                cache.migrate(List.of(0), cluster.address(server), SLOWLY);
+                return null;
+            } catch (CacheException e) {
+                return e;
+            }
+        });
+        while (!migration.isDone() && !farEnough.test(cache.movedBytes(0))) {
+            Thread.onSpinWait();
+        }
+        SoftverbsFaults.failQueuePairsAfter(1);
+        CacheException failed = migration.join();
+        SoftverbsFaults.failQueuePairsAfter(0);
+        SoftverbsFaults.delayOperations(0);
+        assertTrue(failed != null, "the migration was to fail");
+        assertTrue(cache.movedBytes(0) > 0, "some of it has moved");
+    }
+
+    private void keepReading() {
+        session.read(Cluster.REGION_BYTES, buffer, 64, 8, (token, status) -> {
+            reads++;
+            lost += status == Status.OK ? 0 : 1;
+        }, 0);
+        session.poll();
+    }
+
+    @Test
+    void aRegionThatWentForthAndBackInPartIsFreedOncePerCopy() throws Exception {
+        buffer.segment().set(JAVA_LONG, 0, 5);
+        session.writeBlocking(Cluster.REGION_BYTES - 8, buffer, 0, 8);
+        failOnTheWayTo(1, moved -> moved >= Cluster.REGION_BYTES / 4);
+        long first = cache.movedBytes(0);
+        // Back, a new first part begins at 0.
+        failOnTheWayTo(0, moved -> moved > 0 && moved < first);
+        assertTrue(cache.movedBytes(0) < first, "the first server has the beginning and the end");
+        int before = cluster.pulls().released().size();
+
+        // Operations to the first server are on their way while it is moved on: the flush of a region that is gone would fail them.
+        SoftverbsFaults.delayOperations(0.5, STRAGGLE_NANOS);
+        CompletableFuture<Void> migration = CompletableFuture.runAsync(() -> cache.migrate(List.of(0), cluster.address(2), SLOWLY));
+        while (!migration.isDone()) {
+            keepReading();
+        }
+        migration.join();
+        SoftverbsFaults.delayOperations(0);
+        session.drain();
+
+        List<String> released = cluster.pulls().released().subList(before, cluster.pulls().released().size());
+        assertEquals(2, released.size(), () -> "released: " + released);
+        assertEquals(released.size(), new HashSet<>(released).size(), () -> "released: " + released);
+        assertNotEquals(0, reads);
+        assertEquals(0, lost, "of " + reads + " reads");
+        session.readBlocking(Cluster.REGION_BYTES - 8, buffer, 8, 8);
+        assertEquals(5, buffer.segment().get(JAVA_LONG, 8));
+        assertEquals(List.of(3, 4, 3), List.of(cluster.freeRegions(0), cluster.freeRegions(1), cluster.freeRegions(2)));
+    }
+
+    /**
+     * Destroying its queue pair drops the flush's completion: nobody else would let requests go the short way again.
+     */
+    @Test
+    void aConnectionThatEndsUnderAFlushLetsRequestsGoTheShortWayAgain() throws Exception {
+        SessionEngine engine = (SessionEngine) field(session, "path");
+        Connection connection = engine.connection(0);
+        SoftverbsFaults.delayOperations(TimeUnit.SECONDS.toNanos(20));
+        session.gate().claim();
+        try {
+            assertTrue(engine.flush(connection, cache.table().get(0), cache.scratch().address(), cache.scratch().localKey()));
+        } finally {
+            session.gate().unclaim();
+        }
+        SoftverbsFaults.delayOperations(0);
+        assertTrue(connection.flushing() && connection.inFlight() == 0, "nothing but the flush is in flight");
+        Routes routes = (Routes) field(engine, "routes");
+        assertTrue(routes.blocked());
+
+        session.disconnect(cache.table().get(0).server());
+        session.connect(cache.table().get(0).server());
+        assertFalse(routes.blocked(), "requests still take the long way");
+        session.readBlocking(0, buffer, 0, 8);
+    }
+
+    private static Object field(Object object, String name) throws ReflectiveOperationException {
+        Field field = object.getClass().getDeclaredField(name);
+        field.setAccessible(true);
+        return field.get(object);
+    }
+}

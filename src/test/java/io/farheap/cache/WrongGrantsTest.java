@@ -1,0 +1,72 @@
+package io.farheap.cache;
+
+import io.farheap.control.ControlPlane;
+import io.farheap.control.ControlServer;
+import io.farheap.control.RegionGrant;
+import io.farheap.server.MemoryServer;
+import io.farheap.server.ServerOptions;
+import io.farheap.testing.TestDevice;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.UnaryOperator;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+/** A server that grants something else than was asked for: no cache is made of it, and whoever asked comes back. */
+@Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class WrongGrantsTest {
+
+    private static final long REGION = 64 * 1024;
+    private static final int REGIONS = 4;
+
+    @SuppressWarnings("unchecked")
+    private static ControlPlane granting(ControlPlane server, UnaryOperator<List<RegionGrant>> change) {
+        Class<?>[] plane = {ControlPlane.class};
+        return (ControlPlane) Proxy.newProxyInstance(ControlPlane.class.getClassLoader(), plane,
+            (proxy, method, arguments) -> {
+                try {
+                    Object result = method.invoke(server, arguments);
+                    return method.getName().equals("allocate") ? change.apply((List<RegionGrant>) result) : result;
+                } catch (InvocationTargetException e) {
+                    throw e.getCause();
+                }
+            });
+    }
+
+    private static void refused(String why, UnaryOperator<List<RegionGrant>> change) {
+        try (MemoryServer server = MemoryServer.open(new ServerOptions(REGIONS * REGION, REGION,
+                 TestDevice.patience(30_000_000_000L), TestDevice.server(), "test"));
+             ControlServer control = ControlServer.start("127.0.0.1:0", granting(server, change))) {
+            CacheException e = assertThrows(CacheException.class, () -> Cache.builder().capacity(2 * REGION)
+                .servers(List.of(control.address())).create().close());
+            assertTrue(e.getMessage().contains(why), e.getMessage());
+            assertEquals(REGIONS, server.hello(ControlPlane.PROTOCOL_VERSION).freeRegions());
+        }
+    }
+
+    @Test
+    void fewerRegions() {
+        refused("1 regions, asked for 2", grants -> grants.subList(0, 1));
+    }
+
+    @Test
+    void moreRegions() {
+        refused("3 regions, asked for 2", grants -> {
+            List<RegionGrant> more = new ArrayList<>(grants);
+            more.add(new RegionGrant(0, 0, 0, REGION));
+            return more;
+        });
+    }
+
+    @Test
+    void theSameRegionTwice() {
+        refused("twice", grants -> List.of(grants.getFirst(), grants.getFirst()));
+    }
+}

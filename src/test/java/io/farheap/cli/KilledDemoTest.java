@@ -1,0 +1,47 @@
+package io.farheap.cli;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+/** A process that is killed cannot clean up: it must have put nothing where nobody else will. */
+class KilledDemoTest {
+
+    private static final int BYTES = 4_000_000;
+
+    @TempDir
+    private Path directory;
+
+    @Test
+    void theTemporaryDirectoryIsUnchanged() throws Exception {
+        Path temporary = Files.createDirectory(directory.resolve("tmp"));
+        Path file = directory.resolve("file");
+        Files.write(file, new byte[BYTES]);
+        // The servers that it starts see it too.
+        Map<String, String> environment = Map.of("JAVA_TOOL_OPTIONS", "-Djava.io.tmpdir=" + temporary);
+        CommandProcess demo = CommandProcess.start(environment, "demo", "--file", file.toString(), "--region", "1m",
+            "--seconds", "100");
+        try {
+            // It draws its first bar then: what that needs is there.
+            demo.awaitLine("filling");
+        } finally {
+            demo.kill();
+        }
+        demo.assertNothingIsLeft();
+        assertEquals(List.of(), entries(temporary));
+    }
+
+    private static List<Path> entries(Path place) throws IOException {
+        try (Stream<Path> files = Files.list(place)) {
+            return files.toList();
+        }
+    }
+}

@@ -1,0 +1,46 @@
+package io.farheap.connection;
+
+import io.farheap.memory.RegisteredMemory;
+import io.farheap.testing.Held;
+import io.farheap.testing.TestDevice;
+import io.farheap.verbs.Context;
+import io.farheap.verbs.Devices;
+import org.junit.jupiter.api.Test;
+
+import java.lang.reflect.Field;
+
+import static org.junit.jupiter.api.Assertions.assertDoesNotThrow;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+
+/** Where something of a connection does not close, the rest of it does: the device has nothing of it left, and closes. */
+class ClosingTest {
+
+    private final Context context = Devices.open(TestDevice.client());
+
+    @Test
+    void ofABatchConnection() throws ReflectiveOperationException {
+        closeWithoutMemory(BatchConnection.create(context, null, new RingShape(2, 16), 0), "responses");
+    }
+
+    @Test
+    void ofAMarkExchange() throws ReflectiveOperationException {
+        closeWithoutMemory(new MarkExchange(context, 0), "memory");
+    }
+
+    private void closeWithoutMemory(AutoCloseable resource, String memory) throws ReflectiveOperationException {
+        Field field = resource.getClass().getDeclaredField(memory);
+        field.setAccessible(true);
+        RegisteredMemory held = (RegisteredMemory) field.get(resource);
+        assertInstanceOf(IllegalStateException.class, Held.during(held.segment(), () -> {
+            try {
+                resource.close();
+            } catch (RuntimeException e) {
+                throw e;
+            } catch (Exception e) {
+                throw new AssertionError(e);
+            }
+        }));
+        held.close();
+        assertDoesNotThrow(context::close);
+    }
+}

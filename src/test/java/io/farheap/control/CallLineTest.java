@@ -1,0 +1,172 @@
+package io.farheap.control;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BooleanSupplier;
+import java.util.logging.Level;
+import java.util.logging.Logger;
+import java.util.stream.IntStream;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+/** How many calls run and wait, in all, for a host and for a connection. */
+class CallLineTest {
+
+    private static final CallKind KIND = CallKind.PULL;
+
+    private final CallLine line = new CallLine(KIND);
+    private final CountDownLatch mayEnd = new CountDownLatch(1);
+    private final AtomicInteger begun = new AtomicInteger();
+    private final AtomicInteger ended = new AtomicInteger();
+
+    @AfterEach
+    void stop() throws InterruptedException {
+        mayEnd.countDown();
+        line.stop();
+        assertTrue(line.awaitTermination(60, TimeUnit.SECONDS));
+    }
+
+    private static Caller caller(int host, int connection) {
+        return new Caller("host " + host, "host " + host + " connection " + connection);
+    }
+
+    private void hold() {
+        begun.incrementAndGet();
+        try {
+            mayEnd.await();
+        } catch (InterruptedException e) {
+            return;
+        }
+        ended.incrementAndGet();
+    }
+
+    private int submit(Caller caller, int calls) {
+        return (int) IntStream.range(0, calls).filter(_ -> line.submit(caller, this::hold) == null).count();
+    }
+
+    private static void await(BooleanSupplier condition) throws InterruptedException {
+        for (int i = 0; !condition.getAsBoolean(); i++) {
+            assertTrue(i < 6000, "this does not come about");
+            Thread.sleep(10);
+        }
+    }
+
+    @Test
+    void aConnectionHasItsShareAndHearsOfItsLimit() throws Exception {
+        int taken = submit(caller(1, 1), 1000);
+        assertEquals(KIND.threadsPerConnection + KIND.waitingPerConnection, taken);
+        await(() -> begun.get() == KIND.threadsPerConnection);
+        String refusal = line.submit(caller(1, 1), this::hold);
+        assertTrue(refusal.contains(KIND.waitingPerConnection + " pulls waiting from this connection"), refusal);
+
+        assertEquals(1, submit(caller(1, 2), 1));
+        await(() -> begun.get() == KIND.threadsPerConnection + 1);
+    }
+
+    @Test
+    void aHostHasItsShareHoweverManyConnectionsItHas() throws Exception {
+        int taken = 0;
+        for (int connection = 0; connection < 100; connection++) {
+            taken += submit(caller(1, connection), 20);
+        }
+        assertEquals(KIND.threadsPerHost + KIND.waitingPerHost, taken);
+        await(() -> begun.get() == KIND.threadsPerHost);
+        String refusal = line.submit(caller(1, 1000), this::hold);
+        assertTrue(refusal.contains("from this host"), refusal);
+
+        assertEquals(1, submit(caller(2, 0), 1));
+        await(() -> begun.get() == KIND.threadsPerHost + 1);
+    }
+
+    @Test
+    void thereIsALimitInAllAndEveryCallThatWasTakenIsServedOnce() throws Exception {
+        int taken = 0;
+        for (int host = 0; host < 100; host++) {
+            taken += submit(caller(host, 0), 20);
+        }
+        assertEquals(KIND.threads + KIND.waiting, taken);
+        await(() -> begun.get() == KIND.threads);
+        assertTrue(line.submit(caller(1000, 0), this::hold).contains("in all"));
+
+        mayEnd.countDown();
+        int all = taken;
+        await(() -> ended.get() == all);
+        assertEquals(all, begun.get());
+        // Nothing of them counts any more.
+        aConnectionHasItsShareAgain();
+    }
+
+    private void aConnectionHasItsShareAgain() throws InterruptedException {
+        CountDownLatch hold = new CountDownLatch(1);
+        AtomicInteger running = new AtomicInteger();
+        for (int i = 0; i < KIND.threadsPerConnection; i++) {
+            assertNull(line.submit(caller(7, 7), () -> {
+                running.incrementAndGet();
+                try {
+                    hold.await();
+                } catch (InterruptedException e) {
+                    // The test is over.
+                }
+            }));
+        }
+        await(() -> running.get() == KIND.threadsPerConnection);
+        hold.countDown();
+    }
+
+    @Test
+    void whatWaitsGoesInOrderButNotBehindThoseThatHaveTheirShare() throws Exception {
+        List<Integer> order = new CopyOnWriteArrayList<>();
+        CountDownLatch first = new CountDownLatch(1);
+        for (int i = 0; i < KIND.threadsPerConnection - 1; i++) {
+            submit(caller(1, 1), 1);
+        }
+        assertNull(line.submit(caller(1, 1), () -> {
+            try {
+                first.await();
+            } catch (InterruptedException e) {
+                // The test is over.
+            }
+        }));
+        for (int i = 0; i < 10; i++) {
+            int number = i;
+            assertNull(line.submit(caller(1, 1), () -> order.add(number)));
+        }
+        assertTrue(order.isEmpty());
+        CountDownLatch other = new CountDownLatch(1);
+        assertNull(line.submit(caller(1, 2), other::countDown));
+        assertTrue(other.await(60, TimeUnit.SECONDS));
+        first.countDown();
+        await(() -> order.size() == 10);
+        assertEquals(IntStream.range(0, 10).boxed().toList(), order);
+    }
+
+    @Test
+    void anErrorTakesNoThreadAway() throws Exception {
+        Logger log = Logger.getLogger(CallLine.class.getName());
+        log.setLevel(Level.OFF);
+        for (int i = 0; i < 3 * KIND.threads; i++) {
+            assertNull(line.submit(caller(i, 0), () -> {
+                begun.incrementAndGet();
+                throw new LinkageError("injected");
+            }));
+        }
+        await(() -> begun.get() == 3 * KIND.threads);
+        log.setLevel(null);
+        aConnectionHasItsShareAgain();
+    }
+
+    @Test
+    void afterTheEndNothingIsTaken() {
+        line.stop();
+        assertFalse(line.submit(caller(1, 1), this::hold) == null);
+    }
+}

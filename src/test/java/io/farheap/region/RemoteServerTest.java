@@ -1,0 +1,172 @@
+package io.farheap.region;
+
+import io.farheap.control.ControlException;
+import io.farheap.control.ControlException.Code;
+import io.farheap.control.ControlPlane;
+import io.farheap.control.ControlServer;
+import io.farheap.control.ServerDescription;
+import io.farheap.server.MemoryServer;
+import io.farheap.server.ServerOptions;
+import io.farheap.testing.TestDevice;
+import io.farheap.verbs.Context;
+import io.farheap.verbs.Devices;
+import io.farheap.verbs.ProtectionDomain;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+/** A server whose answers come too late, or not at all: nothing of it leaks while the lease goes on. */
+class RemoteServerTest {
+
+    private static final long REGION = 64 * 1024;
+    private static final int REGIONS = 4;
+
+    private final MemoryServer memory = MemoryServer.open(new ServerOptions(REGIONS * REGION, REGION,
+        TestDevice.patience(30_000_000_000L), TestDevice.server(), "test"));
+    private final Context context = Devices.open(TestDevice.client());
+    private final ProtectionDomain domain = context.allocateProtectionDomain();
+    private final Semaphore stuck = new Semaphore(0);
+    /** Allocations that have taken effect at the server, whatever the client knows of them. */
+    private final Semaphore granted = new Semaphore(0);
+    private final CountDownLatch mayGoOn = new CountDownLatch(1);
+    private final CompletableFuture<ControlException> lost = new CompletableFuture<>();
+    /** The method that hangs, and whether it does so before it takes effect. */
+    private volatile String hanging = "";
+    private volatile boolean before;
+    private volatile boolean refusing;
+    /** Says that its regions are huge, so that a client waits long for one. */
+    private volatile boolean boasting;
+    private ControlServer control;
+    private RemoteServer server;
+
+    @BeforeEach
+    void open() {
+        control = ControlServer.start("127.0.0.1:0", plane());
+        server = RemoteServer.attach(control.address(), 0, domain, "test", (_, cause) -> lost.complete(cause),
+            ignored -> { });
+    }
+
+    @AfterEach
+    void close() {
+        mayGoOn.countDown();
+        server.close();
+        control.close();
+        memory.close();
+        domain.close();
+        context.close();
+    }
+
+    private ControlPlane plane() {
+        Class<?>[] plane = {ControlPlane.class};
+        return (ControlPlane) Proxy.newProxyInstance(ControlPlane.class.getClassLoader(), plane,
+            (proxy, method, arguments) -> {
+                boolean hangs = method.getName().equals(hanging);
+                if (hangs && before) {
+                    hang();
+                }
+                if (refusing && method.getName().equals("renewLease")) {
+                    throw new ControlException(Code.LEASE_EXPIRED, "gone");
+                }
+                try {
+                    Object result = method.invoke(memory, arguments);
+                    if (method.getName().equals("allocate")) {
+                        granted.release();
+                    }
+                    if (boasting && result instanceof ServerDescription told) {
+                        return new ServerDescription(told.serverId(), told.name(), told.protocolVersion(), 1L << 40,
+                            told.totalRegions(), told.freeRegions());
+                    }
+                    if (hangs && !before) {
+                        hang();
+                    }
+                    return result;
+                } catch (InvocationTargetException e) {
+                    throw e.getCause();
+                }
+            });
+    }
+
+    private void hang() throws InterruptedException {
+        stuck.release();
+        mayGoOn.await();
+    }
+
+    private void awaitFree(int regions) throws InterruptedException {
+        for (int i = 0; memory.hello(ControlPlane.PROTOCOL_VERSION).freeRegions() != regions; i++) {
+            assertTrue(i < 6000, "regions that nobody has are not given back");
+            Thread.sleep(10);
+        }
+    }
+
+    private void allocationTimesOut() throws InterruptedException {
+        hanging = "allocate";
+        ControlException e = assertThrows(ControlException.class, () -> server.allocate(2));
+        assertEquals(Code.DEADLINE_EXCEEDED, e.code());
+        assertTrue(stuck.tryAcquire(60, TimeUnit.SECONDS));
+        hanging = "";
+        mayGoOn.countDown();
+        // Before the late grant all regions are free too.
+        assertTrue(granted.tryAcquire(60, TimeUnit.SECONDS));
+        awaitFree(REGIONS);
+        // Also the server has to be as it was: all of it can be had.
+        List<RemoteRegion> all = server.allocate(REGIONS);
+        all.forEach(server::releaseQuietly);
+        awaitFree(REGIONS);
+    }
+
+    @Test
+    void whatIsGrantedTooLateIsGivenBack() throws Exception {
+        allocationTimesOut();
+    }
+
+    @Test
+    void whatIsGrantedAfterTheClientHasGivenUpIsGivenBack() throws Exception {
+        before = true;
+        allocationTimesOut();
+    }
+
+    @Test
+    void aRegionThatCouldNotBeReleasedIsReleasedLater() throws Exception {
+        List<RemoteRegion> regions = server.allocate(2);
+        before = true;
+        hanging = "release";
+        server.releaseQuietly(regions.getFirst());
+        assertTrue(stuck.tryAcquire(60, TimeUnit.SECONDS));
+        // The call that hangs comes to nothing: as if it had been lost.
+        hanging = "";
+        awaitFree(REGIONS - 1);
+        mayGoOn.countDown();
+        server.releaseQuietly(regions.getLast());
+        awaitFree(REGIONS);
+    }
+
+    @Test
+    void aLostLeaseEndsAnAllocationThatMayTakeLong() throws Exception {
+        boasting = true;
+        server.close();
+        server = RemoteServer.attach(control.address(), 0, domain, "test", (_, cause) -> lost.complete(cause),
+            ignored -> { });
+        hanging = "allocate";
+        CompletableFuture<List<RemoteRegion>> allocation = CompletableFuture.supplyAsync(() -> server.allocate(1));
+        assertTrue(stuck.tryAcquire(60, TimeUnit.SECONDS));
+        refusing = true;
+        assertEquals(Code.LEASE_EXPIRED, lost.get(60, TimeUnit.SECONDS).code());
+        ExecutionException e = assertThrows(ExecutionException.class, () -> allocation.get(60, TimeUnit.SECONDS));
+        assertEquals(Code.UNAVAILABLE, assertInstanceOf(ControlException.class, e.getCause()).code());
+        assertEquals(Code.UNAVAILABLE, assertThrows(ControlException.class, () -> server.allocate(1)).code());
+    }
+}

@@ -1,0 +1,399 @@
+package io.farheap.remote;
+
+import io.farheap.remote.Tags.Tag;
+import io.farheap.region.RemoteRegion;
+import io.farheap.region.RemoteServer;
+import io.farheap.testing.TestDevice;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.management.ManagementFactory;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+class RemoteQueueTest {
+
+    private static final long R = TestServers.REGION_BYTES;
+
+    private TestServers servers;
+    private RemoteMemory memory;
+    private final List<RemoteServer> attached = new ArrayList<>();
+    private final List<RemoteRegion> regions = new ArrayList<>();
+    private RemoteQueue queue;
+    private RegisteredBuffer buffer;
+    private final Tags tags = new Tags();
+
+    @BeforeEach
+    void open() {
+        servers = new TestServers(2, 2);
+        memory = RemoteMemory.open(TestDevice.client(), "test");
+        for (int i = 0; i < servers.count(); i++) {
+            attached.add(memory.attach(servers.address(i)));
+            regions.addAll(memory.allocate(attached.get(i), 1));
+        }
+        queue = memory.openQueue(new QueueOptions(16, 24, 64));
+        buffer = memory.register(R);
+    }
+
+    @AfterEach
+    void close() {
+        memory.close();
+        servers.close();
+    }
+
+    private void put(long at, long value) {
+        buffer.segment().set(JAVA_LONG, at, value);
+    }
+
+    private long get(long at) {
+        return buffer.segment().get(JAVA_LONG, at);
+    }
+
+    private void ok(int posting) {
+        assertEquals("posted", Posting.describe(posting));
+    }
+
+    @Test
+    void whatIsWrittenIsReadAndAtomicsSayWhatWasThere() {
+        put(0, 42);
+        ok(queue.write(regions.get(0), 800, buffer, 0, 8, 1));
+        tags.await(queue, 1);
+        ok(queue.compareAndSwap(regions.get(0), 800, 42, 43, buffer, 8, Long.MIN_VALUE));
+        ok(queue.compareAndSwap(regions.get(0), 800, 42, 44, buffer, 16, -1));
+        ok(queue.fetchAndAdd(regions.get(0), 800, 7, buffer, 24, Long.MAX_VALUE));
+        ok(queue.read(regions.get(0), 800, buffer, 32, 8, 5));
+        assertEquals(List.of(Tags.done(1), Tags.done(Long.MIN_VALUE), Tags.done(-1), Tags.done(Long.MAX_VALUE), Tags.done(5)), tags.await(queue, 5));
+        assertEquals(List.of(42L, 43L, 43L, 50L), List.of(get(8), get(16), get(24), get(32)));
+        assertEquals(new VerbCounts(1, 1, 2, 1, 8, 8, 5), queue.posted());
+    }
+
+    @Test
+    void oneListHasOperationsOfAllKindsToSeveralServers() {
+        queue.beginList();
+        for (int server = 0; server < 2; server++) {
+            put(server * 64L, 100 + server);
+            ok(queue.write(regions.get(server), 0, buffer, server * 64L, 8, server * 10L));
+            ok(queue.fetchAndAdd(regions.get(server), 0, 5, buffer, server * 64L + 8, server * 10L + 1));
+            ok(queue.compareAndSwap(regions.get(server), 0, 105 + server, -1, buffer, server * 64L + 16, server * 10L + 2));
+            ok(queue.read(regions.get(server), 0, buffer, server * 64L + 24, 8, server * 10L + 3));
+        }
+        assertEquals(0, queue.posted().doorbells());
+        queue.postList();
+        assertEquals(2, queue.posted().doorbells());
+        tags.await(queue, 8);
+        for (int server = 0; server < 2; server++) {
+            int which = server;
+            assertEquals(List.of(which * 10L, which * 10L + 1, which * 10L + 2, which * 10L + 3),
+                tags.all.stream().map(Tag::tag).filter(tag -> tag / 10 == which).toList(), "in posting order per server");
+            assertEquals(100 + server, get(server * 64L + 8));
+            assertEquals(105 + server, get(server * 64L + 16));
+            assertEquals(-1, get(server * 64L + 24));
+        }
+    }
+
+    @Test
+    void aWriteDoesNotOvertakeWhatReadsTheSameWord() {
+        for (int round = 0; round < 500; round++) {
+            put(0, round);
+            put(8, -1 - round);
+            ok(queue.write(regions.get(0), 0, buffer, 0, 8, 0));
+            queue.beginList();
+            ok(queue.fetchAndAdd(regions.get(0), 0, 0, buffer, 16, 1));
+            ok(queue.read(regions.get(0), 0, buffer, 24, 8, 2));
+            ok(queue.write(regions.get(0), 0, buffer, 8, 8, 3));
+            ok(queue.read(regions.get(0), 0, buffer, 32, 8, 4));
+            queue.postList();
+            tags.await(queue, 5 * (round + 1));
+            assertEquals(List.of((long) round, (long) round, -1L - round), List.of(get(16), get(24), get(32)));
+        }
+    }
+
+    @Test
+    void badRangesAreRefusedBeforeTheDeviceSeesThem() throws Exception {
+        RemoteRegion region = regions.get(0);
+        for (long[] bad : new long[][] {{-1, 0, 8}, {R - 7, 0, 8}, {R, 0, 1}, {0, -1, 8}, {0, R - 7, 8}, {0, 0, 0}, {0, 0, -1},
+            {Long.MAX_VALUE, 0, 8}, {0, Long.MAX_VALUE, 8}, {0, 0, Integer.MAX_VALUE}}) {
+            assertEquals(Posting.INVALID, queue.read(region, bad[0], buffer, bad[1], (int) bad[2], 0));
+            assertEquals(Posting.INVALID, queue.write(region, bad[0], buffer, bad[1], (int) bad[2], 0));
+            assertEquals(Posting.INVALID, queue.execute(true, region, bad[0], buffer, bad[1], (int) bad[2], 0));
+        }
+        for (long[] bad : new long[][] {{4, 0}, {0, 4}, {R - 4, 0}, {-8, 0}, {0, -8}, {R, 0}}) {
+            assertEquals(Posting.INVALID, queue.fetchAndAdd(region, bad[0], 1, buffer, bad[1], 0));
+            assertEquals(Posting.INVALID, queue.compareAndSwap(region, bad[0], 0, 1, buffer, bad[1], 0));
+        }
+        try (RemoteMemory other = RemoteMemory.open(TestDevice.client(), "other"); RegisteredBuffer foreign = other.register(64)) {
+            assertEquals(Posting.INVALID, queue.read(region, 0, foreign, 0, 8, 0));
+        }
+        assertEquals(0, queue.inFlight());
+        assertEquals(new VerbCounts(0, 0, 0, 0, 0, 0, 0), queue.posted());
+    }
+
+    @Test
+    void aFullQueueSaysSoForItsServerAndForAll() {
+        int taken = 0;
+        while (queue.read(regions.get(0), 0, buffer, 0, 8, taken) == Posting.OK) {
+            taken++;
+        }
+        assertEquals(16, taken);
+        assertEquals(0, queue.room(attached.get(0)));
+        assertEquals(8, queue.room(attached.get(1)));
+        while (queue.read(regions.get(1), 0, buffer, 0, 8, taken) == Posting.OK) {
+            taken++;
+        }
+        assertEquals(24, taken);
+        assertEquals(Posting.FULL, queue.fetchAndAdd(regions.get(1), 0, 1, buffer, 0, 0));
+        tags.await(queue, taken);
+        assertEquals(16, queue.room(attached.get(0)));
+        ok(queue.read(regions.get(0), 0, buffer, 0, 8, 0));
+        tags.await(queue, taken + 1);
+    }
+
+    @Test
+    void executeIsOneCallOrAnOrdinaryOperation() {
+        put(0, 77);
+        int posting = queue.execute(true, regions.get(0), 8, buffer, 0, 8, 1);
+        int expected = posting == Posting.DONE ? 0 : 1;
+        tags.await(queue, expected);
+        assertEquals(77, readBack(regions.get(0), 8));
+        int before = tags.all.size();
+        ok(queue.read(regions.get(1), 0, buffer, 8, 8, 2));
+        ok(queue.execute(false, regions.get(0), 8, buffer, 16, 8, 3));
+        tags.await(queue, before + 2);
+        assertEquals(77, get(16));
+    }
+
+    private long readBack(RemoteRegion region, long offset) {
+        int before = tags.all.size();
+        ok(queue.read(region, offset, buffer, R - 8, 8, 99));
+        assertEquals(Tags.done(99), tags.await(queue, before + 1).getLast());
+        return get(R - 8);
+    }
+
+    @Test
+    void anErrorAtOneServerFailsNoOthersAndReconnectingMendsIt() {
+        RemoteRegion mine = regions.get(0);
+        RemoteRegion given = memory.allocate(attached.get(0), 1).getFirst();
+        memory.release(given);
+        given.usable(true);
+        put(0, 5);
+        queue.beginList();
+        ok(queue.write(mine, 0, buffer, 0, 8, 1));
+        ok(queue.write(given, 0, buffer, 0, 8, 2));
+        ok(queue.write(mine, 8, buffer, 0, 8, 3));
+        ok(queue.write(regions.get(1), 0, buffer, 0, 8, 4));
+        queue.postList();
+        tags.await(queue, 4);
+        assertTrue(tags.all.contains(Tags.done(1)), tags.all::toString);
+        assertTrue(tags.all.contains(new Tag(2, Outcome.REFUSED)), tags.all::toString);
+        assertTrue(tags.all.contains(new Tag(3, Outcome.UNKNOWN)), tags.all::toString);
+        assertTrue(tags.all.contains(Tags.done(4)), tags.all::toString);
+        assertEquals(Posting.LOST, queue.write(mine, 0, buffer, 0, 8, 5));
+        assertFalse(queue.connected(attached.get(0)));
+        assertEquals(5, readBack(regions.get(1), 0));
+        queue.reconnect(attached.get(0), 6);
+        assertEquals(Tags.done(6), tags.await(queue, 6).getLast());
+        assertEquals(5, readBack(mine, 0));
+        assertEquals(0, readBack(mine, 8));
+        assertEquals(0, queue.inFlight());
+    }
+
+    @Test
+    void whatStandsInAListWhenItsConnectionFailsIsNotPosted() {
+        RemoteRegion given = memory.allocate(attached.get(0), 1).getFirst();
+        memory.release(given);
+        given.usable(true);
+        ok(queue.read(given, 0, buffer, 0, 8, 1));
+        queue.beginList();
+        ok(queue.write(regions.get(0), 0, buffer, 0, 8, 2));
+        tags.await(queue, 1);
+        queue.postList();
+        tags.await(queue, 2);
+        assertEquals(List.of(new Tag(1, Outcome.REFUSED), new Tag(2, Outcome.NOT_POSTED)), tags.all);
+    }
+
+    @Test
+    void disconnectingFencesAndTagsComeBack() {
+        for (int i = 0; i < 8; i++) {
+            ok(queue.read(regions.get(0), 0, buffer, 0, 8, i));
+        }
+        queue.disconnect(attached.get(0), 100);
+        tags.await(queue, 9);
+        assertEquals(Tags.done(100), tags.all.stream().filter(tag -> tag.tag() == 100).findFirst().orElseThrow());
+        assertEquals(8, tags.all.stream().filter(tag -> tag.tag() < 8).count());
+        assertEquals(Posting.LOST, queue.read(regions.get(0), 0, buffer, 0, 8, 0));
+    }
+
+    @Test
+    void aServerThatEndsTakesOnlyItsOwnOperationsAlong() {
+        servers.stop(0);
+        int before = 0;
+        while (queue.read(regions.get(0), 0, buffer, 0, 8, before) == Posting.OK && before < 4) {
+            before++;
+            tags.await(queue, before);
+        }
+        assertTrue(tags.all.stream().noneMatch(tag -> tag.outcome() == Outcome.DONE), tags.all::toString);
+        assertEquals(0, readBack(regions.get(1), 0));
+        queue.reconnect(attached.get(0), 1000);
+        assertEquals(new Tag(1000, Outcome.UNREACHABLE), tags.await(queue, tags.all.size() + 1).getLast());
+    }
+
+    @Test
+    void anotherThreadDrainsAndTheOwnerGetsItsTags() throws InterruptedException {
+        for (int i = 0; i < 16; i++) {
+            ok(queue.write(regions.get(0), 8L * i, buffer, 0, 8, i));
+        }
+        Thread migration = new Thread(() -> {
+            queue.claim();
+            try {
+                if (!queue.drain(regions.get(0))) {
+                    throw new AssertionError("the connection has failed");
+                }
+            } finally {
+                queue.unclaim();
+            }
+            while (!drained()) {
+                Thread.onSpinWait();
+            }
+        });
+        migration.start();
+        migration.join();
+        assertEquals(16, tags.await(queue, 16).size());
+        for (int i = 0; i < 16; i++) {
+            assertEquals(Tags.done(i), tags.all.get(i));
+        }
+    }
+
+    private boolean drained() {
+        queue.claim();
+        try {
+            return queue.drained(regions.get(0));
+        } finally {
+            queue.unclaim();
+        }
+    }
+
+    @Test
+    void anExceptionOfAHandlerLosesNoTag() {
+        for (int i = 0; i < 10; i++) {
+            ok(queue.read(regions.get(0), 0, buffer, 0, 8, i));
+        }
+        List<Long> seen = new ArrayList<>();
+        while (seen.size() < 10) {
+            try {
+                queue.poll((tag, outcome) -> {
+                    seen.add(tag);
+                    throw new IllegalStateException("of the application");
+                });
+            } catch (IllegalStateException e) {
+                assertEquals("of the application", e.getMessage());
+            }
+        }
+        assertEquals(List.of(0L, 1L, 2L, 3L, 4L, 5L, 6L, 7L, 8L, 9L), seen);
+        assertEquals(0, queue.inFlight());
+    }
+
+    @Test
+    void buffersAndRegionsInUseAreNotClosed() {
+        ok(queue.read(regions.get(0), 0, buffer, 0, 8, 1));
+        assertThrows(IllegalStateException.class, () -> onAnotherThread(buffer::close));
+        assertThrows(IllegalStateException.class, () -> onAnotherThread(() -> memory.release(regions.get(0))));
+        tags.await(queue, 1);
+        int free = servers.freeRegions(0);
+        memory.release(regions.get(0));
+        assertEquals(free + 1, servers.freeRegions(0));
+        assertEquals(Posting.INVALID, queue.read(regions.get(0), 0, buffer, 0, 8, 2));
+        buffer.close();
+        buffer.close();
+        assertEquals(Posting.INVALID, queue.read(regions.get(1), 0, buffer, 0, 8, 3));
+    }
+
+    private static void onAnotherThread(Runnable action) {
+        Throwable[] thrown = new Throwable[1];
+        Thread thread = Thread.ofPlatform().uncaughtExceptionHandler((ignored, e) -> thrown[0] = e).start(action);
+        try {
+            thread.join();
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+        if (thrown[0] instanceof RuntimeException e) {
+            throw e;
+        }
+    }
+
+    @Test
+    void memoryOfOthersIsRegistered() {
+        try (Arena arena = Arena.ofShared()) {
+            MemorySegment own = arena.allocate(4096, 4096);
+            try (RegisteredBuffer registered = memory.register(own)) {
+                own.set(JAVA_LONG, 8, 9);
+                ok(queue.write(regions.get(0), 0, registered, 8, 8, 1));
+                tags.await(queue, 1);
+            }
+            own.set(JAVA_LONG, 0, 1);
+        }
+        assertEquals(9, readBack(regions.get(0), 0));
+        assertThrows(IllegalArgumentException.class, () -> memory.register(MemorySegment.ofArray(new long[8])));
+    }
+
+    @Test
+    void aSleepingOwnerIsWokenByACompletion() {
+        for (int i = 1; i <= 200; i++) {
+            ok(queue.read(regions.get(0), 0, buffer, 0, 8, i));
+            while (queue.poll(tags) == 0) {
+                queue.await(60_000_000_000L);
+            }
+        }
+        assertEquals(200, tags.all.size());
+    }
+
+    @Test
+    void operationsAllocateNothing() {
+        long[] counted = new long[1];
+        CompletionHandler count = (tag, outcome) -> counted[0]++;
+        com.sun.management.ThreadMXBean threads = (com.sun.management.ThreadMXBean) ManagementFactory.getThreadMXBean();
+        long least = Long.MAX_VALUE;
+        // The compilers may allocate on this thread's behalf in early rounds.
+        for (int round = 0; round < 20 && least > 0; round++) {
+            long before = threads.getCurrentThreadAllocatedBytes();
+            for (int i = 0; i < 1_000; i++) {
+                queue.beginList();
+                queue.write(regions.get(0), 0, buffer, 0, 8, i);
+                queue.fetchAndAdd(regions.get(0), 0, 1, buffer, 8, i);
+                queue.postList();
+                queue.read(regions.get(1), 0, buffer, 16, 8, i);
+                queue.compareAndSwap(regions.get(1), 0, 0, 0, buffer, 24, i);
+                while (queue.inFlight() > 0) {
+                    queue.await(0);
+                    queue.poll(count);
+                }
+                if (queue.execute(false, regions.get(0), 0, buffer, 32, 8, i) == Posting.OK) {
+                    while (queue.inFlight() > 0) {
+                        queue.poll(count);
+                    }
+                }
+            }
+            least = Math.min(least, threads.getCurrentThreadAllocatedBytes() - before);
+        }
+        assertEquals(0, least, "bytes allocated by 5,000 operations");
+    }
+
+    /** Every tag comes back once, in order per server, and reads see what the queue's earlier operations made of each word. */
+    @Test
+    void randomOperationsDoWhatAModelSays() {
+        long seed = Long.getLong("farheap.seed", System.nanoTime());
+        SplittableRandom random = new SplittableRandom(seed);
+        RandomOperations operations = new RandomOperations(random, queue, regions, buffer);
+        assertEquals(List.of(), operations.run(TestDevice.scaled(20_000)), "seed " + seed + "; repeat with -Dfarheap.seed=" + seed);
+    }
+}

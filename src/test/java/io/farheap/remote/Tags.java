@@ -1,0 +1,38 @@
+package io.farheap.remote;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/** The tags that came back from a queue, in order, with their outcomes. */
+final class Tags implements CompletionHandler {
+
+    private static final long TIMEOUT_NANOS = 60_000_000_000L;
+
+    record Tag(long tag, int outcome) {
+    }
+
+    final List<Tag> all = new ArrayList<>();
+
+    static Tag done(long tag) {
+        return new Tag(tag, Outcome.DONE);
+    }
+
+    @Override
+    public void completed(long tag, int outcome) {
+        all.add(new Tag(tag, outcome));
+    }
+
+    /** Polls until so many tags have come back in all. */
+    List<Tag> await(RemoteQueue queue, int count) {
+        long deadline = System.nanoTime() + TIMEOUT_NANOS;
+        while (all.size() < count) {
+            if (queue.poll(this) == 0) {
+                queue.await(1_000_000);
+            }
+            if (System.nanoTime() - deadline > 0) {
+                throw new AssertionError("only " + all + " of " + count + " tags came back");
+            }
+        }
+        return all;
+    }
+}

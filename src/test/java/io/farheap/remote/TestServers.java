@@ -1,0 +1,65 @@
+package io.farheap.remote;
+
+import io.farheap.control.ControlPlane;
+import io.farheap.control.ControlServer;
+import io.farheap.server.MemoryServer;
+import io.farheap.server.ServerOptions;
+import io.farheap.testing.TestDevice;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/** Memory servers in this process, reached over the loopback interface. */
+final class TestServers implements AutoCloseable {
+
+    static final long REGION_BYTES = 64 * 1024;
+    /** Longer than a busy machine keeps any thread waiting. */
+    private static final long LEASE_NANOS = TestDevice.patience(30_000_000_000L);
+
+    private record Node(MemoryServer memory, ControlServer control) {
+    }
+
+    private final List<Node> nodes = new ArrayList<>();
+
+    /** @param regions how many regions each of the servers has */
+    TestServers(int... regions) {
+        for (int count : regions) {
+            add(count);
+        }
+    }
+
+    private void add(int regions) {
+        MemoryServer memory = MemoryServer.open(new ServerOptions(regions * REGION_BYTES, REGION_BYTES, LEASE_NANOS, TestDevice.server(), "test"));
+        try {
+            nodes.add(new Node(memory, ControlServer.start("127.0.0.1:0", memory)));
+        } catch (RuntimeException e) {
+            memory.close();
+            throw e;
+        }
+    }
+
+    String address(int server) {
+        return nodes.get(server).control().address();
+    }
+
+    int count() {
+        return nodes.size();
+    }
+
+    int freeRegions(int server) {
+        return nodes.get(server).memory().hello(ControlPlane.PROTOCOL_VERSION).freeRegions();
+    }
+
+    /** The server ends without a word to its clients. */
+    void stop(int server) {
+        nodes.get(server).control().close();
+        nodes.get(server).memory().close();
+    }
+
+    @Override
+    public void close() {
+        for (int server = 0; server < nodes.size(); server++) {
+            stop(server);
+        }
+    }
+}

@@ -1,0 +1,77 @@
+package io.farheap.server;
+
+import io.farheap.control.ControlException;
+import io.farheap.control.ControlException.Code;
+import io.farheap.control.ControlPlane;
+import io.farheap.control.RegionGrant;
+import io.farheap.testing.TestDevice;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+import java.util.List;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+/** Allocations of which the client has heard nothing, and releases that come twice. */
+class AbandonTest {
+
+    private static final int REGIONS = 4;
+    private static final long REGION = 64 * 1024;
+
+    private final MemoryServer server =
+        MemoryServer.open(new ServerOptions(REGIONS * REGION, REGION, 60_000_000_000L, TestDevice.server(), "test"));
+    private final long lease = server.openLease("test").id();
+
+    @AfterEach
+    void close() {
+        server.close();
+    }
+
+    private int free() {
+        return server.hello(ControlPlane.PROTOCOL_VERSION).freeRegions();
+    }
+
+    private static Code codeOf(Runnable call) {
+        return assertThrows(ControlException.class, call::run).code();
+    }
+
+    @Test
+    void whatAnAllocationWasGrantedGoesBackAndNothingElse() {
+        server.allocate(lease, 2, 1);
+        server.allocate(lease, 1, 2);
+        server.abandon(lease, 1);
+        assertEquals(REGIONS - 1, free());
+        server.abandon(lease, 1);
+        assertEquals(REGIONS - 1, free());
+    }
+
+    @Test
+    void anAllocationThatArrivesAfterItWasAbandonedIsRefused() {
+        server.abandon(lease, 5);
+        assertEquals(Code.NOT_FOUND, codeOf(() -> server.allocate(lease, 1, 5)));
+        assertEquals(REGIONS, free());
+        assertEquals(1, server.allocate(lease, 1, 6).size());
+    }
+
+    @Test
+    void aReleaseThatIsRepeatedDoesNotTakeWhatWasGrantedSince() {
+        List<RegionGrant> all = server.allocate(lease, REGIONS, 1);
+        int region = all.getFirst().regionId();
+        server.release(lease, region, 1);
+        assertEquals(region, server.allocate(lease, 1, 2).getFirst().regionId());
+        assertEquals(Code.NOT_FOUND, codeOf(() -> server.release(lease, region, 1)));
+        server.abandon(lease, 1);
+        assertEquals(REGIONS - 1, free());
+        server.release(lease, region, 2);
+        assertEquals(REGIONS, free());
+    }
+
+    @Test
+    void noAllocationIsNoneToAbandon() {
+        server.allocate(lease, 1);
+        assertEquals(Code.INVALID_ARGUMENT, codeOf(() -> server.abandon(lease, ControlPlane.ANY_ALLOCATION)));
+        assertEquals(Code.LEASE_EXPIRED, codeOf(() -> server.abandon(lease + 1, 1)));
+        assertEquals(REGIONS - 1, free());
+    }
+}

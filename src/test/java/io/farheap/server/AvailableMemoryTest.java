@@ -1,0 +1,136 @@
+package io.farheap.server;
+
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+/** What a machine and its control groups leave, from the files that the kernel shows. */
+class AvailableMemoryTest {
+
+    private static final long MIB = 1 << 20;
+    private static final String V2 = "30 23 0:26 %s /sys/fs/cgroup rw,nosuid shared:9 - cgroup2 cgroup2 "
+        + "rw,nsdelegate\n";
+    private static final String V1 = "31 23 0:27 / /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpu,cpuacct\n"
+        + "32 23 0:28 %s /sys/fs/cgroup/memory rw shared:10 - cgroup cgroup rw,memory\n";
+
+    @TempDir
+    private Path root;
+
+    @BeforeEach
+    void machine() throws IOException {
+        write("proc/meminfo", "MemTotal:       16000000 kB\nMemFree:          100000 kB\nMemAvailable:    8388608 "
+            + "kB\n");
+    }
+
+    private void write(String file, String text) throws IOException {
+        Path path = root.resolve(file);
+        Files.createDirectories(path.getParent());
+        Files.writeString(path, text);
+    }
+
+    private void two(String group, String max, long current, long inactive) throws IOException {
+        String directory = "sys/fs/cgroup" + group + "/";
+        write(directory + "memory.max", max + "\n");
+        write(directory + "memory.current", current + "\n");
+        write(directory + "memory.stat", "anon 5\ninactive_anon 7\ninactive_file " + inactive + "\nactive_file 3\n");
+    }
+
+    private long bytes() {
+        return AvailableMemory.of(root).bytes();
+    }
+
+    @Test
+    void withoutControlGroupsItIsTheMachines() {
+        assertEquals(8192 * MIB, bytes());
+    }
+
+    @Test
+    void theRealMachineHasSome() {
+        long bytes = AvailableMemory.bytes();
+        assertTrue(bytes > MIB && bytes < Long.MAX_VALUE, bytes + " bytes");
+    }
+
+    @Test
+    void theLeastOfAllGroupsAboveCounts() throws IOException {
+        write("proc/self/mountinfo", "22 1 254:0 / / rw - ext4 /dev/vda rw\n" + V2.formatted("/"));
+        write("proc/self/cgroup", "0::/system.slice/farheap.service\n");
+        two("/system.slice/farheap.service", "max", 10 * MIB, 0);
+        assertEquals(8192 * MIB, bytes(), "max is no limit");
+
+        two("/system.slice", Long.toString(3000 * MIB), 1000 * MIB, 0);
+        assertEquals(2000 * MIB, bytes());
+        two("/system.slice/farheap.service", Long.toString(500 * MIB), 100 * MIB, 0);
+        assertEquals(400 * MIB, bytes());
+        two("", Long.toString(300 * MIB), 100 * MIB, 0);
+        assertEquals(200 * MIB, bytes(), "a container's own group is the root that it sees");
+    }
+
+    @Test
+    void aCacheThatIsNotUsedIsAvailable() throws IOException {
+        write("proc/self/mountinfo", V2.formatted("/"));
+        write("proc/self/cgroup", "0::/\n");
+        two("", Long.toString(1000 * MIB), 900 * MIB, 600 * MIB);
+        assertEquals(700 * MIB, bytes());
+        two("", Long.toString(1000 * MIB), 1100 * MIB, 0);
+        assertEquals(0, bytes(), "a group that has more than its limit has nothing left");
+        two("", Long.toString(1000 * MIB), 100 * MIB, 600 * MIB);
+        assertEquals(1000 * MIB, bytes(), "a cache is not counted beyond what is used");
+    }
+
+    @Test
+    void versionOneIsReadToo() throws IOException {
+        write("proc/self/mountinfo", V1.formatted("/"));
+        write("proc/self/cgroup", "12:cpu,cpuacct:/elsewhere\n5:memory:/docker/abc\n0::/ignored\n");
+        String group = "sys/fs/cgroup/memory/docker/abc/";
+        write(group + "memory.limit_in_bytes", "9223372036854771712\n");
+        write(group + "memory.usage_in_bytes", Long.toString(50 * MIB));
+        assertEquals(8192 * MIB, bytes());
+        write(group + "memory.limit_in_bytes", Long.toString(256 * MIB));
+        write(group + "memory.stat", "inactive_file 1\ntotal_inactive_file " + 20 * MIB + "\n");
+        assertEquals((256 - 50 + 20) * MIB, bytes());
+    }
+
+    /** A container of version 1 sees its group's path on the host, and only its own group's files. */
+    @Test
+    void aContainersMountIsItsGroup() throws IOException {
+        write("proc/self/mountinfo", V1.formatted("/docker/abc"));
+        write("proc/self/cgroup", "5:memory:/docker/abc/inner\n");
+        write("sys/fs/cgroup/memory/memory.limit_in_bytes", Long.toString(128 * MIB));
+        write("sys/fs/cgroup/memory/memory.usage_in_bytes", "0");
+        assertEquals(128 * MIB, bytes());
+        write("sys/fs/cgroup/memory/inner/memory.limit_in_bytes", Long.toString(64 * MIB));
+        write("sys/fs/cgroup/memory/inner/memory.usage_in_bytes", "0");
+        assertEquals(64 * MIB, bytes());
+        write("proc/self/cgroup", "5:memory:/../..\n");
+        assertEquals(128 * MIB, bytes());
+    }
+
+    @Test
+    void aRefusalSaysWhoseLimitItIs() throws IOException {
+        write("proc/self/mountinfo", V2.formatted("/"));
+        write("proc/self/cgroup", "0::/box\n");
+        two("/box", Long.toString(100 * MIB), 0, 0);
+        AvailableMemory.require(100 * MIB, root);
+        String message = assertThrows(IllegalArgumentException.class, () -> AvailableMemory.require(101 * MIB,
+            root)).getMessage();
+        assertTrue(message.contains("101 MiB") && message.contains("100 MiB") && message.contains("/box")
+            && message.contains("donate less"),
+            message);
+    }
+
+    @Test
+    void nonsenseIsNoLimit() throws IOException {
+        write("proc/self/mountinfo", "x\n\n1 2 3\n30 23 0:26 / /sys/fs/cgroup rw - cgroup2\n" + V2.formatted("/"));
+        write("proc/self/cgroup", "0::\n\nx:y\n5:memory\n0::/box\n");
+        two("/box", "lots", -1, -1);
+        assertEquals(8192 * MIB, bytes());
+    }
+}

@@ -1,0 +1,81 @@
+package io.farheap.server;
+
+import io.farheap.memory.RegisteredMemory;
+import io.farheap.memory.SharedMemory;
+import io.farheap.testing.Held;
+import io.farheap.testing.TestDevice;
+import io.farheap.thread.Idle;
+import io.farheap.verbs.CompletionChannel;
+import io.farheap.verbs.CompletionQueue;
+import io.farheap.verbs.Context;
+import io.farheap.verbs.Devices;
+import org.junit.jupiter.api.Test;
+
+import java.lang.reflect.Field;
+
+import static org.junit.jupiter.api.Assertions.assertDoesNotThrow;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+/** Where something of a server does not close, the rest of it does: the device has nothing of it left, and closes. */
+class ClosingTest {
+
+    private static final long REGION = 1 << 16;
+
+    @Test
+    void ofARegionPool() throws ReflectiveOperationException {
+        try (Context context = Devices.open(TestDevice.server())) {
+            RegionPool pool = new RegionPool(context, REGION, 2);
+            RegisteredMemory memory = field(pool, "memory", RegisteredMemory.class);
+            assertInstanceOf(IllegalStateException.class, Held.during(memory.segment(), pool::close));
+            memory.close();
+            assertDoesNotThrow(context::close);
+        }
+    }
+
+    @Test
+    void ofACopy() throws ReflectiveOperationException {
+        try (Context context = Devices.open(TestDevice.server());
+             SharedMemory into = SharedMemory.allocate("test-into", REGION)) {
+            RegionCopy copy = new RegionCopy(context, into.segment());
+            RegisteredMemory memory = field(copy, "scratch", RegisteredMemory.class);
+            assertInstanceOf(IllegalStateException.class, Held.during(memory.segment(), copy::close));
+            memory.close();
+            assertDoesNotThrow(context::close);
+        }
+    }
+
+    @Test
+    void ofThreads() {
+        try (Context context = Devices.open(TestDevice.server())) {
+            ServerThreads threads = new ServerThreads(context, 3, Idle.PARK, false);
+            threads.thread(2);
+            CompletionChannel channel = threads.thread(0).channel();
+            CompletionQueue user = context.createCompletionQueue(1, 1, channel);
+            assertThrows(IllegalStateException.class, threads::close);
+            user.close();
+            assertEquals(0, Thread.getAllStackTraces().keySet().stream().map(Thread::getName)
+                .filter(name -> name.startsWith("farheap-srv-")).count());
+            channel.close();
+            assertDoesNotThrow(context::close);
+        }
+    }
+
+    @Test
+    void ofAServer() throws ReflectiveOperationException {
+        long lease = TestDevice.patience(30_000_000_000L);
+        MemoryServer server = MemoryServer.open(new ServerOptions(2 * REGION, REGION, lease, TestDevice.server(), "closing"));
+        Context context = field(server, "context", Context.class);
+        RegisteredMemory memory = field(field(server, "pool", RegionPool.class), "memory", RegisteredMemory.class);
+        assertInstanceOf(IllegalStateException.class, Held.during(memory.segment(), server::close));
+        memory.close();
+        assertThrows(IllegalStateException.class, context::ports, "the device is open");
+    }
+
+    private static <T> T field(Object object, String name, Class<T> type) throws ReflectiveOperationException {
+        Field field = object.getClass().getDeclaredField(name);
+        field.setAccessible(true);
+        return type.cast(field.get(object));
+    }
+}

@@ -1,0 +1,220 @@
+package io.farheap.server;
+
+import io.farheap.control.ControlClient;
+import io.farheap.control.ControlException;
+import io.farheap.control.ControlException.Code;
+import io.farheap.control.ControlPlane;
+import io.farheap.control.LeaseKeeper;
+import io.farheap.control.RegionGrant;
+import io.farheap.testing.Need;
+import io.farheap.testing.Needs;
+import io.farheap.testing.TestDevice;
+import io.farheap.verbs.WcStatus;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+import java.io.IOException;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+/**
+ * Clients that are stopped in the middle of an operation: they keep their own regions from others, and nothing else.
+ */
+@Needs(Need.HOST)
+class StoppedClientTest {
+
+    private static final Pattern READY = Pattern.compile("farheap server listening on (127\\.0\\.0\\.1:\\d+): .*");
+    private static final int REGIONS = 4;
+    private static final int HELD = 2;
+    private static final long PATIENCE_NANOS = TestDevice.patience(60_000_000_000L);
+
+    private static Child server() throws IOException {
+        return new Child("io.farheap.cli.Main", "server", "--memory", "64m", "--region", "16m", "--listen",
+            "127.0.0.1:0", "--lease", "3s",
+            "--device", TestDevice.server());
+    }
+
+    private static String address(Child server) throws IOException {
+        String line = server.line();
+        Matcher matcher = READY.matcher(line);
+        assertTrue(matcher.matches(), line);
+        return matcher.group(1);
+    }
+
+    private static void signal(Child child, String name) throws Exception {
+        assertTrue(signalled(child, name), "the client has ended");
+    }
+
+    private static boolean signalled(Child child, String name) throws Exception {
+        ProcessBuilder kill = new ProcessBuilder("kill", "-" + name, Long.toString(child.process.pid()));
+        return child.process.isAlive() && kill.inheritIO().start().waitFor() == 0;
+    }
+
+    private static int free(ControlPlane plane) {
+        return plane.hello(ControlPlane.PROTOCOL_VERSION).freeRegions();
+    }
+
+    private static void await(String what, Callable<Boolean> condition) throws Exception {
+        long start = System.nanoTime();
+        while (!condition.call()) {
+            assertTrue(System.nanoTime() - start < PATIENCE_NANOS, what + " has not come about");
+            Thread.sleep(20);
+        }
+    }
+
+    /** A machine that is busy may let a lease end before its client has connected: then another one begins. */
+    private static Child copying(String address, ControlPlane plane, int regions, String operation) throws Exception {
+        for (int attempt = 1;; attempt++) {
+            await("room", () -> free(plane) >= regions);
+            Child client = new Child(StoppedClient.class.getName(), address, Integer.toString(regions), operation);
+            try {
+                assertEquals("copying", client.line());
+                return client;
+            } catch (AssertionError e) {
+                client.close();
+                if (attempt == 10) {
+                    throw e;
+                }
+            }
+        }
+    }
+
+    /** As {@link #copying}, stopped: a busy machine may let the lease of one that copies end before that. */
+    private static Child stopped(String address, ControlPlane plane, int regions, String operation) throws Exception {
+        Child client = copying(address, plane, regions, operation);
+        while (!signalled(client, "STOP")) {
+            client.close();
+            client = copying(address, plane, regions, operation);
+        }
+        return client;
+    }
+
+    /**
+     * A client that is stopped, whose lease has ended, and that the device waits for: most stops hit a copy, and the
+     * others are repeated.
+     */
+    private static Child stoppedInTheMiddle(Child server, String address, ControlPlane plane, String operation)
+        throws Exception {
+        for (int attempt = 0; attempt < 20; attempt++) {
+            long before = withdrawn(server);
+            Child client = stopped(address, plane, HELD, operation);
+            await("the end of the lease", () -> withdrawn(server) > before || free(plane) == REGIONS);
+            if (free(plane) == REGIONS - HELD) {
+                return client;
+            }
+            client.kill();
+            client.close();
+        }
+        throw new AssertionError("no client was stopped in the middle of a copy");
+    }
+
+    private static long withdrawn(Child server) throws IOException {
+        return server.errors().lines().filter(line -> line.contains("stay withdrawn")).count();
+    }
+
+    @ParameterizedTest
+    @CsvSource({"WRITE, CONT", "WRITE, KILL", "READ, CONT"})
+    void itKeepsNothingButItsRegions(String operation, String end) throws Exception {
+        try (Child server = server()) {
+            String address = address(server);
+            try (ControlClient plane = ControlClient.connect(address);
+                 Child stopped = stoppedInTheMiddle(server, address, plane, operation);
+                 TestClient other = new TestClient(plane);
+                 LeaseKeeper _ = new LeaseKeeper(plane, other.lease, (lease, cause) -> { })) {
+                othersGoOn(plane, other);
+                assertEquals(REGIONS - HELD, free(plane));
+                assertEquals(Code.OUT_OF_MEMORY, assertThrows(ControlException.class,
+                    () -> plane.allocate(other.lease.id(), REGIONS - HELD + 1)).code());
+
+                signal(stopped, end);
+                if (end.equals("CONT")) {
+                    assertEquals("refused", stopped.line());
+                }
+                await("the return of the regions", () -> free(plane) == REGIONS);
+                plane.allocate(other.lease.id(), REGIONS).forEach(other::assertZero);
+            }
+        }
+    }
+
+    /**
+     * Everything that waits for the device: registrations, queue pairs, and the end of a lease that was not renewed.
+     */
+    private static void othersGoOn(ControlPlane plane, TestClient other) throws Exception {
+        for (int round = 0; round < 3; round++) {
+            RegionGrant region = other.allocate();
+            other.fill(region, round);
+            other.assertFilled(region, round);
+            plane.disconnect(other.lease.id(), other.connectionId());
+            assertNotEquals(WcStatus.SUCCESS, other.read(region, 0));
+            other.connect();
+            other.assertFilled(region, round);
+            plane.release(other.lease.id(), region.regionId());
+            try (TestClient silent = new TestClient(plane)) {
+                silent.allocate();
+                assertEquals(REGIONS - HELD - 1, free(plane));
+                await("the end of another lease", () -> free(plane) == REGIONS - HELD);
+            }
+            try (TestClient closing = new TestClient(plane)) {
+                closing.allocate();
+                plane.closeLease(closing.lease.id());
+                assertEquals(REGIONS - HELD, free(plane));
+            }
+        }
+    }
+
+    @Test
+    void sigtermEndsTheServerAllTheSame() throws Exception {
+        try (Child server = server()) {
+            String address = address(server);
+            try (ControlClient plane = ControlClient.connect(address);
+                 Child _ = stoppedInTheMiddle(server, address, plane, "WRITE")) {
+                server.process.destroy();
+                assertEquals(0, server.await());
+            }
+        }
+    }
+
+    /** Also one whose lease has not ended yet. */
+    @Test
+    void sigtermEndsTheServerThatHasNotNoticed() throws Exception {
+        try (Child server = server()) {
+            String address = address(server);
+            try (ControlClient plane = ControlClient.connect(address);
+                 Child stopped = copying(address, plane, HELD, "WRITE")) {
+                signal(stopped, "STOP");
+                server.process.destroy();
+                assertEquals(0, server.await());
+            }
+        }
+    }
+
+    /** Many at once: none waits for another. */
+    @Test
+    void severalStoppedClientsDoNotAddUp() throws Exception {
+        try (Child server = server()) {
+            String address = address(server);
+            try (ControlClient plane = ControlClient.connect(address);
+                 Child first = stopped(address, plane, 1, "WRITE");
+                 Child second = stopped(address, plane, 1, "READ");
+                 Child third = stopped(address, plane, 1, "WRITE")) {
+                await("the end of all leases", () -> free(plane) + withdrawn(server) == REGIONS);
+                try (TestClient other = new TestClient(plane);
+                     LeaseKeeper _ = new LeaseKeeper(plane, other.lease, (lease, cause) -> { })) {
+                    other.fill(other.allocate(), 1);
+                }
+                for (Child child : List.of(first, second, third)) {
+                    child.kill();
+                }
+                await("the return of the regions", () -> free(plane) == REGIONS);
+            }
+        }
+    }
+}

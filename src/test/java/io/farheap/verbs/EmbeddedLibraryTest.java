@@ -1,0 +1,252 @@
+package io.farheap.verbs;
+
+import io.farheap.posix.Posix;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+import java.io.File;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.jar.JarEntry;
+import java.util.jar.JarOutputStream;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+/** Which files native code is loaded from. Each case is a JVM of its own: a process loads its libraries once. */
+class EmbeddedLibraryTest {
+
+    private static final String REMEDY =
+        "set -Dorg.bytedeco.javacpp.cachedir= to a directory that belongs to this user and that nobody else may write to";
+
+    private static final String REFUSED = "refused cannot extract libjnijavacpp.so (";
+
+    /** Opens softverbs, and prints which files of native code of ours and of JavaCPP are mapped. */
+    static final class Loaded {
+        private Loaded() {
+        }
+
+        public static void main(String[] arguments) throws IOException {
+            try {
+                Devices.list();
+            } catch (VerbsException e) {
+                System.out.println("refused " + e.getMessage());
+                return;
+            }
+            try (Stream<String> maps = Files.lines(Path.of("/proc/self/maps"))) {
+                maps.filter(line -> line.matches(".*/lib(jni|softverbs).*")).map(line -> line.substring(line.indexOf('/')))
+                    .distinct().forEach(System.out::println);
+            }
+        }
+    }
+
+    @TempDir
+    private Path directory;
+    private Path cache;
+    private Path temporary;
+
+    @BeforeEach
+    void make() throws IOException {
+        cache = directory.resolve("cache");
+        temporary = Files.createDirectory(directory.resolve("tmp"));
+    }
+
+    @Test
+    void classesThatAreNotInAJarNeedNoCopyThatNobodyLoads() throws Exception {
+        onlyWhatIsLoadedIsThere(classPath());
+    }
+
+    @Test
+    void classesInAJarNeither() throws Exception {
+        onlyWhatIsLoadedIsThere(jar("one", 0));
+    }
+
+    @Test
+    void buildsWhoseJarsHaveOneNameShareNoFile() throws Exception {
+        Set<Path> one = loaded(jar("one", 0));
+        Set<Path> other = loaded(jar("other", 1));
+        for (String library : new String[] {"libsoftverbs.so", "libjniibverbs.so"}) {
+            assertNotEquals(find(one, library), find(other, library));
+            assertEquals(Files.size(find(one, library)) + 1, Files.size(find(other, library)));
+        }
+        assertEquals(one, loaded(jar("one", 0)));
+    }
+
+    /** Of the same size and time, which JavaCPP takes for the same. A process that has it mapped keeps what it has. */
+    @Test
+    void aFileWithOtherBytesIsReplacedAndNotWrittenTo() throws Exception {
+        Set<Path> before = loaded(classPath());
+        Map<Path, byte[]> contents = new HashMap<>();
+        for (Path library : before) {
+            contents.put(library, Files.readAllBytes(library));
+            FileTime time = Files.getLastModifiedTime(library);
+            Files.write(library, new byte[(int) Files.size(library)]);
+            Files.setLastModifiedTime(library, time);
+            Files.createLink(directory.resolve(library.getFileName()), library);
+        }
+        assertEquals(before, loaded(classPath()));
+        for (Path library : before) {
+            assertArrayEquals(contents.get(library), Files.readAllBytes(library));
+            Path old = directory.resolve(library.getFileName());
+            assertArrayEquals(new byte[contents.get(library).length], Files.readAllBytes(old));
+        }
+        assertEquals(before, libraries(), "files are left over");
+    }
+
+    @Test
+    void aHomeThatCannotBeWrittenIsNoReasonToUseTheTemporaryDirectory() throws Exception {
+        Path file = Files.createFile(directory.resolve("file"));
+        String output = run(classPath(), "-Duser.home=" + file);
+        assertTrue(output.startsWith(REFUSED + "cannot make " + file + "/.javacpp/cache/farheap-"), output);
+        assertTrue(output.endsWith(REMEDY), output);
+        assertEquals(Set.of(), entries(temporary));
+        onlyWhatIsLoadedIsThere(classPath(), "-Duser.home=" + file);
+    }
+
+    @Test
+    void nobodyElseMayHaveMadeWhatIsLoaded() throws Exception {
+        Set<Path> before = loaded(classPath());
+        Path own = find(before, "libjnijavacpp.so").getParent();
+        refusedWithMode("rwxrwxrwx", own);
+        refusedWithMode("rwx----w-", cache);
+        refusedWithMode("rwx----w-", directory);
+        Path elsewhere = directory.resolve("elsewhere");
+        Files.move(own, elsewhere);
+        Files.createSymbolicLink(own, elsewhere);
+        String output = output(classPath());
+        assertTrue(output.startsWith(REFUSED + "" + own + " is a symbolic link"), output);
+        Files.delete(own);
+        assertEquals(before, loaded(classPath()));
+    }
+
+    private void refusedWithMode(String mode, Path place) throws Exception {
+        Files.setPosixFilePermissions(place, PosixFilePermissions.fromString(mode));
+        String output = output(classPath());
+        Files.setPosixFilePermissions(place, PosixFilePermissions.fromString("rwx------"));
+        String refusal = REFUSED + "others than user " + Posix.effectiveUser() + " may write to " + place + " ";
+        assertTrue(output.startsWith(refusal), output);
+        assertTrue(output.endsWith(REMEDY), output);
+    }
+
+    @Test
+    void aDirectoryOfAnotherUserIsNotUsed() throws Exception {
+        assumeTrue(Posix.effectiveUser() == 0, "needs root, who can give files away");
+        Path own = find(loaded(classPath()), "libsoftverbs.so").getParent();
+        for (Path place : List.of(own, cache, directory)) {
+            Files.setAttribute(place, "unix:uid", 1);
+            String output = output(classPath());
+            Files.setAttribute(place, "unix:uid", 0);
+            assertTrue(output.startsWith("refused cannot extract lib"), output);
+            assertTrue(output.contains("(" + place + " belongs to user 1, "), output);
+            assertTrue(output.endsWith(REMEDY), output);
+        }
+    }
+
+    @Test
+    void whatNobodyHasUsedForLongIsForgotten() throws Exception {
+        Files.createDirectories(cache);
+        for (int days : new int[] {1, 60}) {
+            Path other = Files.createDirectory(cache.resolve("farheap-" + days));
+            Files.createFile(other.resolve("libsoftverbs.so"));
+            Files.setLastModifiedTime(other, FileTime.from(Instant.now().minus(Duration.ofDays(days))));
+        }
+        Set<Path> first = loaded(classPath());
+        assertFalse(Files.exists(cache.resolve("farheap-60")));
+        assertTrue(Files.exists(cache.resolve("farheap-1")));
+        for (Path library : first) {
+            Files.setLastModifiedTime(library.getParent(), FileTime.from(Instant.now().minus(Duration.ofDays(60))));
+        }
+        // Of those that it finds it uses all, and so keeps all.
+        Files.delete(find(first, "libsoftverbs.so"));
+        assertEquals(first, loaded(classPath()));
+    }
+
+    private void onlyWhatIsLoadedIsThere(String classPath, String... flags) throws Exception {
+        Set<Path> loaded = loaded(classPath, flags);
+        assertEquals(loaded, libraries());
+        assertEquals(3, loaded.size(), loaded.toString());
+    }
+
+    private static String classPath() {
+        return System.getProperty("java.class.path");
+    }
+
+    /** Classes in a jar of their own before the tests'. */
+    private String jar(String build, int more) throws Exception {
+        Path jar = Files.createDirectories(directory.resolve(build)).resolve("farheap.jar");
+        Path classes = Path.of(VerbsLibrary.class.getProtectionDomain().getCodeSource().getLocation().toURI());
+        try (JarOutputStream out = new JarOutputStream(Files.newOutputStream(jar));
+             Stream<Path> files = Files.walk(classes)) {
+            for (Path file : files.filter(Files::isRegularFile).toList()) {
+                JarEntry entry = new JarEntry(classes.relativize(file).toString());
+                // One time for all, as in a jar that is built reproducibly.
+                entry.setTime(1_000_000_000_000L);
+                out.putNextEntry(entry);
+                Files.copy(file, out);
+                out.write(new byte[file.toString().endsWith(".so") ? more : 0]);
+                out.closeEntry();
+            }
+        }
+        return jar + File.pathSeparator + classPath();
+    }
+
+    private static Path find(Set<Path> libraries, String name) {
+        return libraries.stream().filter(library -> library.endsWith(name)).findAny()
+            .orElseThrow(() -> new AssertionError(name + " of " + libraries));
+    }
+
+    /** Files of native code in the cache. */
+    private Set<Path> libraries() throws IOException {
+        return entries(cache).stream()
+            .filter(file -> file.toString().contains(".so") && Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS))
+            .collect(Collectors.toCollection(TreeSet::new));
+    }
+
+    private static Set<Path> entries(Path place) throws IOException {
+        try (Stream<Path> files = Files.walk(place)) {
+            return files.filter(file -> !file.equals(place)).collect(Collectors.toSet());
+        }
+    }
+
+    private Set<Path> loaded(String classPath, String... flags) throws Exception {
+        return output(classPath, flags).lines().map(Path::of).collect(Collectors.toCollection(TreeSet::new));
+    }
+
+    private String output(String classPath, String... flags) throws Exception {
+        List<String> all = new ArrayList<>(List.of("-Dorg.bytedeco.javacpp.cachedir=" + cache));
+        all.addAll(Arrays.asList(flags));
+        return run(classPath, all.toArray(String[]::new));
+    }
+
+    private String run(String classPath, String... flags) throws Exception {
+        String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
+        List<String> command = new ArrayList<>(List.of(java, "-XX:TieredStopAtLevel=1",
+            "--enable-native-access=ALL-UNNAMED", "-Dfarheap.verbs=soft", "-Djava.io.tmpdir=" + temporary));
+        command.addAll(List.of(flags));
+        command.addAll(List.of("-cp", classPath, Loaded.class.getName()));
+        Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
+        String output = new String(process.getInputStream().readAllBytes());
+        assertEquals(0, process.waitFor(), output);
+        return output.lines().filter(line -> !line.startsWith("WARNING")).collect(Collectors.joining("\n"));
+    }
+}
