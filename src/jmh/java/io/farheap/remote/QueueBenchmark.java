@@ -1,8 +1,6 @@
 package io.farheap.remote;
 
 import io.farheap.cli.ServerProcess;
-import io.farheap.region.RemoteRegion;
-import io.farheap.region.RemoteServer;
 import io.farheap.verbs.Devices;
 import io.farheap.verbs.VerbsLibrary;
 import org.openjdk.jmh.annotations.Benchmark;

@@ -1,20 +1,22 @@
 package io.farheap.cache;
 
-import io.farheap.region.RemoteRegion;
+import io.farheap.migration.RegionEntry;
+import io.farheap.remote.RemoteRegion;
 
 /** The way of a session's small requests to one region while nothing is in their way; as {@link Route} for direct ones. */
 final class BatchRoute {
 
-    static final BatchRoute UNKNOWN = new BatchRoute(null, null);
+    static final BatchRoute UNKNOWN = new BatchRoute(null, null, null);
 
     /** The entry of the region table that it was learnt from. */
-    final RemoteRegion region;
+    final RegionEntry entry;
     final int regionId;
     final BatchLane lane;
 
-    BatchRoute(RemoteRegion region, BatchLane lane) {
-        this.region = region;
-        this.regionId = region == null ? 0 : region.regionId();
+    /** @param copy that requests go to: all of the entry's region, or a part of it */
+    BatchRoute(RegionEntry entry, RemoteRegion copy, BatchLane lane) {
+        this.entry = entry;
+        this.regionId = copy == null ? 0 : copy.regionId();
         this.lane = lane;
     }
 }

@@ -8,14 +8,15 @@ import io.farheap.latency.OperationLatency;
 import io.farheap.lifetime.Closing;
 import io.farheap.lifetime.Undo;
 import io.farheap.memory.RegisteredMemory;
-import io.farheap.region.MigrationOptions;
-import io.farheap.region.MigrationResult;
-import io.farheap.region.Pause;
-import io.farheap.region.RegionMigration;
-import io.farheap.region.RegionTable;
-import io.farheap.region.RemoteRegion;
-import io.farheap.region.RemoteServer;
+import io.farheap.migration.MigrationOptions;
+import io.farheap.migration.MigrationResult;
+import io.farheap.migration.Pause;
+import io.farheap.migration.RegionEntry;
+import io.farheap.migration.RegionMigration;
+import io.farheap.migration.RegionTable;
 import io.farheap.remote.CompletionEvents;
+import io.farheap.remote.RemoteRegion;
+import io.farheap.remote.RemoteServer;
 import io.farheap.slo.Explanation;
 import io.farheap.slo.Slo;
 import io.farheap.thread.Joining;
@@ -140,7 +141,7 @@ public final class Cache implements AutoCloseable {
 
     /** The server that has a region now, or its beginning where it is on its way, as HOST:PORT. */
     public String serverOf(int region) {
-        return table.get(region).server().address();
+        return table.get(region).copy().server().address();
     }
 
     /** How much of a region that is moving, or did so in part, from its beginning on, is where it is to go: 0 for a region in one place. */
@@ -311,7 +312,7 @@ public final class Cache implements AutoCloseable {
     }
 
     /**
-     * Looks for another configuration for the objective that the cache has, because it misses it: as {@link #reshape}, with a margin that is larger by what
+     * PollPacer for another configuration for the objective that the cache has, because it misses it: as {@link #reshape}, with a margin that is larger by what
      * predictions for the present one were better than what it did when it last missed it.
      */
     public Explanation retune() {
@@ -531,7 +532,7 @@ public final class Cache implements AutoCloseable {
     }
 
     private String serversOf(int region) {
-        RemoteRegion where = table.get(region);
+        RegionEntry where = table.get(region);
         return String.join(" and ", servers.stream().filter(where::uses).map(RemoteServer::address).toList());
     }
 

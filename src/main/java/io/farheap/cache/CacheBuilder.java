@@ -1,7 +1,7 @@
 package io.farheap.cache;
 
 import io.farheap.latency.LatencyTracking;
-import io.farheap.region.MigrationOptions;
+import io.farheap.migration.MigrationOptions;
 import io.farheap.slo.Explanation;
 import io.farheap.slo.PerformanceModel;
 import io.farheap.slo.Slo;

@@ -1,7 +1,7 @@
 package io.farheap.cache;
 
 import io.farheap.latency.LatencyTracking;
-import io.farheap.region.MigrationOptions;
+import io.farheap.migration.MigrationOptions;
 import io.farheap.verbs.DeviceLimits;
 
 import java.nio.file.Path;

@@ -2,7 +2,7 @@ package io.farheap.cache;
 
 import io.farheap.latency.OperationLatency;
 import io.farheap.lifetime.Closing;
-import io.farheap.region.RemoteServer;
+import io.farheap.remote.RemoteServer;
 import io.farheap.thread.Cores;
 import io.farheap.thread.Pinning;
 

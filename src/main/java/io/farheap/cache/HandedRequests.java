@@ -1,8 +1,8 @@
 package io.farheap.cache;
 
 import io.farheap.latency.OperationLatency;
+import io.farheap.migration.RegionTable;
 import io.farheap.posix.AsymmetricFence;
-import io.farheap.region.RegionTable;
 import io.farheap.ring.LongRing;
 
 import java.lang.foreign.MemorySegment;

@@ -1,6 +1,6 @@
 package io.farheap.cache;
 
-import io.farheap.region.RegionTable;
+import io.farheap.migration.RegionTable;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;

@@ -1,7 +1,7 @@
 package io.farheap.cache;
 
-import io.farheap.region.RemoteRegion;
-import io.farheap.region.RemoteServer;
+import io.farheap.remote.RemoteRegion;
+import io.farheap.remote.RemoteServer;
 
 import java.util.concurrent.CompletableFuture;
 
@@ -26,10 +26,10 @@ interface Links extends AutoCloseable {
     /** Whether {@link #flush} would find nothing to do, for a caller that has executed a heavy fence. */
     boolean flushedAlready(RemoteRegion region);
 
-    /** As {@link io.farheap.region.MigrationParticipant#flush}. */
+    /** As {@link io.farheap.migration.MigrationParticipant#flush}. */
     boolean flush(RemoteRegion region);
 
-    /** As {@link io.farheap.region.MigrationParticipant#flushed}. */
+    /** As {@link io.farheap.migration.MigrationParticipant#flushed}. */
     boolean flushed(RemoteRegion region);
 
     /** Ends all, and returns when that is done; they stay listed, for a migration that has to fence them. */

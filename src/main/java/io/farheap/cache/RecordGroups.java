@@ -1,7 +1,7 @@
 package io.farheap.cache;
 
-import io.farheap.region.RegionTable;
-import io.farheap.region.RemoteRegion;
+import io.farheap.migration.RegionEntry;
+import io.farheap.migration.RegionTable;
 
 /**
  * Where the records of a request for many are, sorted by the servers that they go to in batches. One thread at a time; nothing here
@@ -58,9 +58,9 @@ final class RecordGroups {
             long address = addresses[i];
             int index = table.indexOf(address);
             if (index != found) {
-                RemoteRegion current = table.get(index);
+                RegionEntry current = table.get(index);
                 route = routes[index];
-                if (route.region != current || bytes > route.lane.connection.recordBytes()) {
+                if (route.entry != current || bytes > route.lane.connection.recordBytes()) {
                     return false;
                 }
                 found = index;

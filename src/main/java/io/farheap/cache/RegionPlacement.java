@@ -1,9 +1,9 @@
 package io.farheap.cache;
 
 import io.farheap.control.ControlException;
-import io.farheap.region.RegionTable;
-import io.farheap.region.RemoteRegion;
-import io.farheap.region.RemoteServer;
+import io.farheap.migration.RegionTable;
+import io.farheap.remote.RemoteRegion;
+import io.farheap.remote.RemoteServer;
 
 import java.util.ArrayList;
 import java.util.List;

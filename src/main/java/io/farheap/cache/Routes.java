@@ -1,7 +1,7 @@
 package io.farheap.cache;
 
 import io.farheap.connection.Connection;
-import io.farheap.region.RemoteRegion;
+import io.farheap.migration.RegionEntry;
 
 import java.util.Arrays;
 
@@ -43,12 +43,12 @@ final class Routes {
     }
 
     /** @return false where there is an obstacle: the region is moving, or its server cannot be reached */
-    boolean learn(int index, RemoteRegion region) {
-        Connection connection = engine.connection(region.serverIndex());
-        if (blocked() || region.divided() || connection == null || connection.failed()) {
+    boolean learn(int index, RegionEntry entry) {
+        Connection connection = engine.connection(entry.copy().serverIndex());
+        if (blocked() || entry.isSplit() || connection == null || connection.failed()) {
             return false;
         }
-        routes[index] = new Route(region, connection);
+        routes[index] = new Route(entry, connection);
         return true;
     }
 

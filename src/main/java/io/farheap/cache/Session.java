@@ -2,9 +2,9 @@ package io.farheap.cache;
 
 import io.farheap.latency.OperationLatency;
 import io.farheap.lifetime.Closing;
-import io.farheap.region.MigrationParticipant;
-import io.farheap.region.RemoteRegion;
-import io.farheap.region.RemoteServer;
+import io.farheap.migration.MigrationParticipant;
+import io.farheap.remote.RemoteRegion;
+import io.farheap.remote.RemoteServer;
 import io.farheap.thread.OwnerGate;
 import io.farheap.verbs.VerbsException;
 

@@ -3,8 +3,9 @@ package io.farheap.cache;
 import io.farheap.connection.BatchConnection;
 import io.farheap.connection.BatchFormat;
 import io.farheap.latency.OperationLatency;
-import io.farheap.region.RegionTable;
-import io.farheap.region.RemoteRegion;
+import io.farheap.migration.RegionEntry;
+import io.farheap.migration.RegionTable;
+import io.farheap.remote.RemoteRegion;
 
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
@@ -114,11 +115,11 @@ final class SessionBatches implements RequestPath {
     public boolean issue(boolean write, long address, long length, Buffer buffer, long local, MemorySegment segment, Completion completion,
                   long token) {
         int index = table.indexOf(address);
-        RemoteRegion region = table.get(index);
+        RegionEntry entry = table.get(index);
         BatchRoute route = routes[index];
         long offset = table.offsetOf(address);
-        if (route.region != region) {
-            route = learn(index, region, write, offset, length);
+        if (route.entry != entry) {
+            route = learn(index, entry, write, offset, length);
             if (route == null) {
                 return direct(write, address, length, buffer, local, segment, completion, token);
             }
@@ -136,14 +137,14 @@ final class SessionBatches implements RequestPath {
             lose(lane);
             return direct(write, address, length, buffer, local, segment, completion, token);
         }
-        int entry = segment == null ? add(connection, write, route.regionId, offset, (int) length, local)
+        int request = segment == null ? add(connection, write, route.regionId, offset, (int) length, local)
             : addSegment(lane, write, route.regionId, offset, segment);
-        if (entry == GONE) {
+        if (request == GONE) {
             return direct(write, address, length, buffer, local, segment, completion, token);
         }
-        lane.fill(entry, write, address, (int) length, buffer, local, completion, token);
+        lane.fill(request, write, address, (int) length, buffer, local, completion, token);
         if (latency != null) {
-            time(lane, entry, latency.due());
+            time(lane, request, latency.due());
         }
         runs.add(lane, 1);
         pending++;
@@ -176,8 +177,8 @@ final class SessionBatches implements RequestPath {
     }
 
     /** The way of a request to a region that no route was known for; null for the direct way. */
-    private BatchRoute learn(int index, RemoteRegion region, boolean write, long offset, long length) {
-        RemoteRegion copy = region.divided() ? region.division().copy(write, offset, length) : region;
+    private BatchRoute learn(int index, RegionEntry entry, boolean write, long offset, long length) {
+        RemoteRegion copy = entry.isSplit() ? entry.split().copy(write, offset, length) : entry.copy();
         if (copy == null || copy.serverIndex() >= byServer.length) {
             return null;
         }
@@ -189,8 +190,8 @@ final class SessionBatches implements RequestPath {
             lose(lane);
             return null;
         }
-        BatchRoute route = new BatchRoute(copy, lane);
-        if (copy == region) {
+        BatchRoute route = new BatchRoute(entry, copy, lane);
+        if (!entry.isSplit()) {
             routes[index] = route;
         }
         return route;

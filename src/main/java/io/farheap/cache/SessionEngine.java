@@ -2,9 +2,10 @@ package io.farheap.cache;
 
 import io.farheap.connection.Connection;
 import io.farheap.latency.OperationLatency;
-import io.farheap.region.DividedRegion;
-import io.farheap.region.RegionTable;
-import io.farheap.region.RemoteRegion;
+import io.farheap.migration.RegionEntry;
+import io.farheap.migration.RegionTable;
+import io.farheap.migration.SplitRegion;
+import io.farheap.remote.RemoteRegion;
 import io.farheap.verbs.CompletionQueue;
 import io.farheap.verbs.OneOperation;
 import io.farheap.verbs.WcStatus;
@@ -249,13 +250,13 @@ final class SessionEngine implements RequestPath {
     @Override
     public int now(boolean write, long address, Buffer buffer, long offset, long length, Completion completion, long token) {
         int index = table.indexOf(address);
-        RemoteRegion region = table.get(index);
+        RegionEntry entry = table.get(index);
         Route route = routes.get(index);
         long offsetInRegion = table.offsetOf(address);
-        if (route.region != region || requests.pending() != 0 || length > maxMessageBytes || length > table.regionBytes() - offsetInRegion) {
+        if (route.entry != entry || requests.pending() != 0 || length > maxMessageBytes || length > table.regionBytes() - offsetInRegion) {
             return nowAfterLearning(write, address, buffer, offset, length, completion, token);
         }
-        return run(route.operation, region, route.address + offsetInRegion, route.remoteKey, write, address, buffer, offset, length, completion,
+        return run(route.operation, entry.copy(), route.address + offsetInRegion, route.remoteKey, write, address, buffer, offset, length, completion,
             token);
     }
 
@@ -275,19 +276,19 @@ final class SessionEngine implements RequestPath {
 
     private int nowAfterLearning(boolean write, long address, Buffer buffer, long offset, long length, Completion completion, long token) {
         int index = table.indexOf(address);
-        RemoteRegion region = table.get(index);
-        if (region.divided()) {
-            return nowInPart(region.division(), write, address, buffer, offset, length, completion, token);
+        RegionEntry entry = table.get(index);
+        if (entry.isSplit()) {
+            return nowInPart(entry.split(), write, address, buffer, offset, length, completion, token);
         }
-        return routes.get(index).region != region && routes.learn(index, region)
+        return routes.get(index).entry != entry && routes.learn(index, entry)
             ? now(write, address, buffer, offset, length, completion, token) : NOT_NOW;
     }
 
     /** As {@link #now}, in a region that is in more than one place. */
-    private int nowInPart(DividedRegion division, boolean write, long address, Buffer buffer, long offset, long length, Completion completion,
+    private int nowInPart(SplitRegion split, boolean write, long address, Buffer buffer, long offset, long length, Completion completion,
                           long token) {
         long offsetInRegion = table.offsetOf(address);
-        RemoteRegion copy = division.copy(write, offsetInRegion, length);
+        RemoteRegion copy = split.copy(write, offsetInRegion, length);
         Connection connection = copy == null ? null : connection(copy.serverIndex());
         if (connection == null || connection.failed() || routes.blocked() || requests.pending() != 0 || length > maxMessageBytes) {
             return NOT_NOW;
@@ -338,24 +339,24 @@ final class SessionEngine implements RequestPath {
     /** Posts a request that is one work request, where there is room for it and the way is known. */
     private boolean postAtOnce(boolean write, long address, long length, Buffer buffer, long local, Completion completion, long token) {
         int index = table.indexOf(address);
-        RemoteRegion region = table.get(index);
+        RegionEntry entry = table.get(index);
         Route route = routes.get(index);
         long offset = table.offsetOf(address);
-        if (route.region != region) {
-            if (region.divided()) {
-                return postInPart(region.division(), write, address, length, buffer, local, completion, token);
+        if (route.entry != entry) {
+            if (entry.isSplit()) {
+                return postInPart(entry.split(), write, address, length, buffer, local, completion, token);
             }
-            return routes.learn(index, region) && postAtOnce(write, address, length, buffer, local, completion, token);
+            return routes.learn(index, entry) && postAtOnce(write, address, length, buffer, local, completion, token);
         }
         return length <= table.regionBytes() - offset
             && post(route.connection, route.address + offset, route.remoteKey, write, address, length, buffer, local, completion, token);
     }
 
     /** As {@link #postAtOnce}, in a region that is in more than one place. */
-    private boolean postInPart(DividedRegion division, boolean write, long address, long length, Buffer buffer, long local,
+    private boolean postInPart(SplitRegion split, boolean write, long address, long length, Buffer buffer, long local,
                                Completion completion, long token) {
         long offset = table.offsetOf(address);
-        RemoteRegion copy = division.copy(write, offset, length);
+        RemoteRegion copy = split.copy(write, offset, length);
         Connection connection = copy == null ? null : connection(copy.serverIndex());
         return connection != null
             && post(connection, copy.address() + offset, copy.remoteKey(), write, address, length, buffer, local, completion, token);
@@ -432,8 +433,8 @@ final class SessionEngine implements RequestPath {
     }
 
     private boolean hasRoomFor(int index, int count) {
-        RemoteRegion region = table.get(index);
-        if (routes.get(index).region != region && !routes.learn(index, region)) {
+        RegionEntry entry = table.get(index);
+        if (routes.get(index).entry != entry && !routes.learn(index, entry)) {
             return false;
         }
         Connection connection = routes.get(index).connection;
@@ -687,16 +688,17 @@ final class SessionEngine implements RequestPath {
         while (requests.posted[request] < length) {
             long posted = requests.posted[request];
             long at = requests.address[request] + posted;
-            RemoteRegion region = table.get(table.indexOf(at));
+            RegionEntry entry = table.get(table.indexOf(at));
+            RemoteRegion region = entry.copy();
             long offset = table.offsetOf(at);
             long end = table.regionBytes();
-            if (region.divided()) {
-                DividedRegion division = region.division();
-                region = division.copy(write, offset);
+            if (entry.isSplit()) {
+                SplitRegion split = entry.split();
+                region = split.copy(write, offset);
                 if (region == null) {
                     return Posting.HELD;
                 }
-                end = division.end(region, offset);
+                end = split.end(region, offset);
             }
             int bytes = (int) Math.min(Math.min(length - posted, end - offset), maxMessageBytes);
             if (barrier != null && barrier.blocks(at, bytes)) {

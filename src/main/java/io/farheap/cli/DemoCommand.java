@@ -4,7 +4,7 @@ import io.farheap.cache.Cache;
 import io.farheap.cli.progress.Progress;
 import io.farheap.latency.LatencyInterval;
 import io.farheap.latency.LatencyTracking;
-import io.farheap.region.MigrationResult;
+import io.farheap.migration.MigrationResult;
 import io.farheap.verbs.DeviceInfo;
 import io.farheap.verbs.Devices;
 import io.farheap.verbs.VerbsLibrary;

@@ -1,7 +1,7 @@
 package io.farheap.cli;
 
 import io.farheap.latency.LatencyInterval;
-import io.farheap.region.MigrationResult;
+import io.farheap.migration.MigrationResult;
 import org.HdrHistogram.Histogram;
 
 import java.io.PrintStream;

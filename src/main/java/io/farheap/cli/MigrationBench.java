@@ -1,9 +1,9 @@
 package io.farheap.cli;
 
 import io.farheap.cache.Cache;
-import io.farheap.region.MigrationOptions;
-import io.farheap.region.MigrationResult;
-import io.farheap.region.Pause;
+import io.farheap.migration.MigrationOptions;
+import io.farheap.migration.MigrationResult;
+import io.farheap.migration.Pause;
 
 import java.util.Arrays;
 import java.util.List;

@@ -3,8 +3,6 @@ package io.farheap.remote;
 import io.farheap.connection.Connection;
 import io.farheap.control.ControlException;
 import io.farheap.lifetime.Closing;
-import io.farheap.region.RemoteServer;
-import io.farheap.region.ServerConnection;
 import io.farheap.verbs.CompletionChannel;
 import io.farheap.verbs.CompletionQueue;
 import io.farheap.verbs.VerbsException;

@@ -5,8 +5,6 @@ import io.farheap.control.ControlException;
 import io.farheap.lifetime.Undo;
 import io.farheap.memory.RegisteredMemory;
 import io.farheap.memory.SharedMemory;
-import io.farheap.region.RemoteRegion;
-import io.farheap.region.RemoteServer;
 import io.farheap.thread.Joining;
 import io.farheap.verbs.Access;
 import io.farheap.verbs.CompletionChannel;

@@ -2,8 +2,6 @@ package io.farheap.remote;
 
 import io.farheap.connection.Connection;
 import io.farheap.lifetime.Closing;
-import io.farheap.region.RemoteRegion;
-import io.farheap.region.RemoteServer;
 import io.farheap.thread.OwnerGate;
 import io.farheap.verbs.CompletionChannel;
 import io.farheap.verbs.CompletionQueue;

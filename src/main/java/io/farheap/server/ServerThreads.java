@@ -3,10 +3,10 @@ package io.farheap.server;
 import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
 import io.farheap.lifetime.Closing;
-import io.farheap.verbs.Context;
-import io.farheap.thread.Idle;
 import io.farheap.thread.Cores;
+import io.farheap.thread.Idle;
 import io.farheap.thread.Pinning;
+import io.farheap.verbs.Context;
 
 import java.util.ArrayList;
 import java.util.List;

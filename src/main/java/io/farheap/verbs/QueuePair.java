@@ -1,7 +1,7 @@
 package io.farheap.verbs;
 
-import io.farheap.posix.Errno;
 import io.farheap.lifetime.Undo;
+import io.farheap.posix.Errno;
 import io.farheap.verbs.binding.ibv_ah_attr;
 import io.farheap.verbs.binding.ibv_global_route;
 import io.farheap.verbs.binding.ibv_qp;

@@ -2,7 +2,7 @@ package io.farheap.cache;
 
 import io.farheap.connection.BatchConnection;
 import io.farheap.memory.RegisteredMemory;
-import io.farheap.region.ServerRing;
+import io.farheap.remote.ServerRing;
 import io.farheap.testing.Held;
 import io.farheap.verbs.Context;
 import org.junit.jupiter.api.Test;

@@ -1,7 +1,7 @@
 package io.farheap.cache;
 
 import io.farheap.connection.Connection;
-import io.farheap.region.MigrationOptions;
+import io.farheap.migration.MigrationOptions;
 import io.farheap.testing.Need;
 import io.farheap.testing.Needs;
 import io.farheap.testing.TestDevice;
@@ -126,7 +126,7 @@ class FailedMigrationTest {
         SoftverbsFaults.delayOperations(TimeUnit.SECONDS.toNanos(20));
         session.gate().claim();
         try {
-            assertTrue(engine.flush(connection, cache.table().get(0), cache.scratch().address(), cache.scratch().localKey()));
+            assertTrue(engine.flush(connection, cache.table().get(0).copy(), cache.scratch().address(), cache.scratch().localKey()));
         } finally {
             session.gate().unclaim();
         }
@@ -135,8 +135,8 @@ class FailedMigrationTest {
         Routes routes = (Routes) field(engine, "routes");
         assertTrue(routes.blocked());
 
-        session.disconnect(cache.table().get(0).server());
-        session.connect(cache.table().get(0).server());
+        session.disconnect(cache.table().get(0).copy().server());
+        session.connect(cache.table().get(0).copy().server());
         assertFalse(routes.blocked(), "requests still take the long way");
         session.readBlocking(0, buffer, 0, 8);
     }

@@ -1,7 +1,7 @@
 package io.farheap.cache;
 
-import io.farheap.region.MigrationOptions;
-import io.farheap.region.Pause;
+import io.farheap.migration.MigrationOptions;
+import io.farheap.migration.Pause;
 import io.farheap.testing.Need;
 import io.farheap.testing.Needs;
 import io.farheap.testing.TestDevice;

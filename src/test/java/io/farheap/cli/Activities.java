@@ -8,7 +8,7 @@ import io.farheap.cache.CacheException;
 import io.farheap.cache.Completion;
 import io.farheap.cache.Session;
 import io.farheap.cache.Status;
-import io.farheap.region.MigrationOptions;
+import io.farheap.migration.MigrationOptions;
 
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;

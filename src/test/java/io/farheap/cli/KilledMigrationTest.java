@@ -6,7 +6,7 @@ import io.farheap.cache.CacheException;
 import io.farheap.cache.Session;
 import io.farheap.cache.SoftverbsFaults;
 import io.farheap.cache.Status;
-import io.farheap.region.MigrationOptions;
+import io.farheap.migration.MigrationOptions;
 import io.farheap.testing.TestDevice;
 import io.farheap.verbs.Devices;
 import io.farheap.verbs.VerbsLibrary;

@@ -1,6 +1,5 @@
 package io.farheap.remote;
 
-import io.farheap.region.RemoteRegion;
 import io.farheap.testing.TestDevice;
 
 import org.junit.jupiter.api.Test;

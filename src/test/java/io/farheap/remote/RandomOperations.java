@@ -1,6 +1,5 @@
 package io.farheap.remote;
 
-import io.farheap.region.RemoteRegion;
 
 import java.util.ArrayDeque;
 import java.util.ArrayList;

@@ -1,8 +1,6 @@
 package io.farheap.remote;
 
 import io.farheap.remote.Tags.Tag;
-import io.farheap.region.RemoteRegion;
-import io.farheap.region.RemoteServer;
 import io.farheap.testing.TestDevice;
 
 import org.junit.jupiter.api.AfterEach;

@@ -1,7 +1,7 @@
 package io.farheap.server;
 
 import io.farheap.cache.Cache;
-import io.farheap.region.MigrationOptions;
+import io.farheap.migration.MigrationOptions;
 
 import java.util.List;
 

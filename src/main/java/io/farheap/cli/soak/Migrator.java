@@ -2,8 +2,8 @@ package io.farheap.cli.soak;
 
 import io.farheap.cache.Cache;
 import io.farheap.cache.CacheException;
-import io.farheap.region.MigrationOptions;
-import io.farheap.region.Pause;
+import io.farheap.migration.MigrationOptions;
+import io.farheap.migration.Pause;
 
 import java.util.ArrayList;
 import java.util.LinkedHashSet;

@@ -1,4 +1,4 @@
-package io.farheap.region;
+package io.farheap.migration;
 
 /**
  * How far ahead of the copy writes are held: as little as keeps the copier busy from one look at it to the next. It doubles when the copier

@@ -1,4 +1,4 @@
-package io.farheap.region;
+package io.farheap.migration;
 
 import org.junit.jupiter.api.Test;
 

@@ -1,7 +1,10 @@
-package io.farheap.region;
+package io.farheap.migration;
+
+import io.farheap.remote.RemoteRegion;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.util.Arrays;
 
 /**
  * Maps a cache's address space to remote regions (Redy, section 3.3, figure 5). Any thread may read; an entry is swapped by one
@@ -9,15 +12,15 @@ import java.lang.invoke.VarHandle;
  */
 public final class RegionTable {
 
-    private static final VarHandle ENTRY = MethodHandles.arrayElementVarHandle(RemoteRegion[].class);
+    private static final VarHandle ENTRY = MethodHandles.arrayElementVarHandle(RegionEntry[].class);
 
-    private final RemoteRegion[] entries;
+    private final RegionEntry[] entries;
     private final long regionBytes;
     private final int shift;
 
     /** @param regionBytes a power of two */
     public RegionTable(RemoteRegion[] regions, long regionBytes) {
-        this.entries = regions.clone();
+        this.entries = Arrays.stream(regions).map(RegionEntry::whole).toArray(RegionEntry[]::new);
         this.regionBytes = regionBytes;
         this.shift = Long.numberOfTrailingZeros(regionBytes);
     }
@@ -40,31 +43,31 @@ public final class RegionTable {
         return address & (regionBytes - 1);
     }
 
-    public RemoteRegion get(int index) {
-        return (RemoteRegion) ENTRY.getAcquire(entries, index);
+    public RegionEntry get(int index) {
+        return (RegionEntry) ENTRY.getAcquire(entries, index);
     }
 
     /** Whether a request to some of a range has to wait for a migration. */
     public boolean holds(boolean write, long address, long length) {
         long end = address + length;
         for (long at = address; at < end; at = (at | regionBytes - 1) + 1) {
-            RemoteRegion region = get(indexOf(at));
+            RegionEntry entry = get(indexOf(at));
             long offset = offsetOf(at);
-            if (region.divided() && region.division().holds(write, offset, Math.min(end - at, regionBytes - offset))) {
+            if (entry.isSplit() && entry.split().holds(write, offset, Math.min(end - at, regionBytes - offset))) {
                 return true;
             }
         }
         return false;
     }
 
-    /** Where a region that is in more than one place is divided, or the mark of the migration that moves it; 0 where it is not divided. */
+    /** Where the first part of a split region ends, or how far the migration that moves it has come; 0 where it is in one copy. */
     public long movedBytes(int index) {
-        RemoteRegion region = get(index);
-        return region.divided() ? region.division().firstEnd() : 0;
+        RegionEntry entry = get(index);
+        return entry.isSplit() ? entry.split().firstEnd() : 0;
     }
 
-    void set(int index, RemoteRegion region) {
-        ENTRY.setRelease(entries, index, region);
+    void set(int index, RegionEntry entry) {
+        ENTRY.setRelease(entries, index, entry);
         // Whoever reads the list of sessions after this must not miss one that still reads the old entry.
         VarHandle.fullFence();
     }

@@ -1,4 +1,4 @@
-package io.farheap.region;
+package io.farheap.remote;
 
 import io.farheap.verbs.VerbsException;
 

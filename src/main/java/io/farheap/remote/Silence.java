@@ -1,4 +1,4 @@
-package io.farheap.region;
+package io.farheap.remote;
 
 import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;

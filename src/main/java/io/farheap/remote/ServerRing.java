@@ -1,4 +1,4 @@
-package io.farheap.region;
+package io.farheap.remote;
 
 import io.farheap.connection.BatchConnection;
 import io.farheap.control.ControlException;

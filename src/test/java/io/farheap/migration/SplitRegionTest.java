@@ -1,6 +1,7 @@
-package io.farheap.region;
+package io.farheap.migration;
 
 import io.farheap.control.RegionGrant;
+import io.farheap.remote.RemoteRegion;
 
 import org.junit.jupiter.api.Test;
 
@@ -11,7 +12,7 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** Where requests to a region go while it moves, and after it has moved in part. */
-class DividedRegionTest {
+class SplitRegionTest {
 
     private static final long BYTES = 1000;
     private static final boolean READ = false;
@@ -25,13 +26,18 @@ class DividedRegionTest {
         return new RemoteRegion(null, 0, new RegionGrant(id, 0, 0, 0), 0);
     }
 
-    private DividedRegion moving() {
-        return DividedRegion.of(old, BYTES).moving(0, fresh, false, false);
+    private static RemoteRegion whole(RegionEntry entry) {
+        assertFalse(entry.isSplit());
+        return entry.copy();
+    }
+
+    private SplitRegion moving() {
+        return SplitRegion.of(RegionEntry.whole(old), BYTES).moving(0, fresh, false, false);
     }
 
     @Test
     void marksDivideNewFromHeldFromOld() {
-        DividedRegion region = moving();
+        SplitRegion region = moving();
         region.held(600);
         region.moved(200);
         for (long offset = 0; offset < BYTES; offset++) {
@@ -43,7 +49,7 @@ class DividedRegionTest {
 
     @Test
     void aRangeHasOneCopyOrNone() {
-        DividedRegion region = moving();
+        SplitRegion region = moving();
         region.held(600);
         region.moved(200);
         assertSame(fresh, region.copy(READ, 100, 100));
@@ -55,7 +61,7 @@ class DividedRegionTest {
 
     @Test
     void whatOverlapsTheWindowIsHeld() {
-        DividedRegion region = moving();
+        SplitRegion region = moving();
         assertFalse(region.holds(WRITE, 0, BYTES));
         region.held(600);
         region.moved(200);
@@ -70,7 +76,7 @@ class DividedRegionTest {
 
     @Test
     void readsWaitWhereTheyAreToldTo() {
-        DividedRegion region = DividedRegion.of(old, BYTES).moving(0, fresh, true, false);
+        SplitRegion region = SplitRegion.of(RegionEntry.whole(old), BYTES).moving(0, fresh, true, false);
         region.held(600);
         region.moved(200);
         assertSame(fresh, region.copy(READ, 199));
@@ -82,33 +88,33 @@ class DividedRegionTest {
     @Test
     void allOfAPausedRegionWaits() {
         for (boolean readsToo : new boolean[] {false, true}) {
-            DividedRegion region = DividedRegion.of(old, BYTES).paused(readsToo);
+            SplitRegion region = SplitRegion.of(RegionEntry.whole(old), BYTES).paused(readsToo);
             assertNull(region.copy(WRITE, 0));
             assertTrue(region.holds(WRITE, 999, 1));
             assertSame(readsToo ? null : old, region.copy(READ, 999));
             assertEquals(readsToo, region.holds(READ, 0, 1));
-            assertSame(old, region.settled());
+            assertSame(old, whole(region.settled()));
         }
     }
 
     @Test
     void aRegionThatHasMovedIsWholeAgain() {
-        DividedRegion region = moving();
-        assertSame(old, region.settled());
+        SplitRegion region = moving();
+        assertSame(old, whole(region.settled()));
         region.held(BYTES);
         region.moved(BYTES);
-        assertSame(fresh, region.settled());
+        assertSame(fresh, whole(region.settled()));
     }
 
     @Test
     void aRegionThatHasMovedInPartIsUsedWhereItIsAndMovesOn() {
-        DividedRegion failed = moving();
+        SplitRegion failed = moving();
         failed.held(600);
         failed.moved(200);
         failed.held(200);
-        RemoteRegion divided = failed.settled();
-        assertTrue(divided.divided());
-        DividedRegion resting = divided.division();
+        RegionEntry split = failed.settled();
+        assertTrue(split.isSplit());
+        SplitRegion resting = split.split();
         assertEquals(2, resting.extents());
         assertSame(fresh, resting.copy(WRITE, 199));
         assertSame(old, resting.copy(WRITE, 200));
@@ -116,7 +122,7 @@ class DividedRegionTest {
         assertEquals(BYTES, resting.end(old, 200));
         assertFalse(resting.holds(WRITE, 0, BYTES));
 
-        DividedRegion again = resting.moving(1, fresh, false, false);
+        SplitRegion again = resting.moving(1, fresh, false, false);
         assertSame(old, again.copy(WRITE, 200));
         again.held(500);
         assertNull(again.copy(WRITE, 200));
@@ -127,15 +133,15 @@ class DividedRegionTest {
         assertEquals(500, again.end(fresh, 200));
         assertEquals(200, again.end(fresh, 0), "a request is cut at the end of an extent, also where the next is in the same copy");
         again.moved(BYTES);
-        assertSame(fresh, again.settled());
+        assertSame(fresh, whole(again.settled()));
     }
 
     @Test
     void thePartsOfARegionMayGoElsewhere() {
-        DividedRegion failed = moving();
+        SplitRegion failed = moving();
         failed.moved(200);
-        DividedRegion resting = failed.settled().division();
-        DividedRegion low = resting.moving(0, third, false, false);
+        SplitRegion resting = failed.settled().split();
+        SplitRegion low = resting.moving(0, third, false, false);
         low.held(100);
         low.moved(50);
         assertSame(third, low.copy(READ, 49));
@@ -144,7 +150,7 @@ class DividedRegionTest {
         assertEquals(200, low.end(fresh, 150));
         assertSame(old, low.copy(WRITE, 200));
 
-        DividedRegion three = low.settled().division();
+        SplitRegion three = low.settled().split();
         assertEquals(3, three.extents());
         assertSame(third, three.copy(READ, 0));
         assertSame(fresh, three.copy(READ, 199));
@@ -152,7 +158,7 @@ class DividedRegionTest {
         assertTrue(three.has(fresh));
 
         low.moved(200);
-        DividedRegion two = low.settled().division();
+        SplitRegion two = low.settled().split();
         assertEquals(2, two.extents());
         assertFalse(two.has(fresh));
     }

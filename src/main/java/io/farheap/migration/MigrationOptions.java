@@ -1,4 +1,4 @@
-package io.farheap.region;
+package io.farheap.migration;
 
 /**
  * How regions move.

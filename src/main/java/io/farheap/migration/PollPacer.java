@@ -1,4 +1,4 @@
-package io.farheap.region;
+package io.farheap.migration;
 
 import java.util.concurrent.locks.LockSupport;
 
@@ -6,7 +6,7 @@ import java.util.concurrent.locks.LockSupport;
  * When to look at a copy again: so often that writers hardly wait, and so rarely that looking takes a small part of a core, which the
  * copier, or the writers, may need. One thread.
  */
-final class Looks {
+final class PollPacer {
 
     /** Waking and sleeping cost more of a core than the look between them, and are not in what it took. */
     private static final long LEAST_NANOS = 100_000;
@@ -20,7 +20,7 @@ final class Looks {
     private long lookNanos;
 
     /** @param often whether writers wait for single looks */
-    Looks(boolean often) {
+    PollPacer(boolean often) {
         leastNanos = often ? LEAST_NANOS : MOST_NANOS;
     }
 

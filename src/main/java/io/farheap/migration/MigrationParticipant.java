@@ -1,4 +1,7 @@
-package io.farheap.region;
+package io.farheap.migration;
+
+import io.farheap.remote.RemoteRegion;
+import io.farheap.remote.RemoteServer;
 
 /**
  * A session, as a migration sees it. The migration calls on its own thread, while the session's thread goes on or sleeps; each
@@ -14,7 +17,7 @@ public interface MigrationParticipant {
     void ensureConnected(RemoteServer server);
 
     /**
-     * Returns when every operation that the session posts from now on has seen the region table, and the marks of divided regions, as they
+     * Returns when every operation that the session posts from now on has seen the region table, and the marks of split regions, as they
      * were at the caller's last {@linkplain io.farheap.posix.AsymmetricFence#heavy heavy fence}. Operations that were posted to the server
      * before may be on their way: then it has begun to await them. Where the connection has failed, so that nothing is known of what it
      * posted, the server's end has been fenced; so has that of a session which was closed before all had completed.

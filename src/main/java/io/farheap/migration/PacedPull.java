@@ -1,4 +1,4 @@
-package io.farheap.region;
+package io.farheap.migration;
 
 import io.farheap.connection.MarkExchange;
 import io.farheap.control.ControlException;
@@ -8,6 +8,8 @@ import io.farheap.control.PullPace;
 import io.farheap.control.PullResult;
 import io.farheap.control.Ticket;
 import io.farheap.lifetime.Closing;
+import io.farheap.remote.RemoteRegion;
+import io.farheap.remote.RemoteServer;
 import io.farheap.verbs.Context;
 import io.farheap.verbs.VerbsException;
 
@@ -20,7 +22,7 @@ import java.util.function.Supplier;
  * A pull that goes at this process's pace: the client's end of a {@link PullPace}. One thread at a time, which closes it. Everything throws
  * {@link ControlException} once the pull has failed.
  */
-final class LedPull implements AutoCloseable {
+final class PacedPull implements AutoCloseable {
 
     private static final long NOT_BEGUN = -1;
     private static final int SLOWNESS = Integer.getInteger("farheap.slowness", 1);
@@ -37,7 +39,7 @@ final class LedPull implements AutoCloseable {
     private long cleared;
     private long copied;
 
-    private LedPull(RemoteServer server, RemoteServer source, MarkExchange exchange, long offset, long end) {
+    private PacedPull(RemoteServer server, RemoteServer source, MarkExchange exchange, long offset, long end) {
         this.server = server;
         this.source = source;
         this.exchange = exchange;
@@ -53,10 +55,10 @@ final class LedPull implements AutoCloseable {
      * @param into   fills this region, from {@code offset} on to {@code end}
      * @param source with this one's bytes, at the same offsets
      */
-    static LedPull begin(Context context, RemoteRegion into, RemoteRegion source, long offset, long end, int pieceBytes) {
+    static PacedPull begin(Context context, RemoteRegion into, RemoteRegion source, long offset, long end, int pieceBytes) {
         Ticket ticket = source.server().export(source);
         MarkExchange exchange = new MarkExchange(context, NOT_BEGUN);
-        LedPull pull = new LedPull(into.server(), source.server(), exchange, offset, end);
+        PacedPull pull = new PacedPull(into.server(), source.server(), exchange, offset, end);
         try {
             Mark client = new Mark(exchange.endpoint(), exchange.address(), exchange.remoteKey());
             PullPace pace = new PullPace(client, offset, end, pieceBytes);
@@ -212,7 +214,7 @@ final class LedPull implements AutoCloseable {
         }
     }
 
-    /** Looks for completions, without which nothing is told. */
+    /** PollPacer for completions, without which nothing is told. */
     private boolean reachable() {
         try {
             exchange.check();

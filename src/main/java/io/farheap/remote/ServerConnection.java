@@ -1,4 +1,4 @@
-package io.farheap.region;
+package io.farheap.remote;
 
 import io.farheap.connection.Connection;
 import io.farheap.control.ControlException;

@@ -1,4 +1,4 @@
-package io.farheap.region;
+package io.farheap.remote;
 
 import io.farheap.connection.BatchConnection;
 import io.farheap.connection.Connection;
@@ -36,8 +36,8 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /**
- * One memory server as a cache sees it: a control channel, a lease that is kept alive, and the regions granted under it. Any
- * thread may call; the cache closes it after its connections, which gives everything back.
+ * One memory server as its client sees it: a control channel, a lease that is kept alive, and the regions granted under it. Any
+ * thread may call; its owner closes it after its connections, which gives everything back.
  *
  * <p>A lease that is lost is lost for good, also where the server goes on: it has given its memory to others by then,
  * or will. No call is made any more, and calls under way end. The listener fails what sessions have of the server, and
@@ -102,7 +102,7 @@ public final class RemoteServer implements AutoCloseable {
      * Opens a lease on a server.
      *
      * @param address    HOST:PORT of its control plane
-     * @param index      its place among the cache's servers
+     * @param index      its place among the client's servers
      * @param clientName for the server's log
      * @param onLost     told once, on a thread of the server's own, when the lease is lost
      * @param closesLater told what completes when something is closed that the server would not let go of, which is
@@ -306,7 +306,7 @@ public final class RemoteServer implements AutoCloseable {
     }
 
     /** Fences the connections that ended without it. */
-    void fenceForgotten() {
+    public void fenceForgotten() {
         for (Long connectionId : forgotten) {
             disconnect(connectionId);
             forgotten.remove(connectionId);
@@ -318,22 +318,24 @@ public final class RemoteServer implements AutoCloseable {
      *
      * @return completes when that is closed
      */
-    CompletableFuture<Void> closeLate(AutoCloseable resource) {
+    public CompletableFuture<Void> closeLate(AutoCloseable resource) {
         CompletableFuture<Void> closed = lateClose.close(resource);
         closesLater.accept(closed);
         return closed;
     }
 
-    Ticket export(RemoteRegion region) {
+    /** Lets another server read a region for a while. */
+    public Ticket export(RemoteRegion region) {
         return call(() -> control.export(lease.id(), region.regionId()));
     }
 
     /** Takes as long as this server waits for the source. */
-    Mark preparePull(RemoteRegion into, RemoteServer source, Ticket ticket, PullPace pace) {
+    public Mark preparePull(RemoteRegion into, RemoteServer source, Ticket ticket, PullPace pace) {
         return control.preparePull(lease.id(), into.regionId(), source.address, ticket.token(), pace);
     }
 
-    PullResult pull(RemoteRegion into, RemoteServer source, Ticket ticket) {
+    /** Copies a region from another server into one of this one's; returns when it is there. */
+    public PullResult pull(RemoteRegion into, RemoteServer source, Ticket ticket) {
         return control.pull(lease.id(), into.regionId(), source.address, ticket.token());
     }
 

@@ -1,5 +1,6 @@
-package io.farheap.region;
+package io.farheap.migration;
 
+import io.farheap.remote.RemoteRegion;
 import io.farheap.thread.OwnerGate;
 
 import org.openjdk.jcstress.annotations.Actor;
@@ -32,19 +33,19 @@ public class MovingReadStress {
     @Actor
     public void session(I_Result result) {
         gate.enter();
-        RemoteRegion region = table.get(0);
-        RemoteRegion copy = region.divided() ? region.division().copy(false, 0) : region;
+        RegionEntry entry = table.get(0);
+        RemoteRegion copy = entry.isSplit() ? entry.split().copy(false, 0) : entry.copy();
         result.r1 = content[copy.regionId()];
         gate.exit();
     }
 
     @Actor
     public void migration() {
-        DividedRegion division = DividedRegion.of(old, Regions.BYTES).moving(0, fresh, false, false);
-        table.set(0, old.divided(division));
+        SplitRegion split = SplitRegion.of(RegionEntry.whole(old), Regions.BYTES).moving(0, fresh, false, false);
+        table.set(0, RegionEntry.split(split));
         content[Regions.NEW] = content[Regions.OLD];
-        division.moved(Regions.BYTES);
-        table.set(0, division.settled());
+        split.moved(Regions.BYTES);
+        table.set(0, split.settled());
         gate.claim();
         gate.unclaim();
         content[Regions.OLD] = 0;

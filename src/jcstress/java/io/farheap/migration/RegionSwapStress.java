@@ -1,4 +1,6 @@
-package io.farheap.region;
+package io.farheap.migration;
+
+import io.farheap.remote.RemoteRegion;
 
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.Expect;
@@ -21,7 +23,7 @@ public class RegionSwapStress {
 
     @Actor
     public void session(III_Result result) {
-        RemoteRegion region = table.get(0);
+        RemoteRegion region = table.get(0).copy();
         result.r1 = region.regionId();
         result.r2 = region.remoteKey();
         result.r3 = copied;
@@ -30,6 +32,6 @@ public class RegionSwapStress {
     @Actor
     public void migration() {
         copied = 9;
-        table.set(0, Regions.region(2));
+        table.set(0, RegionEntry.whole(Regions.region(2)));
     }
 }

@@ -1,11 +1,8 @@
-package io.farheap.region;
+package io.farheap.remote;
 
 import io.farheap.control.RegionGrant;
 
-/**
- * Where a virtual region is: one physical region of one server, or a {@linkplain #divided divided} one. The region table swaps it for
- * another.
- */
+/** A physical region of a memory server, which was granted under our lease. Any thread. */
 public final class RemoteRegion {
 
     private final RemoteServer server;
@@ -17,15 +14,10 @@ public final class RemoteRegion {
     private final int remoteKey;
     /** By which the server granted it. */
     private final long allocationId;
-    private final DividedRegion division;
     private volatile long usableBytes;
 
-    /** @param serverIndex the server's place among the cache's */
-    RemoteRegion(RemoteServer server, int serverIndex, RegionGrant grant, long allocationId) {
-        this(server, serverIndex, grant, allocationId, null);
-    }
-
-    private RemoteRegion(RemoteServer server, int serverIndex, RegionGrant grant, long allocationId, DividedRegion division) {
+    /** @param serverIndex the server's place among its client's */
+    public RemoteRegion(RemoteServer server, int serverIndex, RegionGrant grant, long allocationId) {
         this.server = server;
         this.serverIndex = serverIndex;
         this.grant = grant;
@@ -34,14 +26,13 @@ public final class RemoteRegion {
         this.remoteKey = grant.rkey();
         this.usableBytes = grant.length();
         this.allocationId = allocationId;
-        this.division = division;
     }
 
     public RemoteServer server() {
         return server;
     }
 
-    /** The server's place among the cache's servers, by which sessions find their connection. */
+    /** The server's place among its client's servers, by which queues find their connection. */
     public int serverIndex() {
         return serverIndex;
     }
@@ -74,25 +65,6 @@ public final class RemoteRegion {
     /** Names it on its server together with {@link #regionId}, which may be granted again. */
     long allocationId() {
         return allocationId;
-    }
-
-    /** Whether it is in more than one place: then {@link #division} says where a request goes, and the rest describes its first copy. */
-    public boolean divided() {
-        return division != null;
-    }
-
-    /** Null where it is not divided. */
-    public DividedRegion division() {
-        return division;
-    }
-
-    /** Whether some of it is on a server. */
-    public boolean uses(RemoteServer candidate) {
-        return division == null ? server == candidate : division.copyOn(candidate) != null;
-    }
-
-    RemoteRegion divided(DividedRegion division) {
-        return new RemoteRegion(server, serverIndex, grant, allocationId, division);
     }
 
     @Override

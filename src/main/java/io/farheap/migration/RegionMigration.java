@@ -1,6 +1,8 @@
-package io.farheap.region;
+package io.farheap.migration;
 
 import io.farheap.control.ControlException;
+import io.farheap.remote.RemoteRegion;
+import io.farheap.remote.RemoteServer;
 import io.farheap.verbs.Context;
 
 import java.util.List;
@@ -26,7 +28,7 @@ import java.util.function.Supplier;
  * server destroys that queue pair. There are no dual writes: concurrent ones could apply in opposite orders on the two copies.
  *
  * <p>A migration that fails leaves every chunk where it is: the new ones in the new copy, which has their latest writes, the others in the
- * old copy. Where none had become new, nothing has changed. Otherwise the region is {@linkplain DividedRegion divided}: it can be used, and
+ * old copy. Where none had become new, nothing has changed. Otherwise the region is {@linkplain SplitRegion split}: it can be used, and
  * the next migration moves the rest. What of it is on a server that is lost is lost; the rest is not. Held writes always go on.
  *
  * <p>One thread at a time.
@@ -53,11 +55,11 @@ public final class RegionMigration {
      * @param index       of the virtual region
      * @param from        where it is to leave; null where all of it is to move
      * @param destination where it goes
-     * @throws ControlException where a server refuses or does not answer, after which the region is where it was, or divided
+     * @throws ControlException where a server refuses or does not answer, after which the region is where it was, or split
      */
     public MigrationResult migrate(int index, RemoteServer from, RemoteServer destination, MigrationOptions options) {
         long started = System.nanoTime();
-        DividedRegion before = extents(index);
+        SplitRegion before = extents(index);
         RemoteRegion target = before.copyOn(destination);
         if (target == null) {
             target = destination.allocate(1).getFirst();
@@ -69,7 +71,7 @@ public final class RegionMigration {
                 result = result.plus(move(index, extent, target, options));
             }
         } finally {
-            DividedRegion after = extents(index);
+            SplitRegion after = extents(index);
             // Migrations that failed, forth and back, leave extents A, B, A: each copy is freed once, for its rkey is dead then.
             Set<RemoteRegion> copies = before.copies();
             copies.add(target);
@@ -99,23 +101,23 @@ public final class RegionMigration {
     }
 
     private MigrationResult move(int index, int extent, RemoteRegion target, MigrationOptions options) {
-        DividedRegion before = extents(index);
+        SplitRegion before = extents(index);
         RemoteRegion source = before.copy(extent);
         long start = before.start(extent);
         long end = before.end(extent);
-        try (LedPull pull = LedPull.begin(context, target, source, start, end, options.chunkBytes())) {
+        try (PacedPull pull = PacedPull.begin(context, target, source, start, end, options.chunkBytes())) {
             // What failed before now is fenced before anybody waits for it.
             participants.publish();
             participants.flush(source);
-            DividedRegion division = before.moving(extent, target, !options.unpausedReads(), paused);
-            ExtentMigration migration = new ExtentMigration(division, source, end, pull, participants, options);
+            SplitRegion split = before.moving(extent, target, !options.unpausedReads(), paused);
+            ExtentMigration migration = new ExtentMigration(split, source, end, pull, participants, options);
             long held = System.nanoTime();
             try {
-                table.set(index, before.copy(0).divided(division));
+                table.set(index, RegionEntry.split(split));
                 migration.run();
             } finally {
-                division.held(division.moved());
-                set(index, division.settled());
+                split.held(split.moved());
+                set(index, split.settled());
                 participants.publish();
                 participants.resume();
             }
@@ -123,15 +125,15 @@ public final class RegionMigration {
         }
     }
 
-    private DividedRegion extents(int index) {
-        return DividedRegion.of(table.get(index), table.regionBytes());
+    private SplitRegion extents(int index) {
+        return SplitRegion.of(table.get(index), table.regionBytes());
     }
 
-    private void set(int index, RemoteRegion region) {
-        table.set(index, paused ? region.divided(DividedRegion.of(region, table.regionBytes()).paused(readsPaused)) : region);
+    private void set(int index, RegionEntry entry) {
+        table.set(index, paused ? RegionEntry.split(SplitRegion.of(entry, table.regionBytes()).paused(readsPaused)) : entry);
     }
 
-    private void freeUnused(RemoteRegion copy, DividedRegion extents) {
+    private void freeUnused(RemoteRegion copy, SplitRegion extents) {
         if (extents.has(copy)) {
             return;
         }

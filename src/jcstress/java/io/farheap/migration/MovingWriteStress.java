@@ -1,5 +1,6 @@
-package io.farheap.region;
+package io.farheap.migration;
 
+import io.farheap.remote.RemoteRegion;
 import io.farheap.thread.OwnerGate;
 
 import org.openjdk.jcstress.annotations.Actor;
@@ -31,8 +32,8 @@ public class MovingWriteStress {
     @Actor
     public void session(II_Result result) {
         gate.enter();
-        RemoteRegion region = table.get(0);
-        RemoteRegion copy = region.divided() ? region.division().copy(true, 0) : region;
+        RegionEntry entry = table.get(0);
+        RemoteRegion copy = entry.isSplit() ? entry.split().copy(true, 0) : entry.copy();
         if (copy != null) {
             content[copy.regionId()] = 7;
             result.r1 = copy.regionId();
@@ -42,14 +43,14 @@ public class MovingWriteStress {
 
     @Actor
     public void migration() {
-        DividedRegion division = DividedRegion.of(old, Regions.BYTES).moving(0, fresh, false, false);
-        table.set(0, old.divided(division));
-        division.held(Regions.BYTES);
+        SplitRegion split = SplitRegion.of(RegionEntry.whole(old), Regions.BYTES).moving(0, fresh, false, false);
+        table.set(0, RegionEntry.split(split));
+        split.held(Regions.BYTES);
         gate.claim();
         gate.unclaim();
         content[Regions.NEW] = content[Regions.OLD];
-        division.moved(Regions.BYTES);
-        table.set(0, division.settled());
+        split.moved(Regions.BYTES);
+        table.set(0, split.settled());
     }
 
     @Arbiter

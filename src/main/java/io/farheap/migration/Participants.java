@@ -1,6 +1,8 @@
-package io.farheap.region;
+package io.farheap.migration;
 
 import io.farheap.posix.AsymmetricFence;
+import io.farheap.remote.RemoteRegion;
+import io.farheap.remote.RemoteServer;
 
 import java.util.ArrayList;
 import java.util.List;

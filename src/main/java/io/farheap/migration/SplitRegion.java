@@ -1,4 +1,7 @@
-package io.farheap.region;
+package io.farheap.migration;
+
+import io.farheap.remote.RemoteRegion;
+import io.farheap.remote.RemoteServer;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
@@ -19,7 +22,7 @@ import java.util.Set;
  * <p>The migration alone sets the marks; sessions look at them inside their gates. Both only grow, but for a migration that fails, which
  * lets the writes go on to the old copy. Offsets are bytes in the region.
  */
-public final class DividedRegion {
+public final class SplitRegion {
 
     private static final VarHandle MOVED;
     private static final VarHandle HELD;
@@ -28,8 +31,8 @@ public final class DividedRegion {
     static {
         try {
             MethodHandles.Lookup lookup = MethodHandles.lookup();
-            MOVED = lookup.findVarHandle(DividedRegion.class, "moved", long.class);
-            HELD = lookup.findVarHandle(DividedRegion.class, "held", long.class);
+            MOVED = lookup.findVarHandle(SplitRegion.class, "moved", long.class);
+            HELD = lookup.findVarHandle(SplitRegion.class, "held", long.class);
         } catch (ReflectiveOperationException e) {
             throw new ExceptionInInitializerError(e);
         }
@@ -47,7 +50,7 @@ public final class DividedRegion {
     private long moved;
     private long held;
 
-    private DividedRegion(long[] ends, RemoteRegion[] copies, int moving, RemoteRegion destination, boolean readsWait, boolean paused) {
+    private SplitRegion(long[] ends, RemoteRegion[] copies, int moving, RemoteRegion destination, boolean readsWait, boolean paused) {
         this.ends = ends;
         this.copies = copies;
         this.moving = moving;
@@ -60,24 +63,24 @@ public final class DividedRegion {
         }
     }
 
-    /** A whole region, as one extent; a divided one as it is. */
-    static DividedRegion of(RemoteRegion region, long bytes) {
-        return region.divided() ? region.division()
-            : new DividedRegion(new long[] {bytes}, new RemoteRegion[] {region}, NONE, null, false, false);
+    /** A region in one copy, as one extent; a split one as it is. */
+    static SplitRegion of(RegionEntry entry, long bytes) {
+        return entry.isSplit() ? entry.split()
+            : new SplitRegion(new long[] {bytes}, new RemoteRegion[] {entry.copy()}, NONE, null, false, false);
     }
 
     /** The same extents, all of which wait. */
-    DividedRegion paused(boolean readsToo) {
-        return new DividedRegion(ends, copies, NONE, null, readsToo, true);
+    SplitRegion paused(boolean readsToo) {
+        return new SplitRegion(ends, copies, NONE, null, readsToo, true);
     }
 
     /** The same extents, one of which is about to move. */
-    DividedRegion moving(int extent, RemoteRegion to, boolean readsWithWrites, boolean allWaits) {
-        return new DividedRegion(ends, copies, extent, to, readsWithWrites, allWaits);
+    SplitRegion moving(int extent, RemoteRegion to, boolean readsWithWrites, boolean allWaits) {
+        return new SplitRegion(ends, copies, extent, to, readsWithWrites, allWaits);
     }
 
-    /** What is where, now that nothing moves any more: a whole region where all of it is in one copy. */
-    RemoteRegion settled() {
+    /** What is where, now that nothing moves any more. */
+    RegionEntry settled() {
         int count = 0;
         long[] newEnds = new long[ends.length + 1];
         RemoteRegion[] newCopies = new RemoteRegion[ends.length + 1];
@@ -86,7 +89,7 @@ public final class DividedRegion {
             count = append(newEnds, newCopies, count, split, destination);
             count = append(newEnds, newCopies, count, ends[extent], copies[extent]);
         }
-        return count == 1 ? newCopies[0] : newCopies[0].divided(new DividedRegion(Arrays.copyOf(newEnds, count),
+        return count == 1 ? RegionEntry.whole(newCopies[0]) : RegionEntry.split(new SplitRegion(Arrays.copyOf(newEnds, count),
             Arrays.copyOf(newCopies, count), NONE, null, false, false));
     }
 

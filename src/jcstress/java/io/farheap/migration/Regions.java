@@ -1,6 +1,8 @@
-package io.farheap.region;
+package io.farheap.migration;
 
 import io.farheap.control.RegionGrant;
+import io.farheap.remote.RemoteRegion;
+import io.farheap.remote.RemoteServer;
 
 import sun.reflect.ReflectionFactory;
 

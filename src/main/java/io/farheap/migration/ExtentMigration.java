@@ -1,8 +1,9 @@
-package io.farheap.region;
+package io.farheap.migration;
 
 import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
 import io.farheap.posix.ShortSleeps;
+import io.farheap.remote.RemoteRegion;
 
 import java.util.ArrayDeque;
 
@@ -18,30 +19,30 @@ final class ExtentMigration {
     private record Held(long end, long since) {
     }
 
-    private final DividedRegion division;
+    private final SplitRegion split;
     private final RemoteRegion old;
     private final long end;
-    private final LedPull pull;
+    private final PacedPull pull;
     private final Participants participants;
     /** Null where all is held at once. */
     private final CopyWindow window;
     /** Windows whose writes wait, the oldest first. */
     private final ArrayDeque<Held> waiting = new ArrayDeque<>();
     private long longestPause;
-    private final Looks looks;
+    private final PollPacer looks;
 
     /**
-     * @param division where the extent is about to move
+     * @param split where the extent is about to move
      * @param old      its copy
      */
-    ExtentMigration(DividedRegion division, RemoteRegion old, long end, LedPull pull, Participants participants, MigrationOptions options) {
-        this.division = division;
+    ExtentMigration(SplitRegion split, RemoteRegion old, long end, PacedPull pull, Participants participants, MigrationOptions options) {
+        this.split = split;
         this.old = old;
         this.end = end;
         this.pull = pull;
         this.participants = participants;
         this.window = options.pause() != Pause.CHUNK ? null : new CopyWindow(options.chunkBytes(), options.windowBytes());
-        this.looks = new Looks(window != null);
+        this.looks = new PollPacer(window != null);
     }
 
     /** Returns when all of it is new. @throws ControlException where that fails; the marks say how far it has come */
@@ -52,10 +53,10 @@ final class ExtentMigration {
     }
 
     private void move() {
-        hold(window == null ? end : division.moved() + window.bytes());
-        long seen = division.moved();
+        hold(window == null ? end : split.moved() + window.bytes());
+        long seen = split.moved();
         long progressAt = System.nanoTime();
-        while (division.moved() < end) {
+        while (split.moved() < end) {
             looks.sleep();
             pull.check();
             long copied = pull.copied();
@@ -72,10 +73,10 @@ final class ExtentMigration {
     }
 
     private void goOn(long copied) {
-        division.moved(copied);
+        split.moved(copied);
         // First what the copier waits for, then what writers do.
-        if (division.held() < end) {
-            window.adapt(division.held() - copied);
+        if (split.held() < end) {
+            window.adapt(split.held() - copied);
             hold(copied + window.bytes());
         } else {
             participants.publish();
@@ -89,10 +90,10 @@ final class ExtentMigration {
 
     private void hold(long wanted) {
         long held = Math.min(wanted, end);
-        boolean more = held > division.held();
+        boolean more = held > split.held();
         if (more) {
             waiting.addLast(new Held(held, System.nanoTime()));
-            division.held(held);
+            split.held(held);
         }
         participants.publish();
         if (more) {
