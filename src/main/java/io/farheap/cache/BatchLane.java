@@ -1,6 +1,6 @@
 package io.farheap.cache;
 
-import io.farheap.connection.BatchConnection;
+import io.farheap.rpc.BatchConnection;
 
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;

@@ -15,6 +15,7 @@ import io.farheap.migration.RegionEntry;
 import io.farheap.migration.RegionMigration;
 import io.farheap.migration.RegionTable;
 import io.farheap.remote.CompletionEvents;
+import io.farheap.remote.ContextLifetime;
 import io.farheap.remote.RemoteRegion;
 import io.farheap.remote.RemoteServer;
 import io.farheap.slo.Explanation;
@@ -31,12 +32,8 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 import java.util.function.Consumer;
@@ -52,7 +49,6 @@ public final class Cache implements AutoCloseable {
     /** Larger requests are cut: some devices take no more in one message, and softverbs copies within the post. */
     private static final long MAX_MESSAGE_BYTES = 1 << 20;
     private static final System.Logger LOG = System.getLogger(Cache.class.getName());
-    private static final long LATE_MILLIS = 500;
 
     private final CacheOptions options;
     private final Context context;
@@ -85,7 +81,7 @@ public final class Cache implements AutoCloseable {
     private volatile Reconfiguration changing;
     private int nextServerIndex;
     /** What complete when something is closed that a silent server would not let go of. */
-    private final Set<CompletableFuture<Void>> late = ConcurrentHashMap.newKeySet();
+    private final ContextLifetime contextLifetime;
     /** Set with {@code openings} held alone. */
     private volatile boolean deleted;
 
@@ -94,6 +90,7 @@ public final class Cache implements AutoCloseable {
         this.events = new CompletionEvents(options.name());
         try (Undo undo = new Undo()) {
             context = undo.add(Devices.open(options.device()));
+            contextLifetime = new ContextLifetime(context);
             checkDepth(options.configuration());
             if (options.tuning() != null) {
                 options.tuning().check(context);
@@ -128,6 +125,10 @@ public final class Cache implements AutoCloseable {
     /** The RDMA device in use. */
     public Context context() {
         return context;
+    }
+
+    ContextLifetime contextLifetime() {
+        return contextLifetime;
     }
 
     /** The size of the regions in which the cache moves, in bytes. */
@@ -562,7 +563,7 @@ public final class Cache implements AutoCloseable {
                 topology.unlock();
                 openings.writeLock().unlock();
             }
-            everything.add(this::closeContext);
+            everything.add(contextLifetime);
             if (watch != null) {
                 everything.add(watch);
             }
@@ -576,35 +577,6 @@ public final class Cache implements AutoCloseable {
             sessions.clear();
         } finally {
             moving.unlock();
-        }
-    }
-
-    /**
-     * Where a server that is stopped does not let go of something, the last thread that waits for that closes the
-     * device.
-     */
-    private void closeContext() {
-        CompletableFuture<Void> all = CompletableFuture.allOf(late.toArray(CompletableFuture[]::new));
-        try {
-            all.get(LATE_MILLIS, TimeUnit.MILLISECONDS);
-            context.close();
-        } catch (TimeoutException e) {
-            LOG.log(System.Logger.Level.WARNING, "a memory server is stopped in the middle of an answer;"
-                + " where it writes that is freed when it goes on or ends");
-            all.whenComplete((nothing, failure) -> context.close());
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            all.whenComplete((nothing, failure) -> context.close());
-        } catch (ExecutionException e) {
-            throw new IllegalStateException(e.getCause());
-        }
-    }
-
-    /** @param closed completes when something is closed that the context must outlive */
-    void closesLater(CompletableFuture<Void> closed) {
-        if (!closed.isDone()) {
-            late.add(closed);
-            closed.whenComplete((nothing, failure) -> late.remove(closed));
         }
     }
 
@@ -709,7 +681,7 @@ public final class Cache implements AutoCloseable {
     private RemoteServer attach(String address) {
         try {
             return RemoteServer.attach(address, nextServerIndex++, domain, options.name(), this::lost,
-                this::closesLater);
+                contextLifetime::closesLater);
         } catch (ControlException e) {
             throw new CacheException("cannot use memory server " + address + ": " + e.getMessage(), e);
         }

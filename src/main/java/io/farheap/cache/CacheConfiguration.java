@@ -1,6 +1,6 @@
 package io.farheap.cache;
 
-import io.farheap.connection.RingShape;
+import io.farheap.rpc.RingShape;
 import io.farheap.slo.Configuration;
 import io.farheap.thread.Idle;
 

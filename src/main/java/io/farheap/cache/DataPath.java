@@ -48,7 +48,7 @@ record DataPath(RequestPath requests, Links links, CompletionChannel channel, Ru
                 links = new SessionRings(connections, gate, batches, cache.context(), channel, how);
             }
             undo.keep();
-            return new DataPath(requests, links, channel, free, cache::closesLater);
+            return new DataPath(requests, links, channel, free, cache.contextLifetime()::closesLater);
         }
     }
 

@@ -1,11 +1,11 @@
 package io.farheap.cache;
 
-import io.farheap.connection.BatchConnection;
-import io.farheap.connection.BatchFormat;
 import io.farheap.latency.OperationLatency;
 import io.farheap.migration.RegionEntry;
 import io.farheap.migration.RegionTable;
 import io.farheap.remote.RemoteRegion;
+import io.farheap.rpc.BatchConnection;
+import io.farheap.rpc.BatchFormat;
 
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;

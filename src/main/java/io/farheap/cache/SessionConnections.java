@@ -20,7 +20,7 @@ import java.util.concurrent.locks.ReentrantLock;
  */
 final class SessionConnections implements Links {
 
-    private static final long FLUSH_TIMEOUT_NANOS = 5_000_000_000L;
+    private static final long FLUSH_TIMEOUT_NANOS = 5_000_000_000L * Integer.getInteger("farheap.slowness", 1);
 
     private final OwnerGate gate;
     private final SessionEngine engine;

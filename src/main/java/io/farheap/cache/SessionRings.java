@@ -1,11 +1,11 @@
 package io.farheap.cache;
 
-import io.farheap.connection.BatchConnection;
-import io.farheap.connection.RingShape;
 import io.farheap.lifetime.Closing;
 import io.farheap.remote.RemoteRegion;
 import io.farheap.remote.RemoteServer;
 import io.farheap.remote.ServerRing;
+import io.farheap.rpc.BatchConnection;
+import io.farheap.rpc.RingShape;
 import io.farheap.thread.OwnerGate;
 import io.farheap.verbs.CompletionChannel;
 import io.farheap.verbs.Context;
@@ -21,7 +21,7 @@ import java.util.concurrent.locks.ReentrantLock;
  */
 final class SessionRings implements Links {
 
-    private static final long FLUSH_TIMEOUT_NANOS = 5_000_000_000L;
+    private static final long FLUSH_TIMEOUT_NANOS = 5_000_000_000L * Integer.getInteger("farheap.slowness", 1);
 
     private final Links direct;
     private final OwnerGate gate;

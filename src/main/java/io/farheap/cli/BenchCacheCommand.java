@@ -5,7 +5,7 @@ import io.farheap.cli.bench.BenchOutput;
 import io.farheap.cli.bench.BenchReport;
 import io.farheap.cli.bench.Plot;
 import io.farheap.connection.Connection;
-import io.farheap.connection.RingShape;
+import io.farheap.rpc.RingShape;
 import io.farheap.thread.Cores;
 import io.farheap.thread.Pinning;
 import io.farheap.verbs.Context;

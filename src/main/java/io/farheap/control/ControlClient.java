@@ -152,6 +152,8 @@ public final class ControlClient implements ControlPlane, AutoCloseable {
             .setClient(Wire.message(ring.client()))
             .setQueueDepth(ring.queueDepth())
             .setBatch(ring.batch())
+            .setRecordBytes(ring.recordBytes())
+            .setCalls(ring.calls())
             .setThreads(ring.threads())
             .setResponseAddress(ring.responseAddress())
             .setResponseRkey(ring.responseKey())

@@ -19,7 +19,7 @@ import java.util.List;
 public interface ControlPlane {
 
     /** Raised with every change to the messages, or to batches, that an older peer would misread. */
-    int PROTOCOL_VERSION = 4;
+    int PROTOCOL_VERSION = 5;
 
     /** Bytes of a {@link Ticket}'s token. */
     int TOKEN_BYTES = 16;

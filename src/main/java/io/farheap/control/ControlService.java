@@ -91,8 +91,8 @@ final class ControlService extends ControlGrpc.ControlImplBase {
     public void connectRing(ConnectRingRequest request, StreamObserver<ConnectRingReply> reply) {
         answer(CallKind.GRANT, reply,
             () -> plane.connectRing(request.getLeaseId(), new RingRequest(Wire.endpoint(request.getClient()),
-                request.getQueueDepth(), request.getBatch(), request.getThreads(), request.getResponseAddress(),
-                request.getResponseRkey())),
+                request.getQueueDepth(), request.getBatch(), request.getRecordBytes(), request.getCalls(), request.getThreads(),
+                request.getResponseAddress(), request.getResponseRkey())),
             connected -> ConnectRingReply.newBuilder()
                 .setConnectionId(connected.connectionId())
                 .setServer(Wire.message(connected.server()))

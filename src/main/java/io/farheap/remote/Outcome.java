@@ -15,6 +15,12 @@ public final class Outcome {
     public static final int UNKNOWN = 3;
     /** Of {@link RemoteQueue#disconnect} and {@link RemoteQueue#reconnect}: the server cannot be reached, and nothing is fenced. */
     public static final int UNREACHABLE = 4;
+    /** Of {@link RpcQueue} alone: the operation failed at the server; what it changed before stays. The connection goes on. */
+    public static final int FAILED = 5;
+    /** Of {@link RpcQueue} alone: the server has no such operation. It has changed nothing, and the connection goes on. */
+    public static final int NO_OPERATION = 6;
+    /** Of {@link RpcQueue} alone: the operation needs a region that this process does not hold. The connection goes on. */
+    public static final int NOT_HELD = 7;
 
     private Outcome() {
     }
@@ -27,6 +33,9 @@ public final class Outcome {
             case NOT_POSTED -> "not posted: the connection had failed";
             case UNKNOWN -> "posted on a connection that failed: it may have taken effect or not";
             case UNREACHABLE -> "the server cannot be reached";
+            case FAILED -> "failed at the server";
+            case NO_OPERATION -> "not an operation of the server's";
+            case NOT_HELD -> "needs a region that this process does not hold";
             default -> "outcome " + outcome;
         };
     }

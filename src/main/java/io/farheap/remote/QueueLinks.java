@@ -1,10 +1,8 @@
 package io.farheap.remote;
 
-import io.farheap.connection.Connection;
 import io.farheap.control.ControlException;
 import io.farheap.lifetime.Closing;
 import io.farheap.verbs.CompletionChannel;
-import io.farheap.verbs.CompletionQueue;
 import io.farheap.verbs.VerbsException;
 
 import java.util.HashMap;
@@ -13,73 +11,84 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Supplier;
 
 /**
- * A queue's connections together with their servers' ends. Making and fencing them are control calls, which take as long as a server takes to
+ * What a queue has to each server, together with the servers' ends. Making and fencing them are control calls, which take as long as a server takes to
  * answer: the queue's owner asks for them, they run elsewhere, and what came of them waits as news for the owner's next poll.
  *
  * <p>{@code changing} is held by whoever talks to servers, never by the owner while it posts or polls.
  */
-final class QueueLinks {
+final class QueueLinks<E extends ServerEnd> {
 
-    /** What came of a control call. @param connection to use from now on, or null */
-    private record News(long tag, int outcome, int server, Connection connection) {
+    /** What came of a control call. @param made to use from now on, or null */
+    private record News<E>(long tag, int outcome, E made) {
     }
 
-    private final RemoteMemory memory;
-    private final CompletionQueue completions;
+    /** What the links belong to. */
+    interface Owner<E> {
+
+        /** Makes one. Not the owner's thread; takes as long as the server takes to answer. */
+        E connect(RemoteServer server);
+
+        /** Uses it from now on. With the gate claimed, or inside it. */
+        void add(E made);
+
+        /** Makes the owner's thread poll, if it sleeps. */
+        void wake();
+    }
+
+    /** Takes tags that come back with the outcome of a control call. */
+    interface NewsHandler {
+        void handle(long tag, int outcome);
+    }
+
+    private final Owner<E> owner;
+    private final CompletionEvents events;
     private final CompletionChannel channel;
-    private final QueueOptions options;
     private final ExecutorService calls;
-    private final ConcurrentLinkedQueue<News> news = new ConcurrentLinkedQueue<>();
+    private final ConcurrentLinkedQueue<News<E>> news = new ConcurrentLinkedQueue<>();
     /** Written after a piece of news, read before: the owner's polls pay a load for it. */
     private volatile boolean anyNews;
     private final ReentrantLock changing = new ReentrantLock();
     /** By the server's index. Guarded by {@code changing}. */
-    private final Map<Integer, ServerConnection> connections = new HashMap<>();
-    private int nextNumber;
+    private final Map<Integer, E> ends = new HashMap<>();
     private boolean closed;
-    private RemoteQueue queue;
     private long eventsToken;
 
-    /** @param channel where the completion queue raises events; it is closed with the links' queue */
-    QueueLinks(RemoteMemory memory, CompletionQueue completions, CompletionChannel channel, QueueOptions options, ExecutorService calls) {
-        this.memory = memory;
-        this.completions = completions;
+    /** @param channel where completions raise events; it is closed with the links' queue */
+    QueueLinks(Owner<E> owner, CompletionEvents events, CompletionChannel channel, ExecutorService calls) {
+        this.owner = owner;
+        this.events = events;
         this.channel = channel;
-        this.options = options;
         this.calls = calls;
-    }
-
-    void queue(RemoteQueue owned) {
-        queue = owned;
     }
 
     /** Before the queue is used. */
     void connectFirst(RemoteServer server) {
         changing.lock();
         try {
-            queue.add(server.index(), connect(server));
+            owner.add(connect(server));
         } finally {
             changing.unlock();
         }
     }
 
-    private Connection connect(RemoteServer server) {
-        ServerConnection made = server.connect(memory.domain(), completions, nextNumber++, options.depth(), options.inlineBytes(), 1);
-        connections.put(server.index(), made);
-        return made.connection();
+    private E connect(RemoteServer server) {
+        E made = owner.connect(server);
+        ends.put(server.index(), made);
+        return made;
     }
 
     void disconnect(RemoteServer server, long tag) {
-        run(server, tag, () -> {
+        run(tag, () -> {
             fence(server);
             return null;
         });
     }
 
     void reconnect(RemoteServer server, long tag) {
-        run(server, tag, () -> {
+        run(tag, () -> {
             fence(server);
             return connect(server);
         });
@@ -87,32 +96,27 @@ final class QueueLinks {
 
     /** Ends both ends of what there is to a server. */
     private void fence(RemoteServer server) {
-        ServerConnection earlier = connections.get(server.index());
+        E earlier = ends.get(server.index());
         if (earlier != null) {
-            earlier.connection().close();
-            earlier.fence();
-            connections.remove(server.index());
+            earlier.end();
+            ends.remove(server.index());
         }
     }
 
-    private interface Change {
-        Connection make();
-    }
-
-    private void run(RemoteServer server, long tag, Change change) {
+    private void run(long tag, Supplier<E> change) {
         try {
-            calls.execute(() -> change(server, tag, change));
+            calls.execute(() -> change(tag, change));
         } catch (RejectedExecutionException e) {
-            tell(new News(tag, Outcome.UNREACHABLE, server.index(), null));
+            tell(new News<>(tag, Outcome.UNREACHABLE, null));
         }
     }
 
-    private void change(RemoteServer server, long tag, Change change) {
-        News told = new News(tag, Outcome.UNREACHABLE, server.index(), null);
+    private void change(long tag, Supplier<E> change) {
+        News<E> told = new News<>(tag, Outcome.UNREACHABLE, null);
         changing.lock();
         try {
             if (!closed) {
-                told = new News(tag, Outcome.DONE, server.index(), change.make());
+                told = new News<>(tag, Outcome.DONE, change.get());
             }
         } catch (ControlException | VerbsException e) {
             // It is told as unreachable: the caller decides whether to try again.
@@ -122,10 +126,10 @@ final class QueueLinks {
         }
     }
 
-    private void tell(News piece) {
+    private void tell(News<E> piece) {
         news.add(piece);
         anyNews = true;
-        queue.wake();
+        owner.wake();
     }
 
     boolean hasNews() {
@@ -133,17 +137,17 @@ final class QueueLinks {
     }
 
     /** The owner, inside its gate. @return how many tags came back */
-    int handNews(CompletionHandler handler) {
+    int handNews(NewsHandler handler) {
         // Before the look, so that what is added behind it is not missed.
         anyNews = false;
         int handed = 0;
         try {
-            for (News piece = news.poll(); piece != null; piece = news.poll()) {
-                if (piece.connection() != null) {
-                    queue.add(piece.server(), piece.connection());
+            for (News<E> piece = news.poll(); piece != null; piece = news.poll()) {
+                if (piece.made() != null) {
+                    owner.add(piece.made());
                 }
                 handed++;
-                handler.completed(piece.tag(), piece.outcome());
+                handler.handle(piece.tag(), piece.outcome());
             }
         } finally {
             // After an exception of the handler. Never to false here: that could hide what has been added since.
@@ -157,7 +161,7 @@ final class QueueLinks {
     /** From now on completions wake the owner. The owner. */
     void listen(Runnable wake) {
         if (eventsToken == 0) {
-            eventsToken = memory.events().add(channel, wake);
+            eventsToken = events.add(channel, wake);
         }
     }
 
@@ -166,9 +170,9 @@ final class QueueLinks {
         changing.lock();
         try {
             closed = true;
-            memory.events().remove(eventsToken);
-            Closing.all(connections.values());
-            connections.clear();
+            events.remove(eventsToken);
+            Closing.all(ends.values());
+            ends.clear();
         } finally {
             changing.unlock();
         }

@@ -2,6 +2,7 @@ package io.farheap.remote;
 
 import io.farheap.connection.Connection;
 import io.farheap.control.ControlException;
+import io.farheap.lifetime.Closing;
 import io.farheap.lifetime.Undo;
 import io.farheap.memory.RegisteredMemory;
 import io.farheap.memory.SharedMemory;
@@ -49,13 +50,14 @@ public final class RemoteMemory implements AutoCloseable {
     private final String name;
     private final Consumer<RemoteServer> onLost;
     private final Context context;
+    private final ContextLifetime lifetime;
     private final ProtectionDomain domain;
     private final RegisteredMemory scratch;
     private final CompletionEvents events;
     /** Control calls of queues, and what follows a lost server: each on a virtual thread of its own, so that none waits for another. */
     private final ExecutorService calls = Executors.newVirtualThreadPerTaskExecutor();
     private final List<RemoteServer> servers = new CopyOnWriteArrayList<>();
-    private final List<RemoteQueue> queues = new CopyOnWriteArrayList<>();
+    private final List<MemoryQueue> queues = new CopyOnWriteArrayList<>();
     private final Set<RegisteredBuffer> buffers = ConcurrentHashMap.newKeySet();
     /** Guards which servers, queues and buffers there are. */
     private final ReentrantLock topology = new ReentrantLock();
@@ -66,6 +68,7 @@ public final class RemoteMemory implements AutoCloseable {
         this.name = name;
         this.onLost = onLost;
         this.context = Devices.open(device);
+        this.lifetime = new ContextLifetime(context);
         try (Undo undo = new Undo()) {
             undo.add(context);
             this.domain = undo.add(context.allocateProtectionDomain());
@@ -107,8 +110,7 @@ public final class RemoteMemory implements AutoCloseable {
         } finally {
             topology.unlock();
         }
-        // Nothing of a queue is closed late: no server writes to this process.
-        RemoteServer server = RemoteServer.attach(hostPort, index, domain, name, (lost, cause) -> lost(lost), late -> { });
+        RemoteServer server = RemoteServer.attach(hostPort, index, domain, name, (lost, cause) -> lost(lost), lifetime::closesLater);
         topology.lock();
         try {
             if (!closed) {
@@ -153,7 +155,7 @@ public final class RemoteMemory implements AutoCloseable {
      */
     public void release(RemoteRegion region) {
         region.usable(false);
-        for (RemoteQueue queue : queues) {
+        for (MemoryQueue queue : queues) {
             if (uses(queue, region)) {
                 region.usable(true);
                 throw new IllegalStateException("an operation that uses " + region + " has not ended; poll its queue until it has");
@@ -162,7 +164,7 @@ public final class RemoteMemory implements AutoCloseable {
         region.server().releaseQuietly(region);
     }
 
-    private static boolean uses(RemoteQueue queue, RemoteRegion region) {
+    private static boolean uses(MemoryQueue queue, RemoteRegion region) {
         queue.claim();
         try {
             return queue.uses(region);
@@ -231,20 +233,41 @@ public final class RemoteMemory implements AutoCloseable {
             CompletionChannel channel = undo.add(context.createCompletionChannel());
             CompletionQueue completions = undo.add(context.createCompletionQueue(options.operations()
                 + RemoteQueue.RESERVED_ENTRIES, RemoteQueue.COMPLETION_BATCH, channel));
-            QueueLinks links = new QueueLinks(this, completions, channel, options, calls);
-            RemoteQueue queue = new RemoteQueue(this, channel, completions, links, options);
-            links.queue(queue);
-            undo.add(links::close);
-            for (RemoteServer server : servers) {
-                connect(links, server);
-            }
-            add(queue);
-            undo.keep();
+            RemoteQueue queue = new RemoteQueue(this, channel, completions, options, calls);
+            connectAndAdd(queue, undo);
             return queue;
         }
     }
 
-    private void add(RemoteQueue queue) {
+    /**
+     * Opens a queue of calls and connects it to all servers. Where one cannot be reached, calls to it are {@link Posting#LOST}.
+     *
+     * @throws IllegalArgumentException where a server refuses the options
+     */
+    public RpcQueue openRpcQueue(RpcOptions options) {
+        checkOpen();
+        try (Undo undo = new Undo()) {
+            RpcQueue queue = new RpcQueue(this, undo.add(context.createCompletionChannel()), options, calls);
+            connectAndAdd(queue, undo);
+            return queue;
+        }
+    }
+
+    private void connectAndAdd(MemoryQueue queue, Undo undo) {
+        // It closes the rest itself.
+        undo.keep();
+        try {
+            for (RemoteServer server : servers) {
+                connect(queue, server);
+            }
+            add(queue);
+        } catch (Throwable e) {
+            Closing.after(e, queue::free);
+            throw e;
+        }
+    }
+
+    private void add(MemoryQueue queue) {
         topology.lock();
         try {
             checkOpen();
@@ -256,9 +279,9 @@ public final class RemoteMemory implements AutoCloseable {
         servers.stream().filter(server -> server.lost() != null).forEach(this::lose);
     }
 
-    private static void connect(QueueLinks links, RemoteServer server) {
+    private static void connect(MemoryQueue queue, RemoteServer server) {
         try {
-            links.connectFirst(server);
+            queue.connectFirst(server);
         } catch (ControlException e) {
             switch (e.code()) {
                 case UNAVAILABLE, DEADLINE_EXCEEDED, LEASE_EXPIRED -> { }
@@ -307,7 +330,7 @@ public final class RemoteMemory implements AutoCloseable {
         }
         calls.shutdown();
         try (Undo everything = new Undo()) {
-            everything.add(context);
+            everything.add(lifetime);
             everything.add(domain);
             everything.add(scratch);
             everything.add(calls);
@@ -315,11 +338,11 @@ public final class RemoteMemory implements AutoCloseable {
             everything.add(events);
             buffers.forEach(buffer -> everything.add(buffer::free));
             queues.forEach(queue -> everything.add(queue::free));
-            queues.forEach(RemoteQueue::shut);
+            queues.forEach(MemoryQueue::shut);
         }
     }
 
-    void close(RemoteQueue queue) {
+    void close(MemoryQueue queue) {
         if (queues.remove(queue)) {
             queue.free();
         }
@@ -332,7 +355,7 @@ public final class RemoteMemory implements AutoCloseable {
                 return;
             }
             buffer.usable(false);
-            for (RemoteQueue queue : queues) {
+            for (MemoryQueue queue : queues) {
                 if (uses(queue, buffer)) {
                     buffer.usable(true);
                     throw new IllegalStateException("an operation that uses the buffer has not ended; poll its queue until it has");
@@ -345,13 +368,17 @@ public final class RemoteMemory implements AutoCloseable {
         }
     }
 
-    private static boolean uses(RemoteQueue queue, RegisteredBuffer buffer) {
+    private static boolean uses(MemoryQueue queue, RegisteredBuffer buffer) {
         queue.claim();
         try {
             return queue.uses(buffer);
         } finally {
             queue.unclaim();
         }
+    }
+
+    Context context() {
+        return context;
     }
 
     ProtectionDomain domain() {

@@ -2,14 +2,13 @@ package io.farheap.remote;
 
 import io.farheap.connection.Connection;
 import io.farheap.lifetime.Closing;
-import io.farheap.thread.OwnerGate;
 import io.farheap.verbs.CompletionChannel;
 import io.farheap.verbs.CompletionQueue;
 import io.farheap.verbs.OneOperation;
 import io.farheap.verbs.WcStatus;
 
 import java.util.Arrays;
-import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.ExecutorService;
 
 /**
  * One-sided operations on the regions of many servers, posted and polled by one thread at a time, the owner. Each carries a tag of 64 bits that
@@ -24,7 +23,7 @@ import java.util.concurrent.locks.LockSupport;
  * the owner's next poll has them first, in order. All fields but those marked are written inside the gate or under a claim alone, and the gate
  * orders the two.
  */
-public final class RemoteQueue implements AutoCloseable {
+public final class RemoteQueue extends MemoryQueue {
 
     static final int COMPLETION_BATCH = 32;
     /** Room in the completion queue for a flush and an operation of {@link #execute} for each connection. */
@@ -32,11 +31,10 @@ public final class RemoteQueue implements AutoCloseable {
 
     private static final long DRAIN_NANOS = 5_000_000_000L;
 
-    private final RemoteMemory memory;
-    private final OwnerGate gate = new OwnerGate();
-    private final CompletionChannel channel;
     private final CompletionQueue completions;
-    private final QueueLinks links;
+    private final QueueOptions options;
+    private final QueueLinks<ServerConnection> links;
+    private int nextNumber;
     private final Stash stash;
     private final int operations;
     private final int maxBytes;
@@ -49,8 +47,6 @@ public final class RemoteQueue implements AutoCloseable {
     private int inFlight;
     private boolean listing;
 
-    /** How deep the owner is inside; the owner's alone. */
-    private int depth;
     /** Of the completions in the completion queue's array, those before it have been taken. */
     private int at;
     private int polled;
@@ -70,17 +66,14 @@ public final class RemoteQueue implements AutoCloseable {
     private long bytesWritten;
     private long doorbells;
 
-    /** The owner, while it sleeps or is about to. */
-    private volatile Thread sleeper;
     private final Runnable waker = this::wake;
-    private boolean closed;
 
     /** Owns the channel and the completion queue from now on. */
-    RemoteQueue(RemoteMemory memory, CompletionChannel channel, CompletionQueue completions, QueueLinks links, QueueOptions options) {
-        this.memory = memory;
-        this.channel = channel;
+    RemoteQueue(RemoteMemory memory, CompletionChannel channel, CompletionQueue completions, QueueOptions options, ExecutorService calls) {
+        super(memory, channel);
         this.completions = completions;
-        this.links = links;
+        this.options = options;
+        this.links = new QueueLinks<>(new Links(), memory.events(), channel, calls);
         this.operations = options.operations();
         this.stash = new Stash(options.operations() + RESERVED_ENTRIES);
         this.maxBytes = memory.maxMessageBytes();
@@ -284,7 +277,7 @@ public final class RemoteQueue implements AutoCloseable {
             if (refused) {
                 handed += handRefused(handler);
             }
-            return links.hasNews() ? handed + links.handNews(handler) : handed;
+            return links.hasNews() ? handed + links.handNews(handler::completed) : handed;
         } finally {
             exit();
         }
@@ -292,9 +285,7 @@ public final class RemoteQueue implements AutoCloseable {
 
     /** Whether there is a completion to take. */
     private boolean fetch() {
-        if (closed) {
-            throw new IllegalStateException("the queue is closed");
-        }
+        checkOpen();
         if (at == polled) {
             polled = completions.poll();
             at = 0;
@@ -349,61 +340,12 @@ public final class RemoteQueue implements AutoCloseable {
         return handed;
     }
 
-    /**
-     * Sleeps until an operation may have ended, the thread is unparked or interrupted, or a time has passed. It may return early: poll then.
-     * A virtual thread parks.
-     *
-     * @param nanos the most to sleep
-     */
-    public void await(long nanos) {
-        sleeper = Thread.currentThread();
-        try {
-            enter();
-            try {
-                links.listen(waker);
-                completions.requestNotification();
-                // What completed before raises no event.
-                if (endingLeft > 0 || stash.count() > 0 || refused || links.hasNews() || fetch()) {
-                    return;
-                }
-            } finally {
-                exit();
-            }
-            LockSupport.parkNanos(this, nanos);
-        } finally {
-            sleeper = null;
-        }
-    }
-
-    /** Makes {@link #await} return. Any thread. */
-    public void wake() {
-        Thread thread = sleeper;
-        if (thread != null) {
-            LockSupport.unpark(thread);
-        }
-    }
-
-    /** The owner holds the gate until {@link #exit}, as often as it has entered: no other thread can claim it in between. */
-    public void enter() {
-        if (depth++ == 0) {
-            gate.enter();
-        }
-    }
-
-    public void exit() {
-        if (--depth == 0) {
-            gate.exit();
-        }
-    }
-
-    /** Keeps the owner out until {@link #unclaim}. Another thread than the owner. */
-    public void claim() {
-        gate.claim();
-    }
-
-    public void unclaim() {
-        gate.unclaim();
-        wake();
+    @Override
+    long arm(long nanos) {
+        links.listen(waker);
+        completions.requestNotification();
+        // What completed before raises no event.
+        return endingLeft > 0 || stash.count() > 0 || refused || links.hasNews() || fetch() ? 0 : nanos;
     }
 
     /**
@@ -523,22 +465,35 @@ public final class RemoteQueue implements AutoCloseable {
         return stash.contains(last) || connection.inFlight() == 0 || endingLeft > 0 && ending == connection && endingId == last;
     }
 
-    /** Fails the connection to a server that is lost. Another thread than the owner. */
-    void lose(int server) {
-        gate.claim();
-        try {
-            Connection connection = connection(server);
-            if (connection != null) {
-                connection.fail();
-                refused = true;
-            }
-        } finally {
-            unclaim();
+    @Override
+    void fail(int server) {
+        Connection connection = connection(server);
+        if (connection != null) {
+            connection.fail();
+            refused = true;
         }
     }
 
-    /** With the gate claimed, or inside it. */
-    void add(int server, Connection connection) {
+    private final class Links implements QueueLinks.Owner<ServerConnection> {
+
+        @Override
+        public ServerConnection connect(RemoteServer server) {
+            return server.connect(memory.domain(), completions, nextNumber++, options.depth(), options.inlineBytes(), 1);
+        }
+
+        @Override
+        public void add(ServerConnection made) {
+            RemoteQueue.this.add(made.server(), made.connection());
+        }
+
+        @Override
+        public void wake() {
+            RemoteQueue.this.wake();
+        }
+    }
+
+    private void add(RemoteServer owner, Connection connection) {
+        int server = owner.index();
         if (connection.number() >= byNumber.length) {
             byNumber = Arrays.copyOf(byNumber, connection.number() + 1);
         }
@@ -547,9 +502,18 @@ public final class RemoteQueue implements AutoCloseable {
             byServer = Arrays.copyOf(byServer, server + 1);
         }
         byServer[server] = connection;
+        // Either this sees the loss, or whoever fails what is lost sees the connection.
+        if (owner.lost() != null) {
+            fail(server);
+        }
     }
 
-    /** Whether an operation that has not been handed over uses a buffer. With the gate claimed. */
+    @Override
+    void connectFirst(RemoteServer server) {
+        links.connectFirst(server);
+    }
+
+    @Override
     boolean uses(RegisteredBuffer buffer) {
         for (Connection connection : byNumber) {
             if (connection != null && connection.usesLocal(buffer.localKey())) {
@@ -559,7 +523,7 @@ public final class RemoteQueue implements AutoCloseable {
         return false;
     }
 
-    /** Whether an operation that has not been handed over uses a region. With the gate claimed. */
+    @Override
     boolean uses(RemoteRegion region) {
         for (Connection connection : byNumber) {
             if (connection != null && connection.usesRemote(region.remoteKey())) {
@@ -574,31 +538,12 @@ public final class RemoteQueue implements AutoCloseable {
         return new VerbCounts(reads, writes, swaps, adds, bytesRead, bytesWritten, doorbells);
     }
 
-    /** Ends all connections, and fences them where their servers answer. Tags that are out do not come back. The owner; idempotent. */
     @Override
-    public void close() {
-        enter();
-        try {
-            closed = true;
-            Arrays.fill(byServer, null);
-        } finally {
-            exit();
-        }
-        memory.close(this);
+    void forgetServers() {
+        Arrays.fill(byServer, null);
     }
 
-    /** Nothing is posted or polled any more. Another thread than the owner, or the owner outside the gate. */
-    void shut() {
-        gate.claim();
-        try {
-            closed = true;
-            Arrays.fill(byServer, null);
-        } finally {
-            unclaim();
-        }
-    }
-
-    /** Frees what it holds; nobody uses it any more. */
+    @Override
     void free() {
         Closing.all(links::close, completions, channel);
     }

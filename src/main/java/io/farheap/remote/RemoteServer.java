@@ -1,8 +1,6 @@
 package io.farheap.remote;
 
-import io.farheap.connection.BatchConnection;
 import io.farheap.connection.Connection;
-import io.farheap.connection.RingShape;
 import io.farheap.control.Connected;
 import io.farheap.control.ConnectedRing;
 import io.farheap.control.ControlClient;
@@ -19,6 +17,8 @@ import io.farheap.control.RingRequest;
 import io.farheap.control.ServerDescription;
 import io.farheap.control.Ticket;
 import io.farheap.lifetime.Closing;
+import io.farheap.rpc.BatchConnection;
+import io.farheap.rpc.RingShape;
 import io.farheap.verbs.CompletionChannel;
 import io.farheap.verbs.CompletionQueue;
 import io.farheap.verbs.Context;
@@ -269,7 +269,7 @@ public final class RemoteServer implements AutoCloseable {
         BatchConnection connection = BatchConnection.create(context, channel, shape, inlineBytes);
         try {
             connection.giveUpAfter(lease.durationNanos() + STUCK_NANOS);
-            RingRequest request = new RingRequest(connection.endpoint(), shape.queueDepth(), shape.batch(), threads,
+            RingRequest request = new RingRequest(connection.endpoint(), shape.queueDepth(), shape.batch(), shape.recordBytes(), shape.calls(), threads,
                 connection.responseAddress(), connection.responseKey());
             ConnectedRing connected = call(() -> control.connectRing(lease.id(), request));
             try {

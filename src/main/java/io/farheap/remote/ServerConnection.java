@@ -7,7 +7,7 @@ import io.farheap.lifetime.Closing;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /** A connection together with its end on the server. */
-public final class ServerConnection implements AutoCloseable {
+public final class ServerConnection implements ServerEnd {
 
     private final RemoteServer server;
     private final Connection connection;
@@ -20,6 +20,7 @@ public final class ServerConnection implements AutoCloseable {
         this.connectionId = connectionId;
     }
 
+    @Override
     public RemoteServer server() {
         return server;
     }
@@ -28,16 +29,18 @@ public final class ServerConnection implements AutoCloseable {
         return connection;
     }
 
-    /**
-     * Destroys the server's end: when it returns, no operation of this connection takes effect any more.
-     *
-     * @throws ControlException where the server does not answer, so that nothing is known
-     */
+    @Override
     public void fence() {
         if (!fenced.get()) {
             server.disconnect(connectionId);
             fenced.set(true);
         }
+    }
+
+    @Override
+    public void end() {
+        connection.close();
+        fence();
     }
 
     /** Destroys both ends, the client's first. */

@@ -1,13 +1,13 @@
 package io.farheap.remote;
 
-import io.farheap.connection.BatchConnection;
 import io.farheap.control.ControlException;
+import io.farheap.rpc.BatchConnection;
 
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /** A pair of message rings together with its end on the server. */
-public final class ServerRing implements AutoCloseable {
+public final class ServerRing implements ServerEnd {
 
     private final RemoteServer server;
     private final BatchConnection connection;
@@ -21,6 +21,7 @@ public final class ServerRing implements AutoCloseable {
         this.connectionId = connectionId;
     }
 
+    @Override
     public RemoteServer server() {
         return server;
     }
@@ -29,11 +30,7 @@ public final class ServerRing implements AutoCloseable {
         return connection;
     }
 
-    /**
-     * Destroys the server's end: when it returns, no batch of this connection takes effect any more.
-     *
-     * @throws ControlException where the server does not answer, so that nothing is known
-     */
+    @Override
     public void fence() {
         if (!fenced.get()) {
             server.disconnect(connectionId);
@@ -47,6 +44,13 @@ public final class ServerRing implements AutoCloseable {
      */
     public void disconnect() {
         fenceOrForget();
+    }
+
+    /** The server's end first: it writes answers. */
+    @Override
+    public void end() {
+        fence();
+        connection.close();
     }
 
     /**

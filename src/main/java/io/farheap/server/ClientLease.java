@@ -8,6 +8,8 @@ import io.farheap.control.ControlException.Code;
 import io.farheap.control.ControlPlane;
 import io.farheap.control.RegionGrant;
 import io.farheap.control.RingRequest;
+import io.farheap.rpc.RegionHolders;
+import io.farheap.rpc.RpcHandlers;
 import io.farheap.verbs.Access;
 import io.farheap.verbs.CompletionQueue;
 import io.farheap.verbs.Context;
@@ -77,7 +79,7 @@ final class ClientLease {
      * @throws ControlException INVALID_ARGUMENT where the server lends no more leases
      */
     ClientLease(long id, String clientName, Caller caller, long durationNanos, RegionPool pool, Context context,
-                CompletionQueue completions, RegionHolders holders, ServerThreads threads, Budgets budgets, Retired retired) {
+                CompletionQueue completions, RegionHolders holders, RpcHandlers handlers, ServerThreads threads, Budgets budgets, Retired retired) {
         this.id = id;
         this.clientName = clientName;
         this.caller = caller;
@@ -95,7 +97,7 @@ final class ClientLease {
             loan.close();
             throw e;
         }
-        this.rings = new ClientRings(this, context, domain, pool, holders, threads);
+        this.rings = new ClientRings(this, context, domain, holders, handlers, threads);
     }
 
     long id() {

@@ -1,9 +1,13 @@
 package io.farheap.server;
 
-import io.farheap.connection.RingShape;
 import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
 import io.farheap.control.RingRequest;
+import io.farheap.rpc.HeldRegions;
+import io.farheap.rpc.MessageRing;
+import io.farheap.rpc.RegionHolders;
+import io.farheap.rpc.RingShape;
+import io.farheap.rpc.RpcHandlers;
 import io.farheap.verbs.Context;
 import io.farheap.verbs.ProtectionDomain;
 import io.farheap.verbs.VerbsException;
@@ -24,19 +28,19 @@ final class ClientRings {
     private final ClientLease lease;
     private final Context context;
     private final ProtectionDomain domain;
-    private final RegionPool pool;
-    private final RegionHolders holders;
+    private final HeldRegions held;
+    private final RpcHandlers handlers;
     private final ServerThreads threads;
     /** Leases begin at different threads, or a server of many small clients would use its first thread only. */
     private final int firstThread;
     private int connected;
 
-    ClientRings(ClientLease lease, Context context, ProtectionDomain domain, RegionPool pool, RegionHolders holders, ServerThreads threads) {
+    ClientRings(ClientLease lease, Context context, ProtectionDomain domain, RegionHolders holders, RpcHandlers handlers, ServerThreads threads) {
         this.lease = lease;
         this.context = context;
         this.domain = domain;
-        this.pool = pool;
-        this.holders = holders;
+        this.held = new HeldRegions(holders, lease.id(), lease.clientName());
+        this.handlers = handlers;
         this.threads = threads;
         this.firstThread = (int) lease.id();
     }
@@ -66,8 +70,8 @@ final class ClientRings {
     /** @return null where the thread that was to serve it has died meanwhile */
     private Served connect(RingRequest request, RingShape shape, List<Budget.Loan> loans, Retired retired) {
         ServerThread thread = threads.thread(firstThread + connected % Math.min(request.threads(), threads.most()));
-        MessageRing ring = new MessageRing(context, domain, pool, holders, lease, shape, thread.channel(), request.responseAddress(),
-            request.responseKey());
+        MessageRing ring = new MessageRing(context, domain, held, handlers, shape, thread.channel(), thread::wakeIfAsleep,
+            request.responseAddress(), request.responseKey());
         boolean added = false;
         try {
             ring.connect(request.client());
@@ -87,7 +91,8 @@ final class ClientRings {
             throw new ControlException(Code.INVALID_ARGUMENT, "message rings for " + request.threads() + " server threads; ask for at least 1");
         }
         try {
-            return new RingShape(request.queueDepth(), request.batch());
+            return request.recordBytes() == 0 && !request.calls() ? new RingShape(request.queueDepth(), request.batch())
+                : new RingShape(request.queueDepth(), request.batch(), request.recordBytes(), request.calls());
         } catch (IllegalArgumentException e) {
             throw new ControlException(Code.INVALID_ARGUMENT, e.getMessage(), e);
         }

@@ -17,6 +17,9 @@ import io.farheap.control.RingRequest;
 import io.farheap.control.ServerDescription;
 import io.farheap.control.Ticket;
 import io.farheap.lifetime.Closing;
+import io.farheap.rpc.RegionHolders;
+import io.farheap.rpc.RpcHandler;
+import io.farheap.rpc.RpcHandlers;
 import io.farheap.verbs.CompletionQueue;
 import io.farheap.verbs.Context;
 import io.farheap.verbs.Devices;
@@ -50,6 +53,7 @@ public final class MemoryServer implements ControlPlane, AutoCloseable {
     private final Map<Long, Grant> pulls = new ConcurrentHashMap<>();
     private final ExportTickets tickets;
     private final SourceServers sources = new SourceServers();
+    private final RpcHandlers handlers = new RpcHandlers();
     private RegionPool pool;
     private CompletionQueue completions;
     private ServerThreads threads;
@@ -68,7 +72,7 @@ public final class MemoryServer implements ControlPlane, AutoCloseable {
             pool = new RegionPool(context, options.regionBytes(), options.regions());
             completions = context.createCompletionQueue(1, 1, null);
             threads = new ServerThreads(context, options.threads(), options.idle(), options.pinned());
-            holders = new RegionHolders(options.regions());
+            holders = new RegionHolders(pool.memory(), options.regionBytes(), options.regions());
             budgets = Budgets.of(options.limits(), context.limits(), AvailableMemory.bytes());
             retired = new Retired();
             leases = new Leases(options.leaseNanos(), pullNanos, pool, retired);
@@ -96,6 +100,23 @@ public final class MemoryServer implements ControlPlane, AutoCloseable {
     /** @param pullNanos how long a prepared pull waits to be begun */
     static MemoryServer open(ServerOptions options, long ticketNanos, long pullNanos) {
         return new MemoryServer(options, ticketNanos, pullNanos);
+    }
+
+    /**
+     * Lets clients call an operation, from now on. Its handler runs on the threads that serve message rings, of which there are {@link
+     * ServerOptions#threads} at most.
+     *
+     * @param operation 0 to {@link RpcHandlers#MOST} - 1
+     * @throws IllegalArgumentException where the number is out of bounds or taken
+     */
+    public void register(int operation, RpcHandler handler) {
+        handlers.register(operation, handler);
+    }
+
+    /** Calls of an operation are refused from now on; when this returns, none is being executed. */
+    public void unregister(int operation) {
+        handlers.unregister(operation);
+        threads.barrier();
     }
 
     Leases leases() {
@@ -146,7 +167,7 @@ public final class MemoryServer implements ControlPlane, AutoCloseable {
         }
         return onDevice(() -> {
             ClientLease lease = new ClientLease(random.nextLong(), clientName, Caller.current(), options.leaseNanos(),
-                pool, context, completions, holders, threads, budgets, retired);
+                pool, context, completions, holders, handlers, threads, budgets, retired);
             leases.add(lease);
             return new Lease(lease.id(), options.leaseNanos());
         });

@@ -3,6 +3,7 @@ package io.farheap.server;
 import io.farheap.lifetime.Closing;
 import io.farheap.lifetime.Undo;
 import io.farheap.posix.Posix;
+import io.farheap.rpc.MessageRing;
 import io.farheap.thread.Idle;
 import io.farheap.thread.IdleRounds;
 import io.farheap.thread.Joining;
@@ -45,6 +46,14 @@ final class ServerThread implements AutoCloseable {
     private boolean changed;
     private int rounds;
     private volatile boolean stopped;
+    /**
+     * Written before the thread looks at its rings for the last time; who has an answer for one of them adds it before it reads this. So
+     * either the thread sees the answer or the other sees that it sleeps.
+     */
+    private volatile boolean asleep;
+    private final Object waking = new Object();
+    /** Guarded by {@code waking}: then there is nothing to signal any more. */
+    private boolean closed;
     /** Set inside the gate when the thread ends before its time. */
     private volatile boolean dead;
     final TestFault fault = new TestFault();
@@ -95,6 +104,17 @@ final class ServerThread implements AutoCloseable {
         }
         Posix.signal(wake);
         return true;
+    }
+
+    /** Makes the thread look at its rings, if it sleeps. Any thread, at any time. */
+    void wakeIfAsleep() {
+        if (asleep) {
+            synchronized (waking) {
+                if (!closed) {
+                    Posix.signal(wake);
+                }
+            }
+        }
     }
 
     /** For tests: the next time that the thread goes to sleep or wakes up, it meets that. */
@@ -203,6 +223,7 @@ final class ServerThread implements AutoCloseable {
     /** Sleeps until a client rings, a ring is added, or the thread is to stop. */
     private void sleep() {
         fault.strike();
+        asleep = true;
         gate.enter();
         boolean quiet;
         try {
@@ -226,6 +247,7 @@ final class ServerThread implements AutoCloseable {
                 gate.exit();
             }
         }
+        asleep = false;
         gate.enter();
         try {
             announce(false);
@@ -282,6 +304,9 @@ final class ServerThread implements AutoCloseable {
     @Override
     public void close() {
         stop();
+        synchronized (waking) {
+            closed = true;
+        }
         Closing.all(() -> Posix.close(epoll), () -> Posix.close(wake), channel);
     }
 }

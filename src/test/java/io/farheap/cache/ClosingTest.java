@@ -1,8 +1,8 @@
 package io.farheap.cache;
 
-import io.farheap.connection.BatchConnection;
 import io.farheap.memory.RegisteredMemory;
 import io.farheap.remote.ServerRing;
+import io.farheap.rpc.BatchConnection;
 import io.farheap.testing.Held;
 import io.farheap.verbs.Context;
 import org.junit.jupiter.api.Test;

@@ -1,10 +1,10 @@
 package io.farheap.cache;
 
-import io.farheap.connection.BatchConnection;
 import io.farheap.connection.Connection;
 import io.farheap.latency.LatencyTracking;
 import io.farheap.migration.MigrationOptions;
 import io.farheap.migration.Pause;
+import io.farheap.rpc.BatchConnection;
 import io.farheap.testing.Need;
 import io.farheap.testing.Needs;
 import io.farheap.testing.TestDevice;

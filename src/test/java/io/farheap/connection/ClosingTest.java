@@ -1,6 +1,8 @@
 package io.farheap.connection;
 
 import io.farheap.memory.RegisteredMemory;
+import io.farheap.rpc.BatchConnection;
+import io.farheap.rpc.RingShape;
 import io.farheap.testing.Held;
 import io.farheap.testing.TestDevice;
 import io.farheap.verbs.Context;

@@ -2,6 +2,7 @@ package io.farheap.remote;
 
 import io.farheap.control.ControlPlane;
 import io.farheap.control.ControlServer;
+import io.farheap.rpc.RpcHandler;
 import io.farheap.server.MemoryServer;
 import io.farheap.server.ServerOptions;
 import io.farheap.testing.TestDevice;
@@ -48,6 +49,15 @@ final class TestServers implements AutoCloseable {
 
     int freeRegions(int server) {
         return nodes.get(server).memory().hello(ControlPlane.PROTOCOL_VERSION).freeRegions();
+    }
+
+    /** On all of them. */
+    void register(int operation, RpcHandler handler) {
+        nodes.forEach(node -> node.memory().register(operation, handler));
+    }
+
+    void unregister(int operation) {
+        nodes.forEach(node -> node.memory().unregister(operation));
     }
 
     /** The server ends without a word to its clients. */

@@ -1,7 +1,5 @@
 package io.farheap.server;
 
-import io.farheap.connection.BatchConnection;
-import io.farheap.connection.RingShape;
 import io.farheap.control.ConnectedRing;
 import io.farheap.control.ControlPlane;
 import io.farheap.control.Lease;
@@ -9,6 +7,8 @@ import io.farheap.control.LeaseKeeper;
 import io.farheap.control.RegionGrant;
 import io.farheap.control.RingRequest;
 import io.farheap.memory.RegisteredMemory;
+import io.farheap.rpc.BatchConnection;
+import io.farheap.rpc.RingShape;
 import io.farheap.testing.TestDevice;
 import io.farheap.verbs.Access;
 import io.farheap.verbs.Context;

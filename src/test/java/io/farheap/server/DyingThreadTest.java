@@ -1,9 +1,9 @@
 package io.farheap.server;
 
-import io.farheap.connection.RingShape;
 import io.farheap.control.ControlException;
 import io.farheap.control.ControlPlane;
 import io.farheap.control.LeaseKeeper;
+import io.farheap.rpc.RingShape;
 import io.farheap.testing.TestDevice;
 import io.farheap.thread.Idle;
 import org.junit.jupiter.api.AfterEach;

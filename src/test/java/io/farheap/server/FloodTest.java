@@ -1,6 +1,5 @@
 package io.farheap.server;
 
-import io.farheap.connection.RingShape;
 import io.farheap.control.ControlClient;
 import io.farheap.control.ControlException;
 import io.farheap.control.ControlServer;
@@ -8,6 +7,7 @@ import io.farheap.control.Lease;
 import io.farheap.control.LeaseKeeper;
 import io.farheap.control.RegionGrant;
 import io.farheap.control.RingRequest;
+import io.farheap.rpc.RingShape;
 import io.farheap.testing.TestDevice;
 import io.farheap.thread.Idle;
 import io.farheap.verbs.CompletionQueue;

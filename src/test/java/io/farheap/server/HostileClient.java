@@ -1,8 +1,5 @@
 package io.farheap.server;
 
-import io.farheap.connection.BatchFormat;
-import io.farheap.connection.Payload;
-import io.farheap.connection.RingShape;
 import io.farheap.control.ConnectedRing;
 import io.farheap.control.ControlPlane;
 import io.farheap.control.Lease;
@@ -10,6 +7,9 @@ import io.farheap.control.LeaseKeeper;
 import io.farheap.control.RegionGrant;
 import io.farheap.control.RingRequest;
 import io.farheap.memory.RegisteredMemory;
+import io.farheap.rpc.BatchFormat;
+import io.farheap.rpc.Payload;
+import io.farheap.rpc.RingShape;
 import io.farheap.testing.TestDevice;
 import io.farheap.verbs.Access;
 import io.farheap.verbs.CompletionQueue;

@@ -1,11 +1,11 @@
 package io.farheap.server;
 
-import io.farheap.connection.BatchFormat;
-import io.farheap.connection.RingShape;
 import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
 import io.farheap.control.RegionGrant;
 import io.farheap.control.RingRequest;
+import io.farheap.rpc.BatchFormat;
+import io.farheap.rpc.RingShape;
 import io.farheap.testing.TestDevice;
 import io.farheap.thread.Idle;
 import io.farheap.verbs.WcStatus;

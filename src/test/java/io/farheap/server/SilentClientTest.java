@@ -1,7 +1,7 @@
 package io.farheap.server;
 
-import io.farheap.connection.BatchFormat;
-import io.farheap.connection.RingShape;
+import io.farheap.rpc.BatchFormat;
+import io.farheap.rpc.RingShape;
 import io.farheap.testing.Need;
 import io.farheap.testing.Needs;
 import io.farheap.testing.TestDevice;

@@ -1,7 +1,7 @@
 package io.farheap.server;
 
-import io.farheap.connection.BatchConnection;
-import io.farheap.connection.RingShape;
+import io.farheap.rpc.BatchConnection;
+import io.farheap.rpc.RingShape;
 import io.farheap.testing.TestDevice;
 import io.farheap.thread.Idle;
 import org.junit.jupiter.api.AfterEach;

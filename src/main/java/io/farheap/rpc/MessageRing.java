@@ -1,9 +1,5 @@
-package io.farheap.server;
+package io.farheap.rpc;
 
-import io.farheap.connection.BatchConnection;
-import io.farheap.connection.BatchFormat;
-import io.farheap.connection.Payload;
-import io.farheap.connection.RingShape;
 import io.farheap.lifetime.Closing;
 import io.farheap.memory.RegisteredMemory;
 import io.farheap.verbs.Access;
@@ -23,13 +19,13 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 /**
- * The server's end of a pair of message rings: takes request batches from a ring that the client writes to, executes them on regions,
- * and writes the answers to the client's ring. The client may write anything at any time: every field is read once, checked, and
+ * The server's end of a pair of message rings: takes request batches from a ring that the client writes to, executes their reads and
+ * writes on regions and their calls by handlers, and writes the answers to the client's ring. The client may write anything at any time: every field is read once, checked, and
  * then used. A batch that is not what the format says, once it has had time to arrive, ends the connection.
  *
  * <p>One server thread calls it, inside its gate; the owner connects it before and closes it after.
  */
-final class MessageRing implements AutoCloseable {
+public final class MessageRing implements AutoCloseable {
 
     private static final System.Logger LOG = System.getLogger(MessageRing.class.getName());
 
@@ -41,15 +37,14 @@ final class MessageRing implements AutoCloseable {
     private static final int TORN_LOOKS = 64;
     private static final int LOOK_MASK = 0x3F;
 
-    private final RegionPool pool;
-    private final RegionHolders holders;
-    private final ClientLease lease;
+    private final HeldRegions held;
     private final long regionBytes;
     private final int recordBytes;
     private final int batch;
     private final int slots;
     private final int requestSlotBytes;
     private final int responseSlotBytes;
+    private final RingShape shape;
     private final long responseAddress;
     private final int responseKey;
 
@@ -83,19 +78,34 @@ final class MessageRing implements AutoCloseable {
     private long tornSince;
     private int looks;
 
-    MessageRing(Context context, ProtectionDomain domain, RegionPool pool, RegionHolders holders, ClientLease lease, RingShape shape,
-                CompletionChannel channel, long responseAddress, int responseKey) {
-        this.pool = pool;
-        this.regions = pool.memory();
+    /** Null where the client makes no calls. */
+    private ServedCalls calls;
+    /** Messages posted: answers to batches, and to calls later. */
+    private int messages;
+    /** The client's wanted word when it was last looked at, and whether the next message is to wake it. */
+    private long wanted;
+    private boolean wakeNext;
+
+    /**
+     * @param held            the client's regions
+     * @param handlers        of its calls
+     * @param channel         on which completions raise events
+     * @param wake            makes the server thread look at this ring, if it sleeps; any thread calls it
+     * @param responseAddress where the client's ring begins
+     * @param responseKey     its rkey
+     */
+    public MessageRing(Context context, ProtectionDomain domain, HeldRegions held, RpcHandlers handlers, RingShape shape,
+                       CompletionChannel channel, Runnable wake, long responseAddress, int responseKey) {
+        this.held = held;
+        this.regions = held.memory();
         this.regionsAddress = regions.address();
-        this.holders = holders;
-        this.lease = lease;
-        this.regionBytes = pool.regionBytes();
+        this.regionBytes = held.regionBytes();
         this.recordBytes = shape.recordBytes();
         this.batch = shape.batch();
         this.slots = shape.slots();
         this.requestSlotBytes = shape.requestSlotBytes();
         this.responseSlotBytes = shape.responseSlotBytes();
+        this.shape = shape;
         this.responseAddress = responseAddress;
         this.responseKey = responseKey;
         this.places = new long[batch];
@@ -103,6 +113,9 @@ final class MessageRing implements AutoCloseable {
         this.slot = 1;
         try {
             allocate(context, domain, shape, channel);
+            if (shape.calls()) {
+                calls = new ServedCalls(handlers, held, shape, out, wake);
+            }
         } catch (Throwable e) {
             Closing.after(e, this);
             throw e;
@@ -114,7 +127,7 @@ final class MessageRing implements AutoCloseable {
         signalEvery = Math.max(1, sendDepth / 4);
         completions = context.createCompletionQueue(sendDepth + 2, COMPLETION_BATCH, channel);
         queuePair = domain.createQueuePair(completions, sendDepth, Long.BYTES);
-        requests = new SendRequests(slots + 1);
+        requests = new SendRequests(slots + 2);
         requestMemory = RegisteredMemory.allocate(domain, "farheap-requests", shape.requestRingBytes(),
             Access.LOCAL_WRITE | Access.REMOTE_WRITE);
         responseMemory = RegisteredMemory.allocate(domain, "farheap-responses", shape.responseRingBytes(), Access.LOCAL_WRITE);
@@ -124,35 +137,35 @@ final class MessageRing implements AutoCloseable {
         outAddress = responseMemory.address();
     }
 
-    Endpoint endpoint() {
+    public Endpoint endpoint() {
         return queuePair.endpoint();
     }
 
     /** Where the client writes its batches to. */
-    long address() {
+    public long address() {
         return requestMemory.address();
     }
 
-    int remoteKey() {
+    public int remoteKey() {
         return requestMemory.remoteKey();
     }
 
     /** @throws VerbsException where the device refuses the client's end */
-    void connect(Endpoint client) {
+    public void connect(Endpoint client) {
         queuePair.connect(client);
         queuePair.postReceive(RECEIVE_ID);
     }
 
     /** Whether it takes no batches any more. */
-    boolean ended() {
+    public boolean ended() {
         return ended;
     }
 
     /** Serves the next batch, where one is there. @return how many batches were served: 0 or 1 */
-    int serve() {
+    public int serve() {
         long at = RingShape.CONTROL_BYTES + (long) slot * requestSlotBytes;
         long sequence = BatchFormat.sequence(in, at);
-        if (ended || sequence == Math.max(0, next - slots) || !roomToAnswer()) {
+        if (ended || calls != null && callsFirst() || sequence == Math.max(0, next - slots) || !roomToAnswer()) {
             return 0;
         }
         if (tornSince != 0 && ++looks > TORN_LOOKS && (looks & LOOK_MASK) != 0) {
@@ -172,6 +185,9 @@ final class MessageRing implements AutoCloseable {
             reap();
         }
         execute(at, count, BatchFormat.flags(summary));
+        if (calls != null && calls.tooMany()) {
+            end("it does not wait for answers to its calls");
+        }
         return 1;
     }
 
@@ -194,12 +210,21 @@ final class MessageRing implements AutoCloseable {
             at += BatchFormat.REQUEST_BYTES;
             hash = BatchFormat.mix(hash, request, offset);
             int length = BatchFormat.length(request);
+            int operation = BatchFormat.operation(request);
+            if (operation == BatchFormat.CALL && calls != null) {
+                if (length > recordBytes || offset < 0 || offset > recordBytes || BatchFormat.padded(length) > end - at) {
+                    return "a call whose arguments or reply are too long";
+                }
+                lengths[i] = 0;
+                places[i] = 0;
+                hash = calls.take(i, BatchFormat.region(request), inAddress + at, length, (int) offset, hash);
+                at += BatchFormat.padded(length);
+                continue;
+            }
             if (length < 1 || length > recordBytes || offset < 0 || offset > regionBytes - length) {
                 return "a request of a length or offset out of bounds";
             }
-            int region = BatchFormat.region(request);
-            places[i] = holders.holds(lease.id(), region) ? region * regionBytes + offset : -1;
-            int operation = BatchFormat.operation(request);
+            places[i] = held.place(BatchFormat.region(request), offset);
             if (operation == BatchFormat.READ) {
                 lengths[i] = length;
             } else if (operation == BatchFormat.WRITE && BatchFormat.padded(length) <= end - at) {
@@ -224,7 +249,15 @@ final class MessageRing implements AutoCloseable {
             int length = lengths[i];
             long place = places[i];
             requestAt += BatchFormat.REQUEST_BYTES;
-            if (length > 0) {
+            if (length == 0) {
+                requestAt += calls.argumentBytes(i);
+                int reply = calls.execute(i, at + Long.BYTES);
+                out.set(JAVA_LONG, at, reply);
+                ServedCalls.pad(outAddress + at + Long.BYTES, reply);
+                hash = Payload.hash(outAddress + at + Long.BYTES, reply, BatchFormat.mix(hash, reply));
+                at += Long.BYTES + BatchFormat.padded(reply);
+                refused |= calls.status(i) != BatchFormat.DONE;
+            } else if (length > 0) {
                 if (place >= 0) {
                     hash = Payload.fromRegion(regionsAddress + place, outAddress + at, length, hash);
                 } else {
@@ -246,7 +279,9 @@ final class MessageRing implements AutoCloseable {
         }
         int bytes = (int) (at - responseSlot);
         BatchFormat.header(out, responseSlot, next, BatchFormat.summary(bytes, count, refused ? BatchFormat.STATUSES : 0), hash);
-        boolean wake = (flags & BatchFormat.NOTIFY) != 0;
+        boolean wake = (flags & BatchFormat.NOTIFY) != 0 | wakeNext;
+        wakeNext = false;
+        messages++;
         int request = slot;
         next++;
         slot = slot + 1 == slots ? 0 : slot + 1;
@@ -255,9 +290,16 @@ final class MessageRing implements AutoCloseable {
 
     /** Loads a word of each place, so that the misses overlap instead of following one another. */
     private void touch(int count) {
+        if (calls != null) {
+            calls.begin(next, slot);
+        }
         long words = 0;
         for (int i = 0; i < count; i++) {
-            words += regions.get(JAVA_LONG, Math.max(0, places[i]) & ~7L);
+            if (lengths[i] == 0) {
+                calls.touch(i);
+            } else {
+                words += regions.get(JAVA_LONG, Math.max(0, places[i]) & ~7L);
+            }
         }
         touched = words;
     }
@@ -265,9 +307,56 @@ final class MessageRing implements AutoCloseable {
     private long statuses(long at, int count, long hash) {
         out.asSlice(at, BatchFormat.padded(count)).fill((byte) 0);
         for (int i = 0; i < count; i++) {
-            out.set(JAVA_BYTE, at + i, places[i] >= 0 ? BatchFormat.DONE : BatchFormat.NOT_HELD);
+            out.set(JAVA_BYTE, at + i, status(i));
         }
         return Payload.hash(outAddress + at, BatchFormat.padded(count), hash);
+    }
+
+    private byte status(int i) {
+        if (lengths[i] == 0) {
+            return calls.status(i);
+        }
+        return places[i] >= 0 ? BatchFormat.DONE : BatchFormat.NOT_HELD;
+    }
+
+    /**
+     * Sends answers that were put off, and looks whether the client wants to be woken. @return whether there is no room to answer more
+     */
+    private boolean callsFirst() {
+        for (PendingCall call = calls.nextAnswer(); call != null; call = calls.nextAnswer()) {
+            if (!roomToAnswer()) {
+                return true;
+            }
+            long at = RingShape.CONTROL_BYTES + (long) call.slot * responseSlotBytes + shape.laterAt(call.index);
+            int bytes = ServedCalls.write(call, out, at);
+            calls.sent();
+            boolean wake = wakeNext;
+            wakeNext = false;
+            messages++;
+            post(slots + 1, wake ? SendRequests.WRITE_WITH_IMMEDIATE : SendRequests.WRITE, at, bytes);
+        }
+        return lookAtWanted();
+    }
+
+    /**
+     * The wanted word says how many messages the client has seen, and that it is about to sleep. Where it has missed one it is woken at
+     * once, else by the next: what was posted before this looked and what is posted after are both thought of.
+     */
+    private boolean lookAtWanted() {
+        long now = BatchFormat.sequence(in, BatchConnection.WANTED);
+        if (now == wanted) {
+            return false;
+        }
+        if ((int) now == messages) {
+            wakeNext = true;
+        } else if (roomToAnswer()) {
+            out.set(JAVA_LONG, BatchConnection.ASLEEP, announced);
+            post(slots, SendRequests.WRITE_WITH_IMMEDIATE, BatchConnection.ASLEEP, Long.BYTES);
+        } else {
+            return true;
+        }
+        wanted = now;
+        return false;
     }
 
     private boolean roomToAnswer() {
@@ -279,7 +368,7 @@ final class MessageRing implements AutoCloseable {
 
     private void post(int request, int opcode, long where, int bytes) {
         int flags = bytes <= queuePair.inlineBytes() ? SendRequests.INLINE : 0;
-        if (++unsignaled >= signalEvery || request == slots) {
+        if (++unsignaled >= signalEvery || request >= slots) {
             flags |= SendRequests.SIGNALED;
             requests.id(request, unsignaled);
             unsignaled = 0;
@@ -295,7 +384,7 @@ final class MessageRing implements AutoCloseable {
     }
 
     /** Takes completions: room in the send queue, errors, bells. @return whether there was a bell */
-    boolean reap() {
+    public boolean reap() {
         boolean rung = false;
         int polled = completions.poll();
         for (int i = 0; i < polled; i++) {
@@ -312,12 +401,12 @@ final class MessageRing implements AutoCloseable {
     }
 
     /** Whether answers may be on their way. */
-    boolean answering() {
+    public boolean answering() {
         return inSendQueue > 0;
     }
 
     /** Makes the next bell raise an event. @return whether there was one already */
-    boolean listen() {
+    public boolean listen() {
         completions.requestNotification();
         return reap();
     }
@@ -326,7 +415,7 @@ final class MessageRing implements AutoCloseable {
      * Tells the client whether a bell is wanted for batches to be noticed; later, where the send queue is full. It is
      * called again after each completion: the queue never is full without one that will be raised.
      */
-    void announce(boolean asleep) {
+    public void announce(boolean asleep) {
         boolean told = (announced & 1) != 0;
         if (ended || told == asleep) {
             return;
@@ -350,11 +439,14 @@ final class MessageRing implements AutoCloseable {
     }
 
     /** Serves nothing any more, and lets the client's next operation on the connection fail. */
-    void end(String reason) {
+    public void end(String reason) {
         if (!ended) {
             ended = true;
+            if (calls != null) {
+                calls.cancel();
+            }
             queuePair.fail();
-            LOG.log(System.Logger.Level.WARNING, "the message ring of client " + lease.clientName() + " is closed: "
+            LOG.log(System.Logger.Level.WARNING, "the message ring of client " + held.client() + " is closed: "
                 + reason);
         }
     }
@@ -362,6 +454,6 @@ final class MessageRing implements AutoCloseable {
     /** May be called again, as long as the device is busy. */
     @Override
     public void close() {
-        Closing.all(queuePair, responseMemory, requestMemory, requests, completions);
+        Closing.all(calls, queuePair, responseMemory, requestMemory, requests, completions);
     }
 }

@@ -1,4 +1,4 @@
-package io.farheap.connection;
+package io.farheap.rpc;
 
 import io.farheap.memory.NativeMemory;
 

@@ -1,4 +1,4 @@
-package io.farheap.connection;
+package io.farheap.rpc;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
@@ -19,9 +19,19 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
  *             7  u8   {@link #READ} or {@link #WRITE}
  *             8  u64  offset in the region
  *            16       a write's payload, padded to 8 bytes
- * response         payloads of the reads, in order, each padded to 8 bytes;
- *                  with the flag {@link #STATUSES}, one byte for each request, padded to 8 bytes
+ * call        0  u32  operation
+ *             4  u24  bytes of arguments
+ *             7  u8   {@link #CALL}
+ *             8  u64  bytes that a reply may have
+ *            16       the arguments, padded to 8 bytes
+ * response         what the requests give, in order: a read its payload, a call 8 bytes with the length of its reply and the reply, each
+ *                  padded to 8 bytes; with the flag {@link #STATUSES}, one byte for each request, padded to 8 bytes
+ * later       a header, whose bytes are those of the reply, whose requests are the call's place in its batch, and whose flags are its
+ *             status; the reply, padded to 8 bytes
  * </pre>
+ *
+ * A call with the status {@link #LATER} is answered by a message of its own, in a place of its own behind the response: {@link
+ * RingShape#laterAt}.
  *
  * A batch may become visible in any order, so the sequence says only that it has begun to arrive, and the checksum that all of it is
  * there.
@@ -33,6 +43,7 @@ public final class BatchFormat {
 
     public static final int READ = 1;
     public static final int WRITE = 2;
+    public static final int CALL = 3;
 
     /** A request batch: answer with an immediate, which wakes a client that sleeps. */
     public static final int NOTIFY = 1;
@@ -43,6 +54,12 @@ public final class BatchFormat {
     public static final byte DONE = 0;
     /** A request's status: the client does not hold that region. */
     public static final byte NOT_HELD = 1;
+    /** A call's status: its handler threw, or put an end to it. */
+    public static final byte FAILED = 2;
+    /** A call's status: the server has no such operation. */
+    public static final byte NO_OPERATION = 3;
+    /** A call's status: its answer comes by itself. */
+    public static final byte LATER = 4;
 
     private static final long SUMMARY = 8;
     private static final long CHECKSUM = 16;

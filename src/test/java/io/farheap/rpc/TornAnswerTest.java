@@ -1,4 +1,4 @@
-package io.farheap.connection;
+package io.farheap.rpc;
 
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;

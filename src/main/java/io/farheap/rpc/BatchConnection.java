@@ -1,4 +1,4 @@
-package io.farheap.connection;
+package io.farheap.rpc;
 
 import io.farheap.lifetime.Closing;
 import io.farheap.memory.NativeMemory;
@@ -44,9 +44,13 @@ public final class BatchConnection implements AutoCloseable {
     /** Where bells are written to in the server's ring, and where probes are. */
     public static final long BELL = 0;
     private static final long PROBE = 8;
+    /** Where the client says that it is about to sleep: how many it has said it before, and how many messages it had seen then. */
+    public static final long WANTED = 16;
+    private static final int WANTED_SHIFT = 32;
 
     private static final int RESERVED_REQUESTS = 2;
     /** Ids of completions: how many requests have left the send queue, with a flag for bells and probes; and the receive's. */
+    private static final int CALL = -1;
     private static final long CONTROL_ID = 1L << 32;
     private static final long RECEIVE_ID = -1;
     private static final int COMPLETION_BATCH = 16;
@@ -111,7 +115,10 @@ public final class BatchConnection implements AutoCloseable {
     /** By slot: requests of the batch, and whether all of them succeeded. */
     private final int[] counts;
     private final boolean[] succeeded;
-    /** By entry: a read's bytes, 0 for a write; and where they go: an address, or minus the place in the response. */
+    /**
+     * By entry: a read's bytes, 0 for a write, below that {@link #CALL} less what its reply may have; and where they go: an address, or minus
+     * the place in the response.
+     */
     private final int[] readBytes;
     private final long[] locals;
     private final byte[] statuses;
@@ -128,7 +135,13 @@ public final class BatchConnection implements AutoCloseable {
     /** How many probes were due since the server answered last, and how many are to be before it is given up. */
     private int probes;
     private int mostProbes = Integer.MAX_VALUE;
+    /** How long an answer may have begun to arrive before it is taken for torn for good. */
+    private long tornNanos = TORN_NANOS;
     private long tornSince;
+
+    /** Null where there are no calls. */
+    private final AwaitedReplies replies;
+    private long asks;
 
     private BatchConnection(Context context, CompletionChannel channel, RingShape shape, int inlineBytes) {
         this.shape = shape;
@@ -142,6 +155,7 @@ public final class BatchConnection implements AutoCloseable {
         this.readBytes = new int[slots * batch];
         this.locals = new long[slots * batch];
         this.statuses = new byte[slots * batch];
+        this.replies = shape.calls() ? new AwaitedReplies(shape) : null;
         this.domain = context.allocateProtectionDomain();
         try {
             allocate(context, channel, inlineBytes);
@@ -190,6 +204,8 @@ public final class BatchConnection implements AutoCloseable {
      */
     public void giveUpAfter(long nanos) {
         mostProbes = (int) Math.min(Integer.MAX_VALUE, Math.max(1, nanos / PROBE_NANOS));
+        // A server that is stopped in the middle of an answer goes on with it.
+        tornNanos = Math.max(TORN_NANOS, nanos);
     }
 
     /** What the server needs to connect its side. */
@@ -333,6 +349,28 @@ public final class BatchConnection implements AutoCloseable {
     }
 
     /**
+     * Adds a call, whose arguments are copied at once. There must be {@linkplain #hasRoom room}, and the connection be one with calls.
+     *
+     * @param bytes      of arguments, 0 to {@link #recordBytes}
+     * @param local      where they are
+     * @param replyLocal where the reply goes
+     * @param replyBytes how long it may be, 0 to {@link #recordBytes}
+     * @return the entry; {@link #replyBytes} has the reply's length when it has come
+     */
+    public int addCall(int operation, long local, int bytes, long replyLocal, int replyBytes) {
+        long request = BatchFormat.request(BatchFormat.CALL, operation, bytes);
+        stage(openAt, request, replyBytes);
+        openHash = Payload.fromMemory(local, outAddress + openAt + BatchFormat.REQUEST_BYTES, bytes, BatchFormat.mix(openHash, request, replyBytes));
+        openAt += BatchFormat.REQUEST_BYTES + BatchFormat.padded(bytes);
+        int entry = nextEntry();
+        readBytes[entry] = CALL - replyBytes;
+        locals[entry] = replyLocal;
+        replies.later[entry] = false;
+        openCount++;
+        return entry;
+    }
+
+    /**
      * Adds reads of one length from chosen places, or writes, whose payloads are copied at once: as many as the open batch has room for. Their
      * entries follow one another.
      *
@@ -446,6 +484,34 @@ public final class BatchConnection implements AutoCloseable {
         return send(notifying ? 0 : BatchFormat.NOTIFY);
     }
 
+    /**
+     * As {@link #requestWakeUp}, on a connection with calls: the next message of the server's raises an event, whatever it answers.
+     *
+     * @return false where there is no room yet, so that no event is certain
+     */
+    public boolean requestWakeUpByAny() {
+        reap();
+        receive();
+        if (expecting()) {
+            checkOnServer();
+        }
+        if (!send() || failed) {
+            return failed;
+        }
+        if (notifying || !expecting()) {
+            return true;
+        }
+        if (controlling || inSendQueue >= sendDepth) {
+            return false;
+        }
+        notifying = true;
+        controlling = true;
+        out.set(JAVA_LONG, WANTED, ++asks << WANTED_SHIFT | replies.messages() & 0xFFFFFFFFL);
+        // With an immediate, which wakes the server's thread where it sleeps.
+        post(slots, SendRequests.WRITE_WITH_IMMEDIATE, WANTED, Long.BYTES);
+        return true;
+    }
+
     private boolean send(int flags) {
         if (failed) {
             loseOpen();
@@ -532,14 +598,15 @@ public final class BatchConnection implements AutoCloseable {
         while (answered < sent && answer()) {
             received++;
         }
-        if (received > 0) {
+        boolean later = replies != null && replies.awaited() > 0 && receiveLater();
+        if (received > 0 || later) {
             fruitless = 0;
             waitingSince = 0;
             probes = 0;
             finishEmpty();
-        } else if (answered < sent && (++fruitless & CHECK_MASK) == 0) {
+        } else if (expecting() && (++fruitless & CHECK_MASK) == 0) {
             checkOnServer();
-        } else if (answered < sent) {
+        } else if (expecting()) {
             if (inSendQueue > 0 && (fruitless & REAP_MASK) == 0) {
                 // Some devices work while they are polled, and need a thread of their own where nobody does.
                 reap();
@@ -547,6 +614,10 @@ public final class BatchConnection implements AutoCloseable {
             ringIfAsleep();
         }
         return received;
+    }
+
+    private boolean expecting() {
+        return answered < sent || replies != null && replies.awaited() > 0;
     }
 
     private boolean answer() {
@@ -562,9 +633,18 @@ public final class BatchConnection implements AutoCloseable {
         long hash = BatchFormat.start();
         for (int entry = first; entry < first + count; entry++) {
             int bytes = readBytes[entry];
-            if (bytes != 0) {
+            if (bytes > 0) {
                 hash = take(entry, at, bytes, hash);
                 at += BatchFormat.padded(bytes);
+            } else if (bytes < 0) {
+                long length = in.get(JAVA_LONG, at);
+                if (length < 0 || length > CALL - bytes) {
+                    torn();
+                    return false;
+                }
+                hash = Payload.toMemory(inAddress + at + Long.BYTES, locals[entry], (int) length, BatchFormat.mix(hash, length));
+                at += Long.BYTES + BatchFormat.padded((int) length);
+                replies.bytes[entry] = (int) length;
             }
         }
         boolean statuses = BatchFormat.flags(summary) == BatchFormat.STATUSES;
@@ -583,6 +663,12 @@ public final class BatchConnection implements AutoCloseable {
             trace(slot, sequence, (int) (at - slot));
         }
         succeeded[answerSlot] = !statuses;
+        if (replies != null) {
+            replies.seen();
+            if (statuses) {
+                awaitLater(first, count, sequence);
+            }
+        }
         answered = sequence;
         answerSlot = answerSlot + 1 == slots ? 0 : answerSlot + 1;
         return true;
@@ -593,11 +679,56 @@ public final class BatchConnection implements AutoCloseable {
         long at = BatchFormat.HEADER_BYTES;
         int first = answerSlot * batch;
         for (int entry = first; entry < first + counts[answerSlot]; entry++) {
-            if (readBytes[entry] != 0 && locals[entry] > 0) {
-                trace.read(answerSlot, at, locals[entry], readBytes[entry]);
+            int length = readBytes[entry];
+            if (length < 0) {
+                length = replies.bytes[entry];
+                at += Long.BYTES;
             }
-            at += BatchFormat.padded(readBytes[entry]);
+            if (length != 0 && locals[entry] > 0) {
+                trace.read(answerSlot, at, locals[entry], length);
+            }
+            at += BatchFormat.padded(length);
         }
+    }
+
+    private void awaitLater(int first, int count, long sequence) {
+        for (int entry = first; entry < first + count; entry++) {
+            if (statuses[entry] == BatchFormat.LATER) {
+                replies.await(entry, sequence);
+            }
+        }
+    }
+
+    /** Takes answers to calls that were put off. @return whether one came */
+    private boolean receiveLater() {
+        boolean came = false;
+        for (int i = replies.awaited() - 1; i >= 0 && !failed; i--) {
+            int entry = replies.entry(i);
+            long at = responseSlot(entry / batch) + shape.laterAt(entry % batch);
+            long sequence = replies.sequence(i);
+            if (BatchFormat.sequence(in, at) != sequence) {
+                continue;
+            }
+            long summary = BatchFormat.summary(in, at);
+            int length = BatchFormat.bytes(summary);
+            int status = BatchFormat.flags(summary);
+            if (length < 0 || length > CALL - readBytes[entry] || BatchFormat.count(summary) != entry % batch
+                || status != BatchFormat.DONE && status != BatchFormat.FAILED) {
+                torn();
+                continue;
+            }
+            long hash = Payload.toMemory(inAddress + at + BatchFormat.HEADER_BYTES, locals[entry], length, BatchFormat.start());
+            if (!BatchFormat.complete(in, at, sequence, summary, hash)) {
+                torn();
+                continue;
+            }
+            tornSince = 0;
+            statuses[entry] = (byte) status;
+            replies.bytes[entry] = length;
+            replies.arrive(i);
+            came = true;
+        }
+        return came;
     }
 
     private long take(int entry, long at, int bytes, long hash) {
@@ -614,7 +745,7 @@ public final class BatchConnection implements AutoCloseable {
         long now = System.nanoTime();
         if (tornSince == 0) {
             tornSince = now;
-        } else if (now - tornSince > TORN_NANOS) {
+        } else if (now - tornSince > tornNanos) {
             fail();
         }
     }
@@ -640,7 +771,8 @@ public final class BatchConnection implements AutoCloseable {
             waitingSince = now;
         } else if (now - waitingSince > PROBE_NANOS) {
             waitingSince = now;
-            if (++probes > mostProbes) {
+            // A call may take as long as it likes once its batch is answered.
+            if (answered < sent && ++probes > mostProbes) {
                 fail();
             } else if (!controlling && inSendQueue < sendDepth) {
                 probe();
@@ -683,6 +815,15 @@ public final class BatchConnection implements AutoCloseable {
             failed = true;
             queuePair.fail();
             loseUnanswered();
+            loseAwaited();
+        }
+    }
+
+    private void loseAwaited() {
+        while (replies != null && replies.awaited() > 0) {
+            int last = replies.awaited() - 1;
+            statuses[replies.entry(last)] = LOST;
+            replies.arrive(last);
         }
     }
 
@@ -731,6 +872,31 @@ public final class BatchConnection implements AutoCloseable {
     /** One of {@link BatchFormat#DONE}, {@link BatchFormat#NOT_HELD}, {@link #LOST}. */
     public byte status(int entry) {
         return statuses[entry];
+    }
+
+    /** How long the reply to a call is that is done. */
+    public int replyBytes(int entry) {
+        return replies.bytes[entry];
+    }
+
+    /** Calls whose batches are answered and that are not. */
+    public int awaited() {
+        return replies == null ? 0 : replies.awaited();
+    }
+
+    /** An entry that had the status {@link BatchFormat#LATER} and has its own now; -1 where there is none. Each once, before its batch is finished. */
+    public int takeArrived() {
+        return replies == null ? -1 : replies.takeArrived();
+    }
+
+    /** Whether {@link #takeArrived} has one. */
+    public boolean hasArrived() {
+        return replies != null && replies.hasArrived();
+    }
+
+    /** Whether an entry of an answered batch is answered by itself, whether or not that has come. */
+    public boolean later(int entry) {
+        return replies != null && replies.later[entry];
     }
 
     /** Copies what a read without a local address has read. Before {@link #finish}. */

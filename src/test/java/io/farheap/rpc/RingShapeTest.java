@@ -1,4 +1,4 @@
-package io.farheap.connection;
+package io.farheap.rpc;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;

@@ -1,0 +1,147 @@
+package io.farheap.remote;
+
+import io.farheap.thread.OwnerGate;
+import io.farheap.verbs.CompletionChannel;
+
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * What queues have in common: an owner's thread, a gate that keeps it out while others change something, and sleep.
+ *
+ * <p><b>Threads.</b> The owner works inside the gate, which each call enters by itself. Any other thread may claim the gate; it then has
+ * all fields to itself, and the gate orders what the two do. The owner publishes itself in {@code sleeper} before it looks for completions
+ * for the last time and parks; who has something for it makes that visible before it reads {@code sleeper}.
+ */
+abstract sealed class MemoryQueue implements AutoCloseable permits RemoteQueue, RpcQueue {
+
+    final RemoteMemory memory;
+    final CompletionChannel channel;
+    private final OwnerGate gate = new OwnerGate();
+    /** How deep the owner is inside; the owner's alone. */
+    private int depth;
+    /** The owner, while it sleeps or is about to. */
+    private volatile Thread sleeper;
+    boolean closed;
+
+    /** Owns the channel from now on. */
+    MemoryQueue(RemoteMemory memory, CompletionChannel channel) {
+        this.memory = memory;
+        this.channel = channel;
+    }
+
+    /** The owner holds the gate until {@link #exit}, as often as it has entered: no other thread can claim it in between. */
+    public final void enter() {
+        if (depth++ == 0) {
+            gate.enter();
+        }
+    }
+
+    public final void exit() {
+        if (--depth == 0) {
+            gate.exit();
+        }
+    }
+
+    /** Keeps the owner out until {@link #unclaim}. Another thread than the owner. */
+    public final void claim() {
+        gate.claim();
+    }
+
+    public final void unclaim() {
+        gate.unclaim();
+        wake();
+    }
+
+    /**
+     * Sleeps until something may have ended, the thread is unparked or interrupted, or a time has passed. It may return early: poll then.
+     * A virtual thread parks. The owner.
+     *
+     * @param nanos the most to sleep
+     */
+    public final void await(long nanos) {
+        sleeper = Thread.currentThread();
+        try {
+            enter();
+            long most;
+            try {
+                most = arm(nanos);
+            } finally {
+                exit();
+            }
+            if (most > 0) {
+                LockSupport.parkNanos(this, most);
+            }
+        } finally {
+            sleeper = null;
+        }
+    }
+
+    /** Makes completions wake the owner, and looks once more. @return how long to sleep, 0 where there is something to poll */
+    abstract long arm(long nanos);
+
+    /** Makes {@link #await} return. Any thread. */
+    public final void wake() {
+        Thread thread = sleeper;
+        if (thread != null) {
+            LockSupport.unpark(thread);
+        }
+    }
+
+    /** Ends all connections, and fences them where their servers answer. Tags that are out do not come back. The owner; idempotent. */
+    @Override
+    public final void close() {
+        enter();
+        try {
+            closed = true;
+            forgetServers();
+        } finally {
+            exit();
+        }
+        memory.close(this);
+    }
+
+    /** Nothing is posted or polled any more. Another thread than the owner, or the owner outside the gate. */
+    final void shut() {
+        gate.claim();
+        try {
+            closed = true;
+            forgetServers();
+        } finally {
+            unclaim();
+        }
+    }
+
+    final void checkOpen() {
+        if (closed) {
+            throw new IllegalStateException("the queue is closed");
+        }
+    }
+
+    /** What there is to a server that is lost fails. Another thread than the owner. */
+    final void lose(int server) {
+        gate.claim();
+        try {
+            fail(server);
+        } finally {
+            unclaim();
+        }
+    }
+
+    /** With the gate claimed. */
+    abstract void fail(int server);
+
+    /** Nothing is posted any more. Inside the gate, or with it claimed. */
+    abstract void forgetServers();
+
+    /** Before the queue is used. */
+    abstract void connectFirst(RemoteServer server);
+
+    /** Whether something that has not been handed over uses a buffer. With the gate claimed. */
+    abstract boolean uses(RegisteredBuffer buffer);
+
+    /** Whether something that has not been handed over uses a region. With the gate claimed. */
+    abstract boolean uses(RemoteRegion region);
+
+    /** Frees what it holds; nobody uses it any more. */
+    abstract void free();
+}

@@ -1,0 +1,157 @@
+package io.farheap.remote;
+
+import io.farheap.rpc.BatchConnection;
+import io.farheap.rpc.BatchFormat;
+
+import java.util.Arrays;
+
+/**
+ * A queue's calls to one server: a pair of message rings, and by entry what the queue knows of a call. Calls are handed over as they end, so
+ * a batch whose calls have not all ended keeps its place until they have. Used inside the queue's gate, or with it claimed; nothing here
+ * allocates after construction.
+ */
+final class RpcLane {
+
+    private static final byte[] OUTCOMES = new byte[BatchFormat.LATER];
+
+    static {
+        OUTCOMES[BatchFormat.DONE] = Outcome.DONE;
+        OUTCOMES[BatchFormat.NOT_HELD] = Outcome.NOT_HELD;
+        OUTCOMES[BatchFormat.FAILED] = Outcome.FAILED;
+        OUTCOMES[BatchFormat.NO_OPERATION] = Outcome.NO_OPERATION;
+    }
+
+    final BatchConnection connection;
+    private final long[] tags;
+    /** Where the reply goes; null for a call that has been handed over. */
+    private final RegisteredBuffer[] buffers;
+    /** The batch whose calls are handed over next, and the first of its entries that is not; -1 before it is looked at. */
+    private long sequence = 1;
+    private int entry = -1;
+    private int underWay;
+    /** The connection is another's to end: its memory is not looked at any more. */
+    private boolean detached;
+
+    RpcLane(BatchConnection connection) {
+        this.connection = connection;
+        this.tags = new long[connection.entries()];
+        this.buffers = new RegisteredBuffer[connection.entries()];
+    }
+
+    /** Whether there is room for a call, which may send a batch that is full. */
+    boolean hasRoom() {
+        return connection.hasRoom() || connection.isFull() && connection.send() && connection.hasRoom();
+    }
+
+    void call(int operation, RegisteredBuffer buffer, long at, int bytes, long replyAt, int replyBytes, long tag) {
+        int added = connection.addCall(operation, buffer.address() + at, bytes, buffer.address() + replyAt, replyBytes);
+        tags[added] = tag;
+        buffers[added] = buffer;
+        underWay++;
+        if (connection.isFull()) {
+            connection.send();
+        }
+    }
+
+    /** Calls that have not been handed over. */
+    int underWay() {
+        return underWay;
+    }
+
+    /** Takes answers, sends what waits where nothing is on its way, and hands over. @return how many calls were handed over */
+    int poll(ReplyHandler handler) {
+        if (underWay == 0) {
+            return 0;
+        }
+        if (!detached) {
+            connection.receive();
+            if (connection.waiting() > 0 && (connection.unanswered() == 0 || connection.isFull())) {
+                connection.send();
+            }
+        }
+        int handed = 0;
+        try {
+            handed = handAnswered(handler);
+            for (int late = connection.takeArrived(); late >= 0; late = connection.takeArrived()) {
+                handed++;
+                hand(late, handler);
+            }
+        } finally {
+            // Also after an exception of the handler.
+            finish();
+        }
+        return handed;
+    }
+
+    /** Whether a poll would find something. */
+    boolean ready() {
+        if (!detached) {
+            connection.receive();
+        }
+        return sequence < connection.firstUnanswered() || connection.hasArrived();
+    }
+
+    private int handAnswered(ReplyHandler handler) {
+        int handed = 0;
+        while (sequence < connection.firstUnanswered()) {
+            int end = connection.endEntry(sequence);
+            if (entry < 0) {
+                entry = connection.firstEntry(sequence);
+            }
+            while (entry < end) {
+                int next = entry++;
+                // One that is answered later has been lost, or has come, or is still to come: it is among those that arrive.
+                if (!connection.later(next)) {
+                    handed++;
+                    hand(next, handler);
+                }
+            }
+            entry = -1;
+            sequence++;
+        }
+        return handed;
+    }
+
+    /** Its place is free for a call of the handler's only once the batch is finished. */
+    private void hand(int ended, ReplyHandler handler) {
+        buffers[ended] = null;
+        underWay--;
+        byte status = connection.status(ended);
+        boolean lost = status == BatchConnection.LOST;
+        handler.completed(tags[ended], lost ? Outcome.UNKNOWN : OUTCOMES[status], status == BatchFormat.DONE ? connection.replyBytes(ended) : 0);
+    }
+
+    /** Gives the places of batches back whose calls have all been handed over. */
+    private void finish() {
+        for (int ready = connection.ready(); ready > 0 && connection.firstUnfinished() < sequence; ready = connection.ready()) {
+            int head = connection.head();
+            for (int i = head; i < head + ready; i++) {
+                if (buffers[i] != null) {
+                    return;
+                }
+            }
+            connection.finish(ready);
+        }
+    }
+
+    /** From now on nobody but who closes the connection uses its memory. What has not been answered is lost. */
+    void detach() {
+        connection.fail();
+        detached = true;
+    }
+
+    /** @return false where no event is certain */
+    boolean requestWakeUp() {
+        return detached || connection.requestWakeUpByAny();
+    }
+
+    void listen() {
+        if (!detached) {
+            connection.requestNotification();
+        }
+    }
+
+    boolean uses(RegisteredBuffer buffer) {
+        return Arrays.asList(buffers).contains(buffer);
+    }
+}

@@ -1,0 +1,284 @@
+package io.farheap.remote;
+
+import io.farheap.lifetime.Closing;
+import io.farheap.rpc.BatchConnection;
+import io.farheap.rpc.RingShape;
+import io.farheap.verbs.CompletionChannel;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.ExecutorService;
+
+/**
+ * Calls of operations on memory servers ({@link io.farheap.rpc.RpcHandler}), made and polled by one thread at a time, the owner. A call has
+ * a number, arguments and room for a reply, and a tag of 64 bits that comes back unchanged when it has ended. Nothing here allocates. Calls
+ * never throw for what servers do: they say one of {@link Posting}, and later one of {@link Outcome}.
+ *
+ * <p>Calls to a server travel in batches: one is sent when it is full, by {@link #send}, and by a poll when nothing is on its way to that
+ * server. A server's threads execute the calls of a queue in the order in which they were made, but for what handlers put off; tags come back as
+ * calls end. A call that is put off keeps its batch's place until it ends.
+ *
+ * <p>An error of one call ends that call alone. Where a server is lost, calls under way to it are {@link Outcome#UNKNOWN}, and no other
+ * server's; until {@link #reconnect}, calls to it are {@link Posting#LOST}.
+ *
+ * <p><b>Threads.</b> As {@link RemoteQueue}.
+ */
+public final class RpcQueue extends MemoryQueue {
+
+    /** What is slept where no event is certain. */
+    private static final long UNCERTAIN_NANOS = 50_000;
+
+    private final RpcOptions options;
+    private final RingShape shape;
+    private final QueueLinks<ServerRing> links;
+    private final Runnable waker = this::wake;
+    /** The one to use for each server. */
+    private RpcLane[] byServer = new RpcLane[0];
+    /** Those, and replaced ones that have calls which have not been handed over. */
+    private final List<RpcLane> lanes = new ArrayList<>();
+
+    /** Owns the channel from now on. */
+    RpcQueue(RemoteMemory memory, CompletionChannel channel, RpcOptions options, ExecutorService calls) {
+        super(memory, channel);
+        this.options = options;
+        this.shape = options.shape();
+        this.links = new QueueLinks<>(new Links(), memory.events(), channel, calls);
+    }
+
+    private final class Links implements QueueLinks.Owner<ServerRing> {
+
+        @Override
+        public ServerRing connect(RemoteServer server) {
+            return server.connectRing(memory.context(), channel, shape, options.threads(), options.inlineBytes());
+        }
+
+        @Override
+        public void add(ServerRing made) {
+            RpcQueue.this.add(made.server(), made.connection());
+        }
+
+        @Override
+        public void wake() {
+            RpcQueue.this.wake();
+        }
+    }
+
+    /** With the gate claimed, or inside it. */
+    private void add(RemoteServer owner, BatchConnection connection) {
+        int server = owner.index();
+        if (server >= byServer.length) {
+            byServer = Arrays.copyOf(byServer, server + 1);
+        }
+        byServer[server] = new RpcLane(connection);
+        lanes.add(byServer[server]);
+        // Either this sees the loss, or whoever fails what is lost sees the lane.
+        if (owner.lost() != null) {
+            connection.fail();
+        }
+    }
+
+    /**
+     * Calls an operation on a server.
+     *
+     * @param buffer     has the arguments, and takes the reply
+     * @param at         where the arguments are, which are copied before this returns
+     * @param bytes      of arguments, 0 to {@link RpcOptions#recordBytes}
+     * @param replyAt    where the reply goes; nothing else may use these bytes until the tag has come back
+     * @param replyBytes how long it may be, 0 to {@link RpcOptions#recordBytes}
+     * @return one of {@link Posting}
+     */
+    public int call(RemoteServer server, int operation, RegisteredBuffer buffer, long at, int bytes, long replyAt, int replyBytes, long tag) {
+        enter();
+        try {
+            if (bytes < 0 || bytes > shape.recordBytes() || replyBytes < 0 || replyBytes > shape.recordBytes() || buffer.owner() != memory
+                || at < 0 || at > buffer.usableBytes() - bytes || replyAt < 0 || replyAt > buffer.usableBytes() - replyBytes) {
+                return Posting.INVALID;
+            }
+            RpcLane lane = lane(server.index());
+            if (lane == null || lane.connection.failed()) {
+                return Posting.LOST;
+            }
+            if (!lane.hasRoom()) {
+                return lane.connection.failed() ? Posting.LOST : Posting.FULL;
+            }
+            lane.call(operation, buffer, at, bytes, replyAt, replyBytes, tag);
+            return Posting.OK;
+        } finally {
+            exit();
+        }
+    }
+
+    /** Sends what waits in batches, as far as there is room. */
+    public void send() {
+        enter();
+        try {
+            for (RpcLane lane : byServer) {
+                if (lane != null) {
+                    lane.connection.send();
+                }
+            }
+        } finally {
+            exit();
+        }
+    }
+
+    /**
+     * Hands calls that have ended to a handler. Does not wait.
+     *
+     * @return how many
+     */
+    public int poll(ReplyHandler handler) {
+        enter();
+        try {
+            checkOpen();
+            int handed = 0;
+            for (int i = lanes.size() - 1; i >= 0; i--) {
+                RpcLane lane = lanes.get(i);
+                handed += lane.poll(handler);
+                if (lane.underWay() == 0 && !current(lane)) {
+                    lanes.remove(i);
+                }
+            }
+            return links.hasNews() ? handed + links.handNews((tag, outcome) -> handler.completed(tag, outcome, 0)) : handed;
+        } finally {
+            exit();
+        }
+    }
+
+    private boolean current(RpcLane lane) {
+        for (RpcLane used : byServer) {
+            if (used == lane) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    @Override
+    long arm(long nanos) {
+        checkOpen();
+        links.listen(waker);
+        boolean certain = true;
+        for (RpcLane lane : lanes) {
+            certain &= lane.underWay() == 0 || lane.requestWakeUp();
+        }
+        for (RpcLane lane : lanes) {
+            lane.listen();
+        }
+        // What came before raises no event.
+        for (RpcLane lane : lanes) {
+            if (lane.underWay() > 0 && lane.ready()) {
+                return 0;
+            }
+        }
+        return links.hasNews() ? 0 : certain ? nanos : Math.min(nanos, UNCERTAIN_NANOS);
+    }
+
+    /** Calls that may be made to a server before the queue says {@link Posting#FULL}; 0 where there is no connection. */
+    public int room(RemoteServer server) {
+        RpcLane lane = lane(server.index());
+        return lane == null ? 0 : lane.connection.room();
+    }
+
+    /** Calls whose tags have not come back. */
+    public int underWay() {
+        int sum = 0;
+        for (int i = 0; i < lanes.size(); i++) {
+            sum += lanes.get(i).underWay();
+        }
+        return sum;
+    }
+
+    /** Whether calls to a server are taken. */
+    public boolean connected(RemoteServer server) {
+        RpcLane lane = lane(server.index());
+        return lane != null && !lane.connection.failed();
+    }
+
+    /**
+     * Ends the connection to a server: calls under way come back as {@link Outcome#UNKNOWN}, if they have not ended. Then, on another
+     * thread, the server's end is destroyed.
+     *
+     * @param tag comes back as {@link Outcome#DONE} when no call takes effect any more that was made, or as {@link Outcome#UNREACHABLE}; a
+     *            call that a handler has put off is the handler's affair
+     */
+    public void disconnect(RemoteServer server, long tag) {
+        enter();
+        try {
+            detach(server.index());
+            links.disconnect(server, tag);
+        } finally {
+            exit();
+        }
+    }
+
+    /**
+     * Connects to a server anew; an earlier connection is {@linkplain #disconnect disconnected} first.
+     *
+     * @param tag comes back as {@link Outcome#DONE} when calls are taken again, or as {@link Outcome#UNREACHABLE}
+     */
+    public void reconnect(RemoteServer server, long tag) {
+        enter();
+        try {
+            detach(server.index());
+            links.reconnect(server, tag);
+        } finally {
+            exit();
+        }
+    }
+
+    private void detach(int server) {
+        RpcLane lane = lane(server);
+        if (lane != null) {
+            byServer[server] = null;
+            lane.detach();
+        }
+    }
+
+    @Override
+    void fail(int server) {
+        RpcLane lane = lane(server);
+        if (lane != null) {
+            lane.connection.fail();
+        }
+    }
+
+    @Override
+    void forgetServers() {
+        for (RpcLane lane : lanes) {
+            lane.detach();
+        }
+        Arrays.fill(byServer, null);
+    }
+
+    @Override
+    void connectFirst(RemoteServer server) {
+        links.connectFirst(server);
+    }
+
+    @Override
+    boolean uses(RegisteredBuffer buffer) {
+        for (RpcLane lane : lanes) {
+            if (lane.uses(buffer)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** What a call does with a region is its handler's affair. */
+    @Override
+    boolean uses(RemoteRegion region) {
+        return false;
+    }
+
+    @Override
+    void free() {
+        Closing.all(links::close, channel);
+    }
+
+    private RpcLane lane(int server) {
+        return server < byServer.length ? byServer[server] : null;
+    }
+}

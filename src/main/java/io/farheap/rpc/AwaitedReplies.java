@@ -1,0 +1,83 @@
+package io.farheap.rpc;
+
+/** What the client's end of message rings knows of calls beside their entries. One thread at a time; nothing here allocates later. */
+final class AwaitedReplies {
+
+    static final int NONE = -1;
+
+    /** By entry: how long the reply is. */
+    final int[] bytes;
+    /** By entry of an answered batch: whether it is answered by itself. */
+    final boolean[] later;
+    /** Calls that are answered later, in no order. */
+    private final int[] entries;
+    private final long[] sequences;
+    private int awaited;
+    /** Those whose answers have come and have not been taken: a ring. */
+    private final int[] arrived;
+    private int arrivedFirst;
+    private int arrivedCount;
+    /** How many messages of the server's have been seen: answers to batches, and to calls later. */
+    private long messages;
+
+    AwaitedReplies(RingShape shape) {
+        int most = shape.slots() * shape.batch();
+        bytes = new int[most];
+        later = new boolean[most];
+        entries = new int[most];
+        sequences = new long[most];
+        arrived = new int[most];
+    }
+
+    void seen() {
+        messages++;
+    }
+
+    long messages() {
+        return messages;
+    }
+
+    void await(int entry, long sequence) {
+        later[entry] = true;
+        entries[awaited] = entry;
+        sequences[awaited] = sequence;
+        awaited++;
+    }
+
+    int awaited() {
+        return awaited;
+    }
+
+    /** @param i of those awaited */
+    int entry(int i) {
+        return entries[i];
+    }
+
+    long sequence(int i) {
+        return sequences[i];
+    }
+
+    /** @param i of those awaited; the last takes its place */
+    void arrive(int i) {
+        arrived[(arrivedFirst + arrivedCount) % arrived.length] = entries[i];
+        arrivedCount++;
+        messages++;
+        awaited--;
+        entries[i] = entries[awaited];
+        sequences[i] = sequences[awaited];
+    }
+
+    boolean hasArrived() {
+        return arrivedCount > 0;
+    }
+
+    int takeArrived() {
+        if (arrivedCount == 0) {
+            return NONE;
+        }
+        int entry = arrived[arrivedFirst];
+        arrivedFirst = (arrivedFirst + 1) % arrived.length;
+        arrivedCount--;
+        return entry;
+    }
+}

@@ -1,0 +1,63 @@
+package io.farheap.rpc;
+
+import java.lang.foreign.MemorySegment;
+
+/**
+ * The regions of the client whose call is executed, and of no other. Valid on the server thread that executes the call, while it does:
+ * a handler that {@linkplain Reply#later answers later} asks again when it goes on, for the client may have given a region back.
+ */
+public final class HeldRegions {
+
+    private final RegionHolders holders;
+    private final long lease;
+    private final String client;
+
+    /** @param client its name, for messages */
+    public HeldRegions(RegionHolders holders, long lease, String client) {
+        this.holders = holders;
+        this.lease = lease;
+        this.client = client;
+    }
+
+    /** Names the client process: no two have the same at a server. */
+    public long lease() {
+        return lease;
+    }
+
+    /** The client's name, as it gave it. */
+    public String client() {
+        return client;
+    }
+
+    public long regionBytes() {
+        return holders.regionBytes();
+    }
+
+    /** Whether the client holds a region. @param region any number */
+    public boolean holds(int region) {
+        return holders.holds(lease, region);
+    }
+
+    /**
+     * A region's bytes. Other clients of the same cache, and one-sided operations, read and write them at the same time: aligned 8 bytes
+     * do not tear where they are read by one load.
+     *
+     * @param region any number, such as one that came as an argument
+     * @throws NotHeldException where the client does not hold it; who lets it go on ends the call as refused
+     */
+    public MemorySegment region(int region) {
+        if (!holders.holds(lease, region)) {
+            throw NotHeldException.INSTANCE;
+        }
+        return holders.segment(region);
+    }
+
+    /** Where a place is in the server's memory, -1 where the region is not held. */
+    long place(int region, long offset) {
+        return holders.holds(lease, region) ? region * holders.regionBytes() + offset : -1;
+    }
+
+    MemorySegment memory() {
+        return holders.memory();
+    }
+}

@@ -1,0 +1,216 @@
+package io.farheap.rpc;
+
+import io.farheap.memory.NativeMemory;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+
+/**
+ * The calls of one message ring: those of the batch under way, in columns, and those that are answered later. Its server thread alone
+ * uses it, but for {@link #answered} and {@link #cancelled}, which any thread may call.
+ */
+final class ServedCalls implements AutoCloseable {
+
+    private static final System.Logger LOG = System.getLogger(ServedCalls.class.getName());
+
+    private final RpcHandlers handlers;
+    private final HeldRegions held;
+    private final Runnable wake;
+    private final int most;
+    /** Arguments are copied here while they are checked: the client may write to the ring at any time. */
+    private final Arena arena = Arena.ofShared();
+    private final MemorySegment scratch;
+    private final int stride;
+    private final Arguments arguments;
+    private final Reply reply;
+
+    private final RpcHandler[] handler;
+    private final int[] operation;
+    private final int[] bytes;
+    private final int[] capacity;
+    private final byte[] status;
+    private long sequence;
+    private int slot;
+
+    /** Put off and not sent yet. */
+    private int deferred;
+    private long failures;
+    private final Queue<PendingCall> answers = new ConcurrentLinkedQueue<>();
+    private volatile boolean cancelled;
+
+    /**
+     * @param out  where replies go
+     * @param wake makes the server thread look at its rings, if it sleeps; any thread calls it
+     */
+    ServedCalls(RpcHandlers handlers, HeldRegions held, RingShape shape, MemorySegment out, Runnable wake) {
+        this.handlers = handlers;
+        this.held = held;
+        this.wake = wake;
+        this.most = shape.slots() * shape.batch();
+        this.stride = BatchFormat.padded(shape.recordBytes());
+        this.scratch = arena.allocate((long) stride * shape.batch(), Long.BYTES);
+        this.arguments = new Arguments(scratch);
+        this.reply = new Reply(this, out);
+        this.handler = new RpcHandler[shape.batch()];
+        this.operation = new int[shape.batch()];
+        this.bytes = new int[shape.batch()];
+        this.capacity = new int[shape.batch()];
+        this.status = new byte[shape.batch()];
+    }
+
+    /** Takes a call of a batch that is being checked. @return the hash of the batch so far */
+    long take(int index, int number, long from, int length, int replyBytes, long hash) {
+        operation[index] = number;
+        bytes[index] = length;
+        capacity[index] = replyBytes;
+        return Payload.fromMemory(from, scratch.address() + (long) index * stride, length, hash);
+    }
+
+    /** Before the first call of a batch is executed. */
+    void begin(long batch, int itsSlot) {
+        sequence = batch;
+        slot = itsSlot;
+    }
+
+    void touch(int index) {
+        status[index] = BatchFormat.DONE;
+        handler[index] = handlers.find(operation[index]);
+        if (handler[index] == null) {
+            status[index] = BatchFormat.NO_OPERATION;
+            return;
+        }
+        try {
+            handler[index].touch(held, arguments(index));
+        } catch (NotHeldException e) {
+            status[index] = BatchFormat.NOT_HELD;
+        } catch (Throwable e) {
+            failed(index, e);
+        }
+    }
+
+    private Arguments arguments(int index) {
+        arguments.set((long) index * stride, bytes[index]);
+        return arguments;
+    }
+
+    /** @param to where the reply goes in the ring. @return its bytes; {@link #status} says more */
+    int execute(int index, long to) {
+        if (status[index] != BatchFormat.DONE) {
+            return 0;
+        }
+        reply.set(index, to, capacity[index]);
+        try {
+            int length = handler[index].execute(held, arguments(index), reply);
+            if (length == RpcHandler.LATER && reply.deferred()) {
+                status[index] = BatchFormat.LATER;
+                deferred++;
+                return 0;
+            }
+            reply.drop();
+            if (length >= 0 && length <= capacity[index]) {
+                return length;
+            }
+            failed(index, new IllegalStateException("a reply of " + length + " bytes; there is room for " + capacity[index]));
+        } catch (NotHeldException e) {
+            reply.drop();
+            status[index] = BatchFormat.NOT_HELD;
+        } catch (Throwable e) {
+            reply.drop();
+            failed(index, e);
+        }
+        return 0;
+    }
+
+    /** In the request batch, padded. */
+    int argumentBytes(int index) {
+        return BatchFormat.padded(bytes[index]);
+    }
+
+    byte status(int index) {
+        return status[index];
+    }
+
+    /** Zeroes what lies between a reply's end and the next whole word. */
+    static void pad(long at, int length) {
+        for (int i = length; i < BatchFormat.padded(length); i++) {
+            NativeMemory.ALL.set(JAVA_BYTE, at + i, (byte) 0);
+        }
+    }
+
+    /** The client provokes these, so not all of many are logged. */
+    private void failed(int index, Throwable cause) {
+        status[index] = BatchFormat.FAILED;
+        if (Long.bitCount(++failures) == 1) {
+            LOG.log(System.Logger.Level.WARNING, "operation " + operation[index] + " failed for client " + held.client()
+                + " (failed calls of its queue so far: " + failures + ")", cause);
+        }
+    }
+
+    PendingCall later(int index, int most) {
+        return new PendingCall(this, sequence, slot, index, most);
+    }
+
+    /** Whether more are put off than a client that keeps to the queue depth can have. */
+    boolean tooMany() {
+        return deferred > most;
+    }
+
+    /** The next that can be sent, which stays until {@link #sent}; null where there is none. */
+    PendingCall nextAnswer() {
+        PendingCall next = answers.peek();
+        while (next != null && next.dropped) {
+            answers.poll();
+            next = answers.peek();
+        }
+        return next;
+    }
+
+    void sent() {
+        answers.poll();
+        deferred--;
+    }
+
+    /** Writes an answer. @return its bytes, header included */
+    static int write(PendingCall call, MemorySegment out, long at) {
+        int length = call.reply.length;
+        MemorySegment.copy(call.reply, 0, out, JAVA_BYTE, at + BatchFormat.HEADER_BYTES, length);
+        long payload = out.address() + at + BatchFormat.HEADER_BYTES;
+        pad(payload, length);
+        long hash = Payload.hash(payload, length, BatchFormat.start());
+        BatchFormat.header(out, at, call.sequence, BatchFormat.summary(length, call.index, call.status), hash);
+        return BatchFormat.HEADER_BYTES + BatchFormat.padded(length);
+    }
+
+    boolean answered(PendingCall call) {
+        if (cancelled) {
+            return false;
+        }
+        // The thread says that it sleeps before it looks here once more; this adds before it asks whether the thread sleeps.
+        answers.add(call);
+        wake.run();
+        return true;
+    }
+
+    boolean cancelled() {
+        return cancelled;
+    }
+
+    /** Nobody hears answers any more. */
+    void cancel() {
+        cancelled = true;
+        answers.clear();
+    }
+
+    /** May be called again. */
+    @Override
+    public void close() {
+        cancel();
+        if (arena.scope().isAlive()) {
+            arena.close();
+        }
+    }
+}
