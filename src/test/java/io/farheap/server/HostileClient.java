@@ -32,20 +32,27 @@ final class HostileClient implements AutoCloseable {
 
     final ControlPlane server;
     final Lease lease;
+    private final RingShape shape;
     /** Null where another client keeps the lease. */
     private final LeaseKeeper keeper;
     private final Context context = Devices.open(TestDevice.client());
     private final ProtectionDomain domain = context.allocateProtectionDomain();
     private final CompletionQueue completions = context.createCompletionQueue(2, 1, null);
-    private final RegisteredMemory message = RegisteredMemory.allocate(domain, "test-message", SHAPE.requestRingBytes(), Access.LOCAL_WRITE);
-    private final RegisteredMemory answers = RegisteredMemory.allocate(domain, "test-answers", SHAPE.responseRingBytes(),
+    private final RegisteredMemory message = RegisteredMemory.allocate(domain, "test-message", 1 << 20, Access.LOCAL_WRITE);
+    private final RegisteredMemory answers = RegisteredMemory.allocate(domain, "test-answers", 1 << 20,
         Access.LOCAL_WRITE | Access.REMOTE_WRITE);
     private final SendRequests requests = new SendRequests(1);
     private QueuePair queuePair;
     private ConnectedRing connected;
 
     HostileClient(ControlPlane server) {
+        this(server, SHAPE);
+    }
+
+    /** @param shape with rings of a megabyte at most */
+    HostileClient(ControlPlane server, RingShape shape) {
         this.server = server;
+        this.shape = shape;
         lease = server.openLease("hostile");
         keeper = new LeaseKeeper(server, lease, (lost, cause) -> { });
         connect(0);
@@ -54,6 +61,7 @@ final class HostileClient implements AutoCloseable {
     /** Another connection under the same lease. */
     HostileClient(HostileClient other) {
         server = other.server;
+        shape = other.shape;
         lease = other.lease;
         keeper = null;
         connect(0);
@@ -65,8 +73,8 @@ final class HostileClient implements AutoCloseable {
             queuePair.close();
         }
         queuePair = domain.createQueuePair(completions, 2, 0);
-        connected = server.connectRing(lease.id(), new RingRequest(queuePair.endpoint(), SHAPE.queueDepth(), SHAPE.batch(), 1,
-            answers.address() + responseOffset, answers.remoteKey()));
+        connected = server.connectRing(lease.id(), new RingRequest(queuePair.endpoint(), shape.queueDepth(), shape.batch(),
+            shape.recordBytes(), shape.calls(), 1, answers.address() + responseOffset, answers.remoteKey()));
         queuePair.connect(connected.server());
     }
 
@@ -92,7 +100,7 @@ final class HostileClient implements AutoCloseable {
             hash = BatchFormat.mix(hash, request, message().get(JAVA_LONG, at + 8));
             at += BatchFormat.REQUEST_BYTES;
             int length = BatchFormat.length(request);
-            if (BatchFormat.operation(request) == BatchFormat.WRITE && at + BatchFormat.padded(length) <= message().byteSize()) {
+            if (BatchFormat.operation(request) >= BatchFormat.WRITE && at + BatchFormat.padded(length) <= message().byteSize()) {
                 hash = Payload.hash(message.address() + at, length, hash);
                 at += BatchFormat.padded(length);
             }
@@ -102,7 +110,12 @@ final class HostileClient implements AutoCloseable {
 
     /** Writes the message to the slot of batch 1. @return one of {@link WcStatus} */
     int send() {
-        return write(RingShape.CONTROL_BYTES + SHAPE.requestSlotBytes(), SHAPE.requestSlotBytes());
+        return send(1);
+    }
+
+    /** Writes it to the slot of another. */
+    int send(long sequence) {
+        return write(RingShape.CONTROL_BYTES + sequence % shape.slots() * shape.requestSlotBytes(), shape.requestSlotBytes());
     }
 
     /** Writes the message anywhere in the ring. */
@@ -135,7 +148,11 @@ final class HostileClient implements AutoCloseable {
 
     /** Whether the server has answered batch 1. */
     boolean answered() {
-        return BatchFormat.sequence(answers.segment(), RingShape.CONTROL_BYTES + SHAPE.responseSlotBytes()) == 1;
+        return answered(1);
+    }
+
+    boolean answered(long sequence) {
+        return BatchFormat.sequence(answers.segment(), RingShape.CONTROL_BYTES + sequence % shape.slots() * shape.responseSlotBytes()) == sequence;
     }
 
     /** Returns when the server has ended the connection. */

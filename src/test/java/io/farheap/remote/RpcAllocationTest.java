@@ -1,0 +1,76 @@
+package io.farheap.remote;
+
+import com.sun.management.ThreadMXBean;
+import io.farheap.testing.TestDevice;
+import org.junit.jupiter.api.Test;
+
+import java.lang.management.ManagementFactory;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+/** Calls allocate nothing, at either end. */
+class RpcAllocationTest {
+
+    private static final int MOST_ROUNDS = 400;
+    private static final int SILENT_ROUNDS = 5;
+    private static final int CALLS = TestDevice.scaled(20_000);
+
+    private final ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+    private int ended;
+    private final ReplyHandler count = (tag, outcome, bytes) -> {
+        assertDone(outcome);
+        ended++;
+    };
+
+    private static void assertDone(int outcome) {
+        if (outcome != Outcome.DONE) {
+            throw new AssertionError(Outcome.describe(outcome));
+        }
+    }
+
+    @Test
+    void callsAllocateNothing() {
+        try (TestServers servers = new TestServers(1); RemoteMemory memory = RemoteMemory.open(TestDevice.client(), "garbage")) {
+            servers.register(3, (held, arguments, reply) -> {
+                reply.setLong(0, arguments.getLong(0) + 1);
+                return Long.BYTES;
+            });
+            RemoteServer server = memory.attach(servers.address(0));
+            RegisteredBuffer page = memory.register(4096);
+            RpcQueue queue = memory.openRpcQueue(RpcOptions.DEFAULT);
+            // A compilation may deoptimise, and then allocate, now and then; what each call allocates it allocates in all rounds.
+            int silent = 0;
+            long last = 0;
+            for (int round = 0; round < MOST_ROUNDS && silent < SILENT_ROUNDS; round++) {
+                long before = allocated();
+                run(queue, server, page);
+                long bytes = allocated() - before;
+                silent = bytes == 0 ? silent + 1 : 0;
+                last = bytes == 0 ? last : bytes;
+            }
+            assertEquals(SILENT_ROUNDS, silent, "last rounds of " + CALLS + " calls that allocated nothing; before, one allocated " + last + " bytes");
+        }
+    }
+
+    private void run(RpcQueue queue, RemoteServer server, RegisteredBuffer page) {
+        ended = 0;
+        for (int i = 0; i < CALLS; i++) {
+            while (queue.call(server, 3, page, 0, 8, 64, 8, i) != Posting.OK) {
+                queue.poll(count);
+            }
+        }
+        while (ended < CALLS) {
+            queue.poll(count);
+        }
+    }
+
+    private long allocated() {
+        long bytes = threads.getCurrentThreadAllocatedBytes();
+        for (Thread thread : Thread.getAllStackTraces().keySet()) {
+            if (thread.getName().startsWith("farheap-srv-")) {
+                bytes += Math.max(0, threads.getThreadAllocatedBytes(thread.threadId()));
+            }
+        }
+        return bytes;
+    }
+}
