@@ -11,10 +11,10 @@
 #include <sys/types.h>
 #include <sys/un.h>
 
-#include "barrier.h"
-#include "copy.h"
-#include "layout.h"
-#include "lock.h"
+#include "base/barrier.h"
+#include "base/copy.h"
+#include "object/layout.h"
+#include "base/lock.h"
 
 #define SV_API __attribute__((visibility("default")))
 #define SV_INLINE static inline __attribute__((always_inline))

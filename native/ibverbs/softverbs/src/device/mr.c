@@ -3,7 +3,7 @@
  * same number. A key is retired by storing 0 first, and its index returns to use only after every copier that may
  * have seen it is out (quiesce.c); as long as one is not, deregistration says EBUSY and can be tried again.
  */
-#include "config.h"
+#include "model/config.h"
 #include "softverbs.h"
 
 #include <unistd.h>

@@ -1,5 +1,5 @@
 /* Faults that touch more than the operation at hand: the link, the NIC. */
-#include "config.h"
+#include "model/config.h"
 #include "softverbs.h"
 
 void sv_qps_update_direct(void)

@@ -3,7 +3,7 @@
  * copies the message into the receiver's buffers (through the receiver's own lkeys, checked as the receiver's device
  * would), and publishes a record. No thread of the receiver runs.
  */
-#include "execute.h"
+#include "path/execute.h"
 
 int sv_post_recv(struct ibv_qp *ibqp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
 {

@@ -1,4 +1,4 @@
-#include "barrier.h"
+#include "base/barrier.h"
 
 #include <errno.h>
 #include <linux/membarrier.h>

@@ -2,8 +2,8 @@
  * Executing one send work request, now, in the initiator. Returns a completion status or a reason to wait.
  * Checks come in the order of the specification: what is wrong on our side first, then the peer's.
  */
-#include "config.h"
-#include "execute.h"
+#include "model/config.h"
+#include "path/execute.h"
 
 #include <sys/uio.h>
 #include <time.h>

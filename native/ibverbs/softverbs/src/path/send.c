@@ -3,9 +3,9 @@
  * receiver has posted no receive, the peer is not ready) is copied into the send queue and retried: by polls of the
  * CQ, by further posts, and by the helper thread, which the receiver wakes.
  */
-#include "config.h"
-#include "delay.h"
-#include "execute.h"
+#include "model/config.h"
+#include "model/delay.h"
+#include "path/execute.h"
 
 #define KNOWN_FLAGS (IBV_SEND_FENCE | IBV_SEND_SIGNALED | IBV_SEND_SOLICITED | IBV_SEND_INLINE)
 

@@ -1,5 +1,5 @@
 /* The QP state machine: legal transitions and the attributes they need or allow, as the specification lists them. */
-#include "config.h"
+#include "model/config.h"
 #include "softverbs.h"
 
 enum kind { KIND_RC, KIND_UC, KIND_UD, KINDS };

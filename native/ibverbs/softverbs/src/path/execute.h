@@ -1,6 +1,6 @@
 /* The inner parts of executing a work request, inlined into it. */
 #pragma once
-#include "copy.h"
+#include "base/copy.h"
 #include "softverbs.h"
 
 int sv_remote_vm_write(struct sv_qp *qp, uint64_t addr, const void *from, uint64_t bytes);

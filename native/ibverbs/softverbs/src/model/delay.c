@@ -16,8 +16,8 @@
  * may overtake: one that is not fenced, over READs and atomics only. Nothing runs before the first poll or the helper's
  * next look, so a buffer that is reused too early shows. Completions stay in order.
  */
-#include "config.h"
-#include "delay.h"
+#include "model/config.h"
+#include "model/delay.h"
 
 static _Atomic uint64_t transmit_free_ns;
 

@@ -5,7 +5,7 @@
  * accepts and closes it. Of a pipe that is never written to the process has the only writing end: it hangs up when
  * the process dies, execs or closes the device, and costs it nothing for each peer that watches.
  */
-#include "config.h"
+#include "model/config.h"
 #include "softverbs.h"
 
 #include <fcntl.h>

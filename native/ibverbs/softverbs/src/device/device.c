@@ -2,8 +2,8 @@
 #include "softverbs.h"
 
 #include <stdio.h>
-#include "config.h"
-#include "device.h"
+#include "model/config.h"
+#include "device/device.h"
 
 #undef ibv_query_port
 

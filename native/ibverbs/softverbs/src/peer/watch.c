@@ -4,8 +4,8 @@
  * of our QPs into error, a region of a peer is gone, or sends wait (then it looks again every millisecond, and sooner
  * when it is woken).
  */
-#include "config.h"
-#include "delay.h"
+#include "model/config.h"
+#include "model/delay.h"
 #include "softverbs.h"
 
 #include <sched.h>

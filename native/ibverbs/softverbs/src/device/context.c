@@ -1,5 +1,5 @@
 /* Contexts: an open device. The inlines of verbs.h call through the operations that are filled in here. */
-#include "device.h"
+#include "device/device.h"
 #include "softverbs.h"
 
 #include <fcntl.h>

@@ -2,7 +2,7 @@
  * Datagrams. A UD QP may send to any QP of any process: it keeps links to the few it talked to last. What cannot be
  * delivered (no such QP, another Q_Key, no receive) is lost without a word, as on a wire.
  */
-#include "execute.h"
+#include "path/execute.h"
 
 #include <arpa/inet.h>
 

@@ -1,5 +1,5 @@
-#include "lock.h"
-#include "barrier.h"
+#include "base/lock.h"
+#include "base/barrier.h"
 
 #include <sched.h>
 

@@ -1,5 +1,5 @@
 /* Queue pairs: creation, destruction, queries. Transitions are in qp_state.c. */
-#include "config.h"
+#include "model/config.h"
 #include "softverbs.h"
 
 static int check_init(const struct ibv_qp_init_attr_ex *init)
