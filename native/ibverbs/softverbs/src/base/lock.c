@@ -1,5 +1,5 @@
-#include "base/lock.h"
 #include "base/barrier.h"
+#include "base/lock.h"
 
 #include <sched.h>
 

@@ -1,5 +1,13 @@
 /* Address handles: there is one port to send to, so they only say whether datagrams carry a global route header. */
-#include "softverbs.h"
+#include "base/macros.h"
+#include "device/objects.h"
+#include "object/ah.h"
+#include "object/context.h"
+#include "object/limits.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
 
 SV_API struct ibv_ah *ibv_create_ah(struct ibv_pd *pd, struct ibv_ah_attr *attr)
 {

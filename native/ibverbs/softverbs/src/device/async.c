@@ -1,5 +1,12 @@
 /* Asynchronous events: a pipe per context. A message names its object by index and a check; stale ones are skipped. */
-#include "softverbs.h"
+#include "base/macros.h"
+#include "device/async.h"
+#include "object/context.h"
+#include "object/cq.h"
+#include "object/layout.h"
+#include "object/process.h"
+#include "object/qp.h"
+#include "object/srq.h"
 
 #include <unistd.h>
 

@@ -7,11 +7,14 @@
  * way, moving such pages into a shared mapping at registration, was not taken: it changes what fork, mremap and free
  * do to memory that is not ours.
  */
-#include "softverbs.h"
+#include "device/backing.h"
+#include "object/layout.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>

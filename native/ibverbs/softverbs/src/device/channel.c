@@ -2,9 +2,16 @@
  * Completion channels: a pipe. Its messages name a CQ by index and generation, so one that outlives its CQ is skipped.
  * Peers open the write end through /proc: no thread of ours runs for an event.
  */
-#include "softverbs.h"
+#include "base/macros.h"
+#include "base/pipe.h"
+#include "device/objects.h"
+#include "object/cq.h"
+#include "object/layout.h"
+#include "object/process.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

@@ -1,8 +1,19 @@
 /* Contexts: an open device. The inlines of verbs.h call through the operations that are filled in here. */
+#include "base/macros.h"
+#include "base/pipe.h"
 #include "device/device.h"
-#include "softverbs.h"
+#include "device/mw.h"
+#include "device/objects.h"
+#include "object/context.h"
+#include "object/process.h"
+#include "path/cq.h"
+#include "path/recv.h"
+#include "path/rq.h"
+#include "path/send.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 SV_API struct ibv_context *ibv_open_device(struct ibv_device *device)

@@ -1,9 +1,15 @@
 /* The one device, soft0, and what it says of itself. */
-#include "softverbs.h"
-
-#include <stdio.h>
-#include "model/config.h"
+#include "base/clock.h"
+#include "base/macros.h"
 #include "device/device.h"
+#include "model/config.h"
+#include "object/layout.h"
+#include "object/limits.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #undef ibv_query_port
 

@@ -1,5 +1,7 @@
+/* What the device says of itself. */
 #pragma once
-#include "softverbs.h"
+#include <infiniband/verbs.h>
+
 
 __be64 sv_guid(void);
 struct ibv_device *sv_device(void);

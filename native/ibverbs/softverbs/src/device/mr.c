@@ -3,9 +3,18 @@
  * same number. A key is retired by storing 0 first, and its index returns to use only after every copier that may
  * have seen it is out (quiesce.c); as long as one is not, deregistration says EBUSY and can be tried again.
  */
+#include "base/macros.h"
+#include "device/backing.h"
+#include "device/objects.h"
 #include "model/config.h"
-#include "softverbs.h"
+#include "object/context.h"
+#include "object/layout.h"
+#include "object/mr.h"
+#include "object/process.h"
+#include "peer/quiesce.h"
 
+#include <errno.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #undef ibv_reg_mr

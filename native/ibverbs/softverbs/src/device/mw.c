@@ -4,7 +4,20 @@
  * them (2B). Invalidation waits for copiers: after its completion nothing goes through the window any more.
  * A bind may execute long after its post, so it names its region and its window by their keys, as a device's WQE does.
  */
-#include "softverbs.h"
+#include "base/macros.h"
+#include "device/mw.h"
+#include "device/objects.h"
+#include "object/context.h"
+#include "object/layout.h"
+#include "object/mr.h"
+#include "object/process.h"
+#include "object/qp.h"
+#include "path/send.h"
+#include "peer/peer.h"
+#include "peer/quiesce.h"
+
+#include <errno.h>
+#include <stdlib.h>
 
 struct sv_mw {
 	struct ibv_mw mw;

@@ -1,4 +1,10 @@
-#include "softverbs.h"
+#include "base/macros.h"
+#include "device/objects.h"
+#include "object/context.h"
+#include "object/process.h"
+
+#include <errno.h>
+#include <stdlib.h>
 
 SV_API struct ibv_pd *ibv_alloc_pd(struct ibv_context *context)
 {

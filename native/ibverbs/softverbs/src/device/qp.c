@@ -1,6 +1,27 @@
 /* Queue pairs: creation, destruction, queries. Transitions are in qp_state.c. */
+#include "base/lock.h"
+#include "base/macros.h"
+#include "device/objects.h"
 #include "model/config.h"
-#include "softverbs.h"
+#include "object/context.h"
+#include "object/cq.h"
+#include "object/layout.h"
+#include "object/limits.h"
+#include "object/process.h"
+#include "object/qp.h"
+#include "object/segment.h"
+#include "object/srq.h"
+#include "path/builder.h"
+#include "path/cq.h"
+#include "path/qp_state.h"
+#include "path/rq.h"
+#include "path/send.h"
+#include "path/waiting.h"
+#include "peer/peer.h"
+#include "peer/quiesce.h"
+
+#include <errno.h>
+#include <stdlib.h>
 
 static int check_init(const struct ibv_qp_init_attr_ex *init)
 {

@@ -1,6 +1,25 @@
 /* The QP state machine: legal transitions and the attributes they need or allow, as the specification lists them. */
+#include "base/lock.h"
+#include "base/macros.h"
+#include "device/async.h"
 #include "model/config.h"
-#include "softverbs.h"
+#include "object/cq.h"
+#include "object/layout.h"
+#include "object/limits.h"
+#include "object/process.h"
+#include "object/qp.h"
+#include "path/cq.h"
+#include "path/qp_state.h"
+#include "path/send.h"
+#include "path/ud.h"
+#include "path/waiting.h"
+#include "peer/peer.h"
+#include "peer/quiesce.h"
+#include "peer/remote.h"
+#include "peer/robust.h"
+#include "peer/watch.h"
+
+#include <errno.h>
 
 enum kind { KIND_RC, KIND_UC, KIND_UD, KINDS };
 

@@ -1,5 +1,18 @@
 /* Shared receive queues: a ring that the senders to several QPs consume, under a lock that survives its holder. */
-#include "softverbs.h"
+#include "base/lock.h"
+#include "base/macros.h"
+#include "device/async.h"
+#include "device/objects.h"
+#include "object/context.h"
+#include "object/layout.h"
+#include "object/limits.h"
+#include "object/process.h"
+#include "object/srq.h"
+#include "path/rq.h"
+#include "peer/watch.h"
+
+#include <errno.h>
+#include <stdlib.h>
 
 static int claim_index(struct sv_srq *srq)
 {

@@ -1,5 +1,7 @@
 /* Names of the API's constants, and conversions of rates. */
-#include "softverbs.h"
+#include "base/macros.h"
+
+#include <infiniband/verbs.h>
 
 #define NAME_OF(table, value, otherwise)                                                                               \
 	((unsigned)(value) < sizeof(table) / sizeof((table)[0]) && (table)[value] ? (table)[value] : (otherwise))

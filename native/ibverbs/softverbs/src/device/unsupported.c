@@ -1,5 +1,9 @@
 /* Entry points that this device answers with "no": never a crash, always the proper errno. */
-#include "softverbs.h"
+#include "base/macros.h"
+
+#include <errno.h>
+#include <infiniband/verbs.h>
+#include <stdint.h>
 
 #define NO_POINTER                                                                                                     \
 	errno = EOPNOTSUPP;                                                                                            \

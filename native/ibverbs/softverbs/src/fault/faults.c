@@ -1,6 +1,13 @@
 /* Faults that touch more than the operation at hand: the link, the NIC. */
+#include "base/lock.h"
+#include "device/async.h"
+#include "fault/faults.h"
 #include "model/config.h"
-#include "softverbs.h"
+#include "object/context.h"
+#include "object/layout.h"
+#include "object/process.h"
+#include "object/qp.h"
+#include "path/qp_state.h"
 
 void sv_qps_update_direct(void)
 {

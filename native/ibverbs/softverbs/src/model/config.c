@@ -1,7 +1,11 @@
+#include "base/macros.h"
+#include "fault/faults.h"
 #include "model/config.h"
-#include "softverbs.h"
 
+#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 struct sv_config sv_config;

@@ -16,8 +16,12 @@
  * may overtake: one that is not fenced, over READs and atomics only. Nothing runs before the first poll or the helper's
  * next look, so a buffer that is reused too early shows. Completions stay in order.
  */
+#include "base/clock.h"
 #include "model/config.h"
 #include "model/delay.h"
+#include "object/pending.h"
+#include "object/qp.h"
+#include "peer/peer.h"
 
 static _Atomic uint64_t transmit_free_ns;
 

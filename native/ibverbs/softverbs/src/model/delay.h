@@ -1,5 +1,11 @@
+/* Operations that do not execute in their post. */
 #pragma once
-#include "softverbs.h"
+#include <infiniband/verbs.h>
+#include <stdint.h>
+
+struct sv_pending;
+struct sv_qp;
+
 
 /* Decide when this operation, just queued, is to happen. */
 void sv_delay_start(struct sv_qp *qp, struct sv_pending *p);

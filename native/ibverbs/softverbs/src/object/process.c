@@ -5,11 +5,20 @@
  * accepts and closes it. Of a pipe that is never written to the process has the only writing end: it hangs up when
  * the process dies, execs or closes the device, and costs it nothing for each peer that watches.
  */
+#include "base/barrier.h"
+#include "base/lock.h"
+#include "base/pipe.h"
 #include "model/config.h"
-#include "softverbs.h"
+#include "object/layout.h"
+#include "object/process.h"
+#include "object/segment.h"
+#include "peer/peer.h"
+#include "peer/watch.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/socket.h>

@@ -1,7 +1,10 @@
 /* Ring memory in our control segment: first fit over a list of free extents, page by page. */
-#include "softverbs.h"
+#include "object/layout.h"
+#include "object/process.h"
+#include "object/segment.h"
 
 #include <fcntl.h>
+#include <stdlib.h>
 #include <sys/mman.h>
 
 #define PAGE 4096ull

@@ -2,7 +2,14 @@
  * ibv_wr_*: work requests built by calls. They are gathered as a list of plain WRs, with the elements and inline bytes
  * aside, and posted by ibv_wr_complete, all or none. The send lock is held from start to complete or abort.
  */
-#include "softverbs.h"
+#include "base/lock.h"
+#include "base/macros.h"
+#include "object/qp.h"
+#include "path/builder.h"
+#include "path/send.h"
+
+#include <errno.h>
+#include <stdlib.h>
 
 struct built {
 	struct ibv_send_wr wr;

@@ -5,8 +5,25 @@
  * being an atomic operation it also orders the record before the sender's look at `armed` (and arming, an exchange,
  * comes before the program's last poll): one of the two always notices.
  */
-#include "softverbs.h"
+#include "base/clock.h"
+#include "base/copy.h"
+#include "base/lock.h"
+#include "base/macros.h"
+#include "device/async.h"
+#include "device/objects.h"
+#include "object/cq.h"
+#include "object/layout.h"
+#include "object/limits.h"
+#include "object/process.h"
+#include "object/qp.h"
+#include "object/srq.h"
+#include "path/cq.h"
+#include "path/send.h"
+#include "path/waiting.h"
+#include "peer/watch.h"
 
+#include <errno.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 static bool arm_matches(uint32_t armed, bool solicited)

@@ -1,6 +1,12 @@
 /* Extended completion queues: one completion at a time, its fields read on demand. */
-#include "softverbs.h"
+#include "base/clock.h"
+#include "base/lock.h"
+#include "base/macros.h"
+#include "device/objects.h"
+#include "object/cq.h"
+#include "path/cq.h"
 
+#include <errno.h>
 #include <time.h>
 
 struct ibv_cq_ex *sv_create_cq_ex(struct ibv_context *context, struct ibv_cq_init_attr_ex *attr);

@@ -2,9 +2,21 @@
  * Executing one send work request, now, in the initiator. Returns a completion status or a reason to wait.
  * Checks come in the order of the specification: what is wrong on our side first, then the peer's.
  */
+#include "base/copy.h"
+#include "base/macros.h"
 #include "model/config.h"
+#include "object/layout.h"
+#include "object/limits.h"
+#include "object/mr.h"
+#include "object/qp.h"
 #include "path/execute.h"
+#include "path/recv.h"
+#include "path/send.h"
+#include "peer/peer.h"
+#include "peer/remote.h"
+#include "peer/robust.h"
 
+#include <errno.h>
 #include <sys/uio.h>
 #include <time.h>
 

@@ -1,7 +1,22 @@
 /* The inner parts of executing a work request, inlined into it. */
 #pragma once
+#include <infiniband/verbs.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "base/copy.h"
-#include "softverbs.h"
+#include "base/macros.h"
+#include "object/limits.h"
+#include "object/layout.h"
+#include "object/mr.h"
+#include "object/process.h"
+#include "object/qp.h"
+#include "peer/remote.h"
+
+int sv_execute(struct sv_qp *qp, const struct ibv_send_wr *wr, uint32_t *bytes);
+/* Our request put the peer's QP into error. */
+void sv_peer_fault(struct sv_qp *qp, enum sv_fault fault);
 
 int sv_remote_vm_write(struct sv_qp *qp, uint64_t addr, const void *from, uint64_t bytes);
 int sv_remote_unmapped(struct sv_qp *qp);

@@ -3,7 +3,26 @@
  * copies the message into the receiver's buffers (through the receiver's own lkeys, checked as the receiver's device
  * would), and publishes a record. No thread of the receiver runs.
  */
+#include "base/lock.h"
+#include "base/macros.h"
+#include "device/mw.h"
+#include "object/ah.h"
+#include "object/cq.h"
+#include "object/layout.h"
+#include "object/limits.h"
+#include "object/link.h"
+#include "object/process.h"
+#include "object/qp.h"
+#include "object/segment.h"
+#include "path/cq.h"
 #include "path/execute.h"
+#include "path/recv.h"
+#include "path/rq.h"
+#include "peer/peer.h"
+#include "peer/remote.h"
+#include "peer/robust.h"
+
+#include <errno.h>
 
 int sv_post_recv(struct ibv_qp *ibqp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
 {

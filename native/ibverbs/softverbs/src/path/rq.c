@@ -1,5 +1,12 @@
 /* Receive queues, of QPs and SRQs: rings in our segment that senders read. */
-#include "softverbs.h"
+#include "object/layout.h"
+#include "object/process.h"
+#include "object/segment.h"
+#include "object/srq.h"
+#include "path/rq.h"
+
+#include <errno.h>
+#include <string.h>
 
 static uint32_t power_of_two(uint32_t n)
 {

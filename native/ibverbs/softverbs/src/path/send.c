@@ -3,9 +3,30 @@
  * receiver has posted no receive, the peer is not ready) is copied into the send queue and retried: by polls of the
  * CQ, by further posts, and by the helper thread, which the receiver wakes.
  */
+#include "base/barrier.h"
+#include "base/clock.h"
+#include "base/lock.h"
+#include "base/macros.h"
+#include "device/mw.h"
 #include "model/config.h"
 #include "model/delay.h"
+#include "object/ah.h"
+#include "object/cq.h"
+#include "object/layout.h"
+#include "object/pending.h"
+#include "object/qp.h"
+#include "path/cq.h"
 #include "path/execute.h"
+#include "path/qp_state.h"
+#include "path/recv.h"
+#include "path/send.h"
+#include "path/ud.h"
+#include "path/waiting.h"
+#include "peer/peer.h"
+#include "peer/watch.h"
+
+#include <errno.h>
+#include <stdlib.h>
 
 #define KNOWN_FLAGS (IBV_SEND_FENCE | IBV_SEND_SIGNALED | IBV_SEND_SOLICITED | IBV_SEND_INLINE)
 

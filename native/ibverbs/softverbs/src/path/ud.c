@@ -2,9 +2,20 @@
  * Datagrams. A UD QP may send to any QP of any process: it keeps links to the few it talked to last. What cannot be
  * delivered (no such QP, another Q_Key, no receive) is lost without a word, as on a wire.
  */
+#include "object/ah.h"
+#include "object/layout.h"
+#include "object/limits.h"
+#include "object/link.h"
+#include "object/process.h"
+#include "object/qp.h"
 #include "path/execute.h"
+#include "path/recv.h"
+#include "path/ud.h"
+#include "peer/peer.h"
+#include "peer/remote.h"
 
 #include <arpa/inet.h>
+#include <stdlib.h>
 
 static void drop_link(struct sv_link *link)
 {

@@ -1,5 +1,10 @@
 /* The QPs that wait for something: a list, so that neither a poll nor the helper looks at all QPs to find them. */
-#include "softverbs.h"
+#include "base/macros.h"
+#include "object/cq.h"
+#include "object/process.h"
+#include "object/qp.h"
+#include "path/waiting.h"
+#include "peer/watch.h"
 
 static void append(struct sv_qp *qp)
 {

@@ -5,13 +5,20 @@
  * process when the pid is reused, and finding the segment of that slot and the pipe that it names in there shows that
  * the pid was the right one. The kernel lets only processes of the same user through (ptrace access), and we check too.
  */
-#include "softverbs.h"
+#include "object/layout.h"
+#include "object/process.h"
+#include "peer/peer.h"
+#include "peer/watch.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

@@ -7,8 +7,16 @@
  * They are only for those who can hold what is retired: a key of a protection domain is used by QPs of that domain, a
  * QP by its peer. No lock is held meanwhile, and the process lock only to look at a QP, which it keeps alive.
  */
-#include "softverbs.h"
+#include "base/barrier.h"
+#include "base/clock.h"
+#include "object/layout.h"
+#include "object/process.h"
+#include "object/qp.h"
+#include "peer/peer.h"
+#include "peer/quiesce.h"
+#include "peer/robust.h"
 
+#include <errno.h>
 #include <sched.h>
 #include <time.h>
 

@@ -3,10 +3,15 @@
  * its own), of what an rkey means. An entry is valid while the key in the peer's table is still the same; that load
  * is all an operation shares with the owner. The file mappings behind it are shared by all QPs to the peer.
  */
-#include "softverbs.h"
+#include "object/layout.h"
+#include "object/link.h"
+#include "object/qp.h"
+#include "peer/peer.h"
+#include "peer/remote.h"
 
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -3,8 +3,14 @@
  * slot. A waiter that has waited for a while looks whether that process still lives, and takes the lock from a dead
  * one, and gives up on one that is stopped. What the lock protects must therefore be consistent at every step.
  */
-#include "softverbs.h"
+#include "base/clock.h"
+#include "object/layout.h"
+#include "object/process.h"
+#include "peer/peer.h"
+#include "peer/quiesce.h"
+#include "peer/robust.h"
 
+#include <errno.h>
 #include <sched.h>
 
 static uint64_t my_name(void)

@@ -4,13 +4,27 @@
  * of our QPs into error, a region of a peer is gone, or sends wait (then it looks again every millisecond, and sooner
  * when it is woken).
  */
+#include "base/clock.h"
+#include "base/lock.h"
 #include "model/config.h"
-#include "model/delay.h"
-#include "softverbs.h"
+#include "object/cq.h"
+#include "object/layout.h"
+#include "object/process.h"
+#include "object/qp.h"
+#include "path/cq.h"
+#include "path/qp_state.h"
+#include "path/rq.h"
+#include "path/send.h"
+#include "path/waiting.h"
+#include "peer/peer.h"
+#include "peer/remote.h"
+#include "peer/watch.h"
 
+#include <errno.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/epoll.h>
+#include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
