@@ -1,7 +1,6 @@
-/* Asynchronous events: a pipe per context. A message names its object by index and a check; stale ones are skipped. */
+/* Asynchronous events, as a program gets and acknowledges them. Messages that are stale are skipped. */
 #include "base/macros.h"
-#include "device/async.h"
-#include "object/context.h"
+#include "object/async.h"
 #include "object/cq.h"
 #include "object/layout.h"
 #include "object/process.h"
@@ -10,22 +9,7 @@
 
 #include <unistd.h>
 
-struct message {
-	uint32_t type;
-	uint32_t index; /* of the QP, CQ or SRQ; the port */
-	uint32_t check; /* QP number, CQ event, SRQ handle */
-};
-
-void sv_async_raise(struct ibv_context *context, enum ibv_event_type type, uint32_t index, uint32_t check)
-{
-	struct message message = {type, index, check};
-
-	if (write(sv_context(context)->async_write, &message, sizeof(message)) < 0) {
-		/* full: nobody reads this context's events */
-	}
-}
-
-static bool fill(struct ibv_async_event *event, const struct message *m)
+static bool fill(struct ibv_async_event *event, const struct sv_async_message *m)
 {
 	struct sv_qp *qp;
 	struct sv_cq *cq;
@@ -69,7 +53,7 @@ static bool fill(struct ibv_async_event *event, const struct message *m)
 SV_API int ibv_get_async_event(struct ibv_context *context, struct ibv_async_event *event)
 {
 	for (;;) {
-		struct message message;
+		struct sv_async_message message;
 
 		if (read(context->async_fd, &message, sizeof(message)) != sizeof(message))
 			return -1;

@@ -3,6 +3,7 @@
 #include "base/macros.h"
 #include "device/device.h"
 #include "model/config.h"
+#include "object/gid.h"
 #include "object/layout.h"
 #include "object/limits.h"
 
@@ -21,17 +22,6 @@ static struct ibv_device device = {
     .dev_path = "",
     .ibdev_path = "",
 };
-
-/* Locally administered, the same in every process: it is one device. "softve" in ASCII. */
-static const uint8_t guid[8] = {0x02, 0x73, 0x6f, 0xff, 0xfe, 0x66, 0x74, 0x76};
-
-__be64 sv_guid(void)
-{
-	__be64 value;
-
-	memcpy(&value, guid, sizeof(value));
-	return value;
-}
 
 SV_API struct ibv_device **ibv_get_device_list(int *count)
 {
@@ -180,20 +170,6 @@ SV_API int ibv_query_port(struct ibv_context *context, uint8_t port, struct _com
 			     offsetof(struct ibv_port_attr, port_cap_flags2));
 }
 
-static void fill_gid(uint32_t index, union ibv_gid *gid)
-{
-	memset(gid, 0, sizeof(*gid));
-	if (index == 0) {
-		gid->raw[0] = 0xfe;
-		gid->raw[1] = 0x80;
-		memcpy(gid->raw + 8, guid, sizeof(guid));
-	} else { /* ::ffff:127.0.0.1 */
-		gid->raw[10] = gid->raw[11] = 0xff;
-		gid->raw[12] = 127;
-		gid->raw[15] = 1;
-	}
-}
-
 SV_API int ibv_query_gid(struct ibv_context *context, uint8_t port, int index, union ibv_gid *gid)
 {
 	(void)context;
@@ -201,7 +177,7 @@ SV_API int ibv_query_gid(struct ibv_context *context, uint8_t port, int index, u
 		errno = EINVAL;
 		return -1;
 	}
-	fill_gid((uint32_t)index, gid);
+	sv_gid((uint32_t)index, gid);
 	return 0;
 }
 
@@ -226,7 +202,7 @@ SV_API int _ibv_query_gid_ex(struct ibv_context *context, uint32_t port, uint32_
 		return EOPNOTSUPP;
 	if (port != 1 || index >= SV_GIDS)
 		return EINVAL;
-	fill_gid(index, &full.gid);
+	sv_gid(index, &full.gid);
 	memcpy(entry, &full, size < sizeof(full) ? size : sizeof(full));
 	return 0;
 }

@@ -1,8 +1,8 @@
 /* The QP state machine: legal transitions and the attributes they need or allow, as the specification lists them. */
 #include "base/lock.h"
 #include "base/macros.h"
-#include "device/async.h"
 #include "model/config.h"
+#include "object/async.h"
 #include "object/cq.h"
 #include "object/layout.h"
 #include "object/limits.h"

@@ -1,8 +1,8 @@
 /* Faults that touch more than the operation at hand: the link, the NIC. */
 #include "base/lock.h"
-#include "device/async.h"
 #include "fault/faults.h"
 #include "model/config.h"
+#include "object/async.h"
 #include "object/context.h"
 #include "object/layout.h"
 #include "object/process.h"

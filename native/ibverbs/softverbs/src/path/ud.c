@@ -3,6 +3,7 @@
  * delivered (no such QP, another Q_Key, no receive) is lost without a word, as on a wire.
  */
 #include "object/ah.h"
+#include "object/gid.h"
 #include "object/layout.h"
 #include "object/limits.h"
 #include "object/link.h"
@@ -76,7 +77,7 @@ static void fill(struct datagram *d, const struct ibv_send_wr *wr, uint32_t byte
 		d->grh.next_hdr = 0x1b;
 		d->grh.hop_limit = attr->grh.hop_limit;
 		d->grh.dgid = attr->grh.dgid;
-		ibv_query_gid(NULL, 1, attr->grh.sgid_index, &d->grh.sgid);
+		sv_gid(attr->grh.sgid_index, &d->grh.sgid); /* ibv_create_ah checked it */
 	}
 	for (int i = 0; i < wr->num_sge; i++) {
 		const void *from = wr->send_flags & IBV_SEND_INLINE ? (const void *)(uintptr_t)wr->sg_list[i].addr

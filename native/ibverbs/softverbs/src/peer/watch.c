@@ -57,14 +57,6 @@ static _Atomic bool stopping;
 static _Atomic bool wake_written;
 static int epoll_fd = -1;
 
-uint64_t sv_now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000ull + (uint64_t)now.tv_nsec;
-}
-
 /* Under the process lock, so that no QP goes away meanwhile. False: it is taken; look again. */
 static bool look_at_qp(struct sv_qp *qp, bool bereaved, bool sweep)
 {
