@@ -4,6 +4,7 @@
 #include "device/device.h"
 #include "device/mw.h"
 #include "device/objects.h"
+#include "device/open.h"
 #include "object/context.h"
 #include "object/process.h"
 #include "path/cq.h"

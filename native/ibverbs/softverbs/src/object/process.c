@@ -8,12 +8,9 @@
 #include "base/barrier.h"
 #include "base/lock.h"
 #include "base/pipe.h"
-#include "model/config.h"
 #include "object/layout.h"
 #include "object/process.h"
 #include "object/segment.h"
-#include "peer/peer.h"
-#include "peer/watch.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -25,9 +22,6 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
-
-/* Whether the process has the device open: the first to open it creates all this, the last to close it releases it. */
-static pthread_mutex_t opening = PTHREAD_MUTEX_INITIALIZER;
 
 struct sv_process sv_process = {.lock = PTHREAD_MUTEX_INITIALIZER, .keys_lock = PTHREAD_MUTEX_INITIALIZER, .waiting_lock = PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP};
 
@@ -137,7 +131,7 @@ static void close_descriptors(void)
 	no_descriptors();
 }
 
-static void release(void)
+void sv_process_release(void)
 {
 	sv_segment_destroy();
 	close_descriptors();
@@ -159,7 +153,7 @@ static int create_life(void)
 	return 0;
 }
 
-static int create(void)
+int sv_process_create(void)
 {
 	uint64_t ino;
 	int wake[2] = {-1, -1};
@@ -200,52 +194,15 @@ static int create(void)
 		}
 	}
 	if (error)
-		release();
+		sv_process_release();
 	return error;
 }
 
-/* The child of a fork has none of our mappings (MADV_DONTFORK); what remains of the parent must not keep its name
- * alive. */
-static void after_fork_in_child(void)
+void sv_process_forget(void)
 {
-	if (sv_process.opens == 0)
-		return;
 	close_descriptors();
-	sv_peers_after_fork();
-	sv_watch_after_fork();
 	memset(&sv_process, 0, sizeof(sv_process));
-	pthread_mutex_init(&opening, NULL);
 	pthread_mutex_init(&sv_process.lock, NULL);
 	pthread_mutex_init(&sv_process.keys_lock, NULL);
 	sv_mutex_init(&sv_process.waiting_lock);
-}
-
-int sv_process_open(void)
-{
-	static bool fork_handler;
-	int error = 0;
-
-	pthread_mutex_lock(&opening);
-	if (!fork_handler) {
-		fork_handler = true;
-		pthread_atfork(NULL, NULL, after_fork_in_child);
-	}
-	if (sv_process.opens == 0 && (error = sv_config_load()) == 0)
-		error = create();
-	if (!error)
-		sv_process.opens++;
-	pthread_mutex_unlock(&opening);
-	return error;
-}
-
-void sv_process_close(void)
-{
-	pthread_mutex_lock(&opening);
-	if (--sv_process.opens == 0) {
-		/* not under the process lock, which the helper takes; nobody opens the device again meanwhile */
-		sv_watch_stop();
-		release();
-		sv_model_report();
-	}
-	pthread_mutex_unlock(&opening);
 }

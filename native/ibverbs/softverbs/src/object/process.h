@@ -48,8 +48,11 @@ struct sv_process {
 
 extern struct sv_process sv_process;
 
-int sv_process_open(void); /* 0 or errno */
-void sv_process_close(void);
+/* The slot, the segment and the pipes, for who opens the device; 0 or errno. */
+int sv_process_create(void);
+void sv_process_release(void);
+/* After a fork: all of it is the parent's. */
+void sv_process_forget(void);
 void sv_socket_name(uint32_t slot, struct sockaddr_un *name, unsigned *length);
 
 static inline uint32_t sv_qpn_slot(uint32_t qpn)
