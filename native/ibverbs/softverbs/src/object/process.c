@@ -189,7 +189,7 @@ int sv_process_create(void)
 		sv_process.wake_read = wake[0];
 		sv_process.wake_write = wake[1];
 		if ((error = create_segment()) == 0) {
-			sv_segment_init();
+			sv_segment_init(sv_process.segment_fd);
 			error = publish();
 		}
 	}

@@ -16,7 +16,6 @@ struct sv_cq;
 struct sv_srq;
 struct sv_mr;
 struct sv_context;
-struct sv_extent;
 
 struct sv_process {
 	pthread_mutex_t lock;
@@ -43,7 +42,6 @@ struct sv_process {
 	pthread_mutex_t waiting_lock;
 	struct sv_qp *waiting, **end_waiting;
 	struct sv_context *contexts;
-	struct sv_extent *free_extents;
 };
 
 extern struct sv_process sv_process;

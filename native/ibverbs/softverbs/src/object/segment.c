@@ -1,6 +1,5 @@
 /* Ring memory in our control segment: first fit over a list of free extents, page by page. */
 #include "object/layout.h"
-#include "object/process.h"
 #include "object/segment.h"
 
 #include <fcntl.h>
@@ -9,10 +8,13 @@
 
 #define PAGE 4096ull
 
-struct sv_extent {
-	struct sv_extent *next;
+struct extent {
+	struct extent *next;
 	uint64_t offset, bytes;
 };
+
+static int segment_fd;
+static struct extent *free_extents;
 
 static uint64_t round_up(uint64_t bytes)
 {
@@ -21,7 +23,7 @@ static uint64_t round_up(uint64_t bytes)
 
 static void add(uint64_t offset, uint64_t bytes)
 {
-	struct sv_extent **at = &sv_process.free_extents;
+	struct extent **at = &free_extents;
 
 	while (*at && (*at)->offset < offset)
 		at = &(*at)->next;
@@ -30,15 +32,15 @@ static void add(uint64_t offset, uint64_t bytes)
 		(*at)->offset = offset;
 		(*at)->bytes += bytes;
 	} else {
-		struct sv_extent *extent = malloc(sizeof(*extent));
+		struct extent *extent = malloc(sizeof(*extent));
 
 		if (!extent)
 			return; /* the pages are given back all the same; only their addresses are lost */
-		*extent = (struct sv_extent){*at, offset, bytes};
+		*extent = (struct extent){*at, offset, bytes};
 		*at = extent;
 	}
-	for (struct sv_extent *e = sv_process.free_extents; e && e->next;) {
-		struct sv_extent *next = e->next;
+	for (struct extent *e = free_extents; e && e->next;) {
+		struct extent *next = e->next;
 
 		if (e->offset + e->bytes != next->offset) {
 			e = next;
@@ -50,21 +52,22 @@ static void add(uint64_t offset, uint64_t bytes)
 	}
 }
 
-void sv_segment_init(void)
+void sv_segment_init(int fd)
 {
 	uint64_t start = round_up(offsetof(struct sv_segment, rings));
 
-	sv_process.free_extents = NULL;
+	segment_fd = fd;
+	free_extents = NULL;
 	add(start, SV_SEGMENT_SIZE - start);
 }
 
 void sv_segment_destroy(void)
 {
-	while (sv_process.free_extents) {
-		struct sv_extent *next = sv_process.free_extents->next;
+	while (free_extents) {
+		struct extent *next = free_extents->next;
 
-		free(sv_process.free_extents);
-		sv_process.free_extents = next;
+		free(free_extents);
+		free_extents = next;
 	}
 }
 
@@ -72,8 +75,8 @@ uint64_t sv_segment_alloc(size_t bytes)
 {
 	uint64_t need = round_up(bytes);
 
-	for (struct sv_extent **at = &sv_process.free_extents; *at; at = &(*at)->next) {
-		struct sv_extent *extent = *at;
+	for (struct extent **at = &free_extents; *at; at = &(*at)->next) {
+		struct extent *extent = *at;
 
 		if (extent->bytes < need)
 			continue;
@@ -95,7 +98,7 @@ void sv_segment_free(uint64_t offset, size_t bytes)
 	if (!offset)
 		return;
 	/* give the pages back, and hand them out zeroed the next time */
-	fallocate(sv_process.segment_fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)offset,
+	fallocate(segment_fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)offset,
 		  (off_t)round_up(bytes));
 	add(offset, round_up(bytes));
 }
