@@ -1,5 +1,6 @@
 /* The device in this process: what is made when it is first opened, and goes when it is last closed, or is lost in a fork. */
 #include "device/open.h"
+#include "fault/settings.h"
 #include "model/config.h"
 #include "object/process.h"
 #include "peer/peer.h"

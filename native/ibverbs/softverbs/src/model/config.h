@@ -37,8 +37,9 @@ struct sv_config {
 
 extern struct sv_config sv_config;
 
-/* Read SOFTVERBS; 0 or errno, with a message on stderr. */
-int sv_config_load(void);
+/* A NIC whose constants are known; 0 or errno. */
+int sv_model_preset(const char *name);
+void sv_random_seed(uint64_t seed);
 /* A number in [0, bound), from the seed. */
 uint64_t sv_random(uint64_t bound);
 bool sv_chance(uint32_t ppm);
