@@ -3,6 +3,7 @@
 #include "fault/settings.h"
 #include "model/config.h"
 #include "object/process.h"
+#include "path/helper.h"
 #include "peer/peer.h"
 #include "peer/watch.h"
 
@@ -31,8 +32,10 @@ int sv_process_open(void)
 		fork_handler = true;
 		pthread_atfork(NULL, NULL, after_fork_in_child);
 	}
-	if (sv_process.opens == 0 && (error = sv_config_load()) == 0)
+	if (sv_process.opens == 0 && (error = sv_config_load()) == 0) {
+		sv_watch_init(sv_helper);
 		error = sv_process_create();
+	}
 	if (!error)
 		sv_process.opens++;
 	pthread_mutex_unlock(&opening);

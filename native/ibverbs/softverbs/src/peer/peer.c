@@ -5,6 +5,7 @@
  * process when the pid is reused, and finding the segment of that slot and the pipe that it names in there shows that
  * the pid was the right one. The kernel lets only processes of the same user through (ptrace access), and we check too.
  */
+#include "base/clock.h"
 #include "object/layout.h"
 #include "object/process.h"
 #include "peer/peer.h"
@@ -364,4 +365,14 @@ void sv_peer_wake(struct sv_peer *peer)
 	struct sv_header *header = &peer->segment->header;
 
 	sv_peer_ring(peer, header->wake_fd, header->wake_ino, "w", 1);
+}
+
+/* How long a peer that is stopped is waited for... */
+#define STOPPED_NS 100000000ull
+/* ...and anyone else, who gets no core, or copies gigabytes. */
+#define SLOW_NS 2000000000ull
+
+bool sv_patience(uint64_t since_ns, bool stopped)
+{
+	return sv_now_ns() - since_ns < (stopped ? STOPPED_NS : SLOW_NS);
 }

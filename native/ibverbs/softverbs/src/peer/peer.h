@@ -61,3 +61,6 @@ bool sv_peers_sweep(void);
 void sv_peer_ring(struct sv_peer *peer, uint32_t fd, uint64_t ino, const void *message, size_t bytes);
 void sv_peer_wake(struct sv_peer *peer);
 void sv_peers_after_fork(void);
+
+/* Is it too early to give up on somebody, waited for since then, who is stopped or only slow? */
+bool sv_patience(uint64_t since_ns, bool stopped);

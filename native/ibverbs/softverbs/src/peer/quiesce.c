@@ -20,22 +20,12 @@
 #include <sched.h>
 #include <time.h>
 
-/* How long a peer that is stopped is waited for... */
-#define STOPPED_NS 100000000ull
-/* ...and anyone else, who gets no core, or copies gigabytes. */
-#define SLOW_NS 2000000000ull
-
 /* A copier in the middle of something. */
 struct watched {
 	uint32_t index; /* of the QP */
 	uint32_t hazard; /* odd if it must move on */
 	uint32_t busy;
 };
-
-bool sv_patience(uint64_t since_ns, bool stopped)
-{
-	return sv_now_ns() - since_ns < (stopped ? STOPPED_NS : SLOW_NS);
-}
 
 static void pause_a_while(unsigned round)
 {

@@ -7,7 +7,6 @@
 #include "object/layout.h"
 #include "object/process.h"
 #include "peer/peer.h"
-#include "peer/quiesce.h"
 #include "peer/robust.h"
 
 #include <errno.h>

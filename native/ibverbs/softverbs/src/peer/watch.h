@@ -1,11 +1,20 @@
-/* The helper thread. */
+/* What wakes the helper thread, and starts and stops it. */
 #pragma once
+#include <stdatomic.h>
+#include <stdbool.h>
 
 struct sv_peer;
 
+/* What the thread is to do: until it is stopping, wait and see to what woke it. */
+void sv_watch_init(void *(*body)(void *));
+extern _Atomic bool sv_watch_stopping;
+/* Until something happens, or so long; -1: for ever. Whether something did. For the helper alone. */
+bool sv_watch_wait(int timeout_ms);
+
 int sv_watch_start(void); /* 0 or errno; idempotent */
+void sv_watch_stop(void);
+/* Wake it. */
+void sv_watch_wake(void);
 void sv_watch_add(struct sv_peer *peer);
 void sv_watch_remove(struct sv_peer *peer);
-void sv_watch_stop(void);
-void sv_watch_wake(void);
 void sv_watch_after_fork(void);
