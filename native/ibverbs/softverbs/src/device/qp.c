@@ -1,4 +1,4 @@
-/* Queue pairs: creation, destruction, queries. Transitions are in qp_state.c. */
+/* Queue pairs: creation, destruction, queries. Transitions are in qp_modify.c. */
 #include "base/lock.h"
 #include "base/macros.h"
 #include "device/objects.h"
@@ -17,6 +17,7 @@
 #include "path/rq.h"
 #include "path/send.h"
 #include "path/waiting.h"
+#include "peer/link.h"
 #include "peer/peer.h"
 #include "peer/quiesce.h"
 

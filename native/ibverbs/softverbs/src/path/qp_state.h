@@ -14,5 +14,3 @@ void sv_qp_update_direct(struct sv_qp *qp);
 void sv_qp_publish_state(struct sv_qp *qp);
 /* Nobody's requests are taken from here on, whatever the published state says for a moment more. */
 void sv_qp_shut(struct sv_qp *qp);
-bool sv_qp_connect(struct sv_qp *qp);
-void sv_qp_disconnect(struct sv_qp *qp);

@@ -22,6 +22,7 @@
 #include "path/send.h"
 #include "path/ud.h"
 #include "path/waiting.h"
+#include "peer/link.h"
 #include "peer/peer.h"
 #include "peer/watch.h"
 

@@ -7,55 +7,13 @@
 #include "object/layout.h"
 #include "object/limits.h"
 #include "object/link.h"
-#include "object/process.h"
 #include "object/qp.h"
 #include "path/execute.h"
 #include "path/recv.h"
 #include "path/ud.h"
-#include "peer/peer.h"
-#include "peer/remote.h"
+#include "peer/link.h"
 
 #include <arpa/inet.h>
-#include <stdlib.h>
-
-static void drop_link(struct sv_link *link)
-{
-	sv_remote_drop_all(link);
-	if (link->peer)
-		sv_peer_put(link->peer);
-	memset(link, 0, sizeof(*link));
-}
-
-void sv_ud_disconnect(struct sv_qp *qp)
-{
-	for (int i = 0; qp->ud_links && i < SV_UD_LINKS; i++)
-		drop_link(&qp->ud_links[i]);
-	free(qp->ud_links);
-	qp->ud_links = NULL;
-	memset(&qp->link, 0, sizeof(qp->link));
-}
-
-static struct sv_link *link_to(struct sv_qp *qp, uint32_t qpn)
-{
-	if (!qp->ud_links && !(qp->ud_links = calloc(SV_UD_LINKS, sizeof(*qp->ud_links))))
-		return NULL;
-	struct sv_link *link = &qp->ud_links[(qpn ^ qpn >> 12) % SV_UD_LINKS];
-
-	if (link->qpn == qpn && link->peer && !atomic_load_explicit(&link->peer->dead, memory_order_relaxed))
-		return link;
-	drop_link(link);
-	link->peer = sv_peer_get(sv_qpn_slot(qpn));
-	link->remotes = sv_remotes_create();
-	if (!link->peer || !link->remotes) {
-		free(link->remotes);
-		link->remotes = NULL;
-		drop_link(link);
-		return NULL;
-	}
-	link->qpn = qpn;
-	link->remote_entry = &link->peer->segment->qps[sv_qpn_index(qpn)];
-	return link;
-}
 
 /* What arrives: 40 bytes that are a route header if there is one, then the payload. */
 struct datagram {
@@ -112,7 +70,7 @@ int sv_execute_ud(struct sv_qp *qp, const struct ibv_send_wr *wr, uint32_t *byte
 		return status;
 	if (total > SV_UD_MTU)
 		return IBV_WC_LOC_LEN_ERR;
-	struct sv_link *link = link_to(qp, wr->wr.ud.remote_qpn);
+	struct sv_link *link = sv_ud_link(qp, wr->wr.ud.remote_qpn);
 
 	if (!link)
 		return IBV_WC_SUCCESS;

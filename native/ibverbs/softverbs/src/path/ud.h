@@ -7,4 +7,3 @@ struct sv_qp;
 
 /* As sv_execute for UD, where what goes wrong at the other end is never heard of. */
 int sv_execute_ud(struct sv_qp *qp, const struct ibv_send_wr *wr, uint32_t *bytes);
-void sv_ud_disconnect(struct sv_qp *qp);

@@ -1,0 +1,13 @@
+/* Whom a queue pair talks to. Under its send lock. */
+#pragma once
+#include <stdbool.h>
+#include <stdint.h>
+
+struct sv_link;
+struct sv_qp;
+
+/* To the peer that its attributes name; false with errno. */
+bool sv_qp_connect(struct sv_qp *qp);
+void sv_qp_disconnect(struct sv_qp *qp);
+/* For a datagram; NULL: nobody is there. */
+struct sv_link *sv_ud_link(struct sv_qp *qp, uint32_t qpn);
