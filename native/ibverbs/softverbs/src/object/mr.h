@@ -1,4 +1,4 @@
-/* Memory regions, as their process knows them; for peers a region is its entry in the segment. */
+/* Memory regions, and windows, as their process knows them; for peers each is its entry in the segment. */
 #pragma once
 #include <infiniband/verbs.h>
 #include <stdatomic.h>
@@ -6,8 +6,6 @@
 #include "base/macros.h"
 #include "object/layout.h"
 #include "object/process.h"
-
-struct sv_mw;
 
 struct sv_mr {
 	struct ibv_mr mr;
@@ -31,3 +29,12 @@ static inline struct sv_mr_entry *sv_mr_local(uint32_t lkey, uint32_t pd, uint64
 		return NULL;
 	return entry;
 }
+
+/* A memory window. */
+struct sv_mw {
+	struct ibv_mw mw;
+	struct sv_mr slot; /* its place in the region table */
+	struct sv_mr *region;
+	uint32_t leaving; /* the key that is being invalidated, as soon as this copier is out */
+	uint32_t copier;
+};

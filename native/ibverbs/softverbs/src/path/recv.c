@@ -5,7 +5,6 @@
  */
 #include "base/lock.h"
 #include "base/macros.h"
-#include "device/mw.h"
 #include "object/ah.h"
 #include "object/cq.h"
 #include "object/layout.h"
@@ -18,6 +17,7 @@
 #include "path/execute.h"
 #include "path/recv.h"
 #include "path/rq.h"
+#include "path/window.h"
 #include "peer/peer.h"
 #include "peer/remote.h"
 #include "peer/robust.h"
