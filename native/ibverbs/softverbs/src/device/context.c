@@ -7,7 +7,7 @@
 #include "device/open.h"
 #include "object/context.h"
 #include "object/process.h"
-#include "path/cq.h"
+#include "path/poll.h"
 #include "path/recv.h"
 #include "path/rq.h"
 #include "path/send.h"

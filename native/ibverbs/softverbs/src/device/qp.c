@@ -12,7 +12,7 @@
 #include "object/segment.h"
 #include "object/srq.h"
 #include "path/builder.h"
-#include "path/cq.h"
+#include "path/completion.h"
 #include "path/qp_state.h"
 #include "path/rq.h"
 #include "path/send.h"

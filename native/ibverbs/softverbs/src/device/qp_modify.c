@@ -7,7 +7,7 @@
 #include "object/limits.h"
 #include "object/process.h"
 #include "object/qp.h"
-#include "path/cq.h"
+#include "path/completion.h"
 #include "path/qp_state.h"
 #include "path/send.h"
 #include "peer/link.h"

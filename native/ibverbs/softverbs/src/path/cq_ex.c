@@ -2,14 +2,11 @@
 #include "base/clock.h"
 #include "base/lock.h"
 #include "base/macros.h"
-#include "device/objects.h"
 #include "object/cq.h"
-#include "path/cq.h"
+#include "path/poll.h"
 
 #include <errno.h>
 #include <time.h>
-
-struct ibv_cq_ex *sv_create_cq_ex(struct ibv_context *context, struct ibv_cq_init_attr_ex *attr);
 
 static struct sv_cq *of(struct ibv_cq_ex *cq)
 {
@@ -123,24 +120,8 @@ static uint64_t read_wallclock(struct ibv_cq_ex *ex)
 	return (uint64_t)now.tv_sec * 1000000000ull + (uint64_t)now.tv_nsec;
 }
 
-struct ibv_cq_ex *sv_create_cq_ex(struct ibv_context *context, struct ibv_cq_init_attr_ex *attr)
+void sv_cq_ex_init(struct ibv_cq_ex *ex)
 {
-	const uint64_t known = IBV_WC_STANDARD_FLAGS | IBV_WC_EX_WITH_COMPLETION_TIMESTAMP |
-			       IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK;
-
-	if ((attr->comp_mask & ~(uint32_t)IBV_CQ_INIT_ATTR_MASK_FLAGS) || (attr->wc_flags & ~known) ||
-	    ((attr->comp_mask & IBV_CQ_INIT_ATTR_MASK_FLAGS) &&
-	     (attr->flags & ~(uint32_t)IBV_CREATE_CQ_ATTR_SINGLE_THREADED))) {
-		errno = EOPNOTSUPP;
-		return NULL;
-	}
-	struct ibv_cq *plain =
-	    ibv_create_cq(context, (int)attr->cqe, attr->cq_context, attr->channel, (int)attr->comp_vector);
-
-	if (!plain)
-		return NULL;
-	struct ibv_cq_ex *ex = &sv_cq(plain)->ex;
-
 	ex->start_poll = start;
 	ex->next_poll = next;
 	ex->end_poll = end;
@@ -156,5 +137,4 @@ struct ibv_cq_ex *sv_create_cq_ex(struct ibv_context *context, struct ibv_cq_ini
 	ex->read_dlid_path_bits = read_dlid_path_bits;
 	ex->read_completion_ts = read_completion_ts;
 	ex->read_completion_wallclock_ns = read_wallclock;
-	return ex;
 }

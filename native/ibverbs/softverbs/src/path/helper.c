@@ -11,7 +11,7 @@
 #include "object/layout.h"
 #include "object/process.h"
 #include "object/qp.h"
-#include "path/cq.h"
+#include "path/completion.h"
 #include "path/helper.h"
 #include "path/qp_state.h"
 #include "path/rq.h"

@@ -5,7 +5,7 @@
 #include "object/cq.h"
 #include "object/layout.h"
 #include "object/qp.h"
-#include "path/cq.h"
+#include "path/completion.h"
 #include "path/qp_state.h"
 #include "path/send.h"
 #include "path/waiting.h"

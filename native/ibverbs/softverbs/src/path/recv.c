@@ -13,7 +13,7 @@
 #include "object/process.h"
 #include "object/qp.h"
 #include "object/segment.h"
-#include "path/cq.h"
+#include "path/completion.h"
 #include "path/execute.h"
 #include "path/recv.h"
 #include "path/rq.h"

@@ -14,7 +14,7 @@
 #include "object/layout.h"
 #include "object/pending.h"
 #include "object/qp.h"
-#include "path/cq.h"
+#include "path/completion.h"
 #include "path/execute.h"
 #include "path/qp_state.h"
 #include "path/recv.h"
