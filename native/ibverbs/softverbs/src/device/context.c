@@ -8,7 +8,6 @@
 #include "object/context.h"
 #include "object/process.h"
 #include "path/poll.h"
-#include "path/recv.h"
 #include "path/rq.h"
 #include "path/send.h"
 

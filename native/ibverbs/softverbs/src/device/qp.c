@@ -308,3 +308,8 @@ SV_API int ibv_query_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int mask,
 	sv_unlock(&qp->lock, false);
 	return 0;
 }
+
+SV_API struct ibv_qp_ex *ibv_qp_to_qp_ex(struct ibv_qp *qp)
+{
+	return sv_qp(qp)->builder ? &sv_qp(qp)->ex : NULL;
+}

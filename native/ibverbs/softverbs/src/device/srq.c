@@ -99,22 +99,6 @@ SV_API int ibv_query_srq(struct ibv_srq *ibsrq, struct ibv_srq_attr *attr)
 	return 0;
 }
 
-void sv_srq_look(struct sv_srq *srq)
-{
-	if (atomic_exchange(&srq->rq.entry->limit_hit, 0))
-		sv_async_raise(srq->srq.context, IBV_EVENT_SRQ_LIMIT_REACHED, srq->index, srq->srq.handle);
-}
-
-int sv_post_srq_recv(struct ibv_srq *ibsrq, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
-{
-	struct sv_srq *srq = sv_srq(ibsrq);
-	bool biased = sv_lock(&srq->lock);
-	int error = sv_rq_post(&srq->rq, wr, bad);
-
-	sv_unlock(&srq->lock, biased);
-	return error;
-}
-
 SV_API int ibv_destroy_srq(struct ibv_srq *ibsrq)
 {
 	struct sv_srq *srq = sv_srq(ibsrq);

@@ -311,8 +311,3 @@ void sv_builder_destroy(struct sv_qp *qp)
 	free(qp->builder->data);
 	free(qp->builder);
 }
-
-SV_API struct ibv_qp_ex *ibv_qp_to_qp_ex(struct ibv_qp *qp)
-{
-	return sv_qp(qp)->builder ? &sv_qp(qp)->ex : NULL;
-}

@@ -1,9 +1,16 @@
-/* Receive queues, of QPs and SRQs: rings in our segment that senders read. */
+/* Receive queues, of QPs and SRQs: rings in our segment that senders read, and posting to them. */
+#include "base/lock.h"
+#include "base/macros.h"
+#include "object/async.h"
+#include "object/cq.h"
 #include "object/layout.h"
 #include "object/process.h"
+#include "object/qp.h"
 #include "object/segment.h"
 #include "object/srq.h"
+#include "path/completion.h"
 #include "path/rq.h"
+#include "peer/peer.h"
 
 #include <errno.h>
 #include <string.h>
@@ -55,7 +62,7 @@ void sv_rq_destroy(struct sv_rq *rq)
 	rq->entry = NULL;
 }
 
-int sv_rq_post(struct sv_rq *rq, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
+static int post(struct sv_rq *rq, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
 {
 	uint32_t tail = atomic_load_explicit(&rq->entry->tail, memory_order_relaxed);
 	int error = 0;
@@ -80,4 +87,55 @@ int sv_rq_post(struct sv_rq *rq, struct ibv_recv_wr *wr, struct ibv_recv_wr **ba
 	if (error && bad)
 		*bad = wr;
 	return error;
+}
+
+static void wake_sender(struct sv_qp *qp)
+{
+	/* taken: then the sender finds the receive by itself, a little later */
+	if (!sv_lock_try(&qp->lock, false))
+		return;
+	if (atomic_exchange(&qp->entry->sender_waits, 0) && qp->peer)
+		sv_peer_wake(qp->peer);
+	sv_unlock(&qp->lock, false);
+}
+
+int sv_post_recv(struct ibv_qp *ibqp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
+{
+	struct sv_qp *qp = sv_qp(ibqp);
+	bool biased = sv_lock(&qp->recv_lock);
+	int error;
+
+	/* the published state: the other one is under the send lock */
+	if (unlikely((atomic_load_explicit(&qp->entry->state, memory_order_relaxed) & 0xff) == IBV_QPS_RESET || ibqp->srq)) {
+		error = EINVAL;
+		if (bad)
+			*bad = wr;
+	} else {
+		error = post(&qp->rq, wr, bad);
+	}
+	bool waiting = atomic_load_explicit(&qp->entry->sender_waits, memory_order_relaxed);
+	bool flushing = qp->flush_receives;
+
+	sv_unlock(&qp->recv_lock, biased);
+	if (unlikely(waiting))
+		wake_sender(qp);
+	if (unlikely(flushing))
+		sv_cq_flush_arrived(sv_cq(ibqp->recv_cq));
+	return error;
+}
+
+int sv_post_srq_recv(struct ibv_srq *ibsrq, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
+{
+	struct sv_srq *srq = sv_srq(ibsrq);
+	bool biased = sv_lock(&srq->lock);
+	int error = post(&srq->rq, wr, bad);
+
+	sv_unlock(&srq->lock, biased);
+	return error;
+}
+
+void sv_srq_look(struct sv_srq *srq)
+{
+	if (atomic_exchange(&srq->rq.entry->limit_hit, 0))
+		sv_async_raise(srq->srq.context, IBV_EVENT_SRQ_LIMIT_REACHED, srq->index, srq->srq.handle);
 }

@@ -8,8 +8,9 @@
 #include "object/limits.h"
 #include "object/link.h"
 #include "object/qp.h"
+#include "path/access.h"
+#include "path/deliver.h"
 #include "path/execute.h"
-#include "path/recv.h"
 #include "path/ud.h"
 #include "peer/link.h"
 

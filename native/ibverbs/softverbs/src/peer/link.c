@@ -1,4 +1,5 @@
 /* Whom a queue pair talks to: one peer, or a UD QP the few that it talked to last. */
+#include "object/layout.h"
 #include "object/link.h"
 #include "object/process.h"
 #include "object/qp.h"
@@ -74,4 +75,12 @@ void sv_qp_disconnect(struct sv_qp *qp)
 	if (qp->peer)
 		sv_peer_put(qp->peer);
 	memset(&qp->link, 0, sizeof(qp->link));
+}
+
+void sv_peer_fault(struct sv_qp *qp, enum sv_fault fault)
+{
+	uint32_t none = SV_FAULT_NONE;
+
+	atomic_compare_exchange_strong(&qp->remote_entry->fault, &none, fault);
+	sv_peer_wake(qp->peer);
 }

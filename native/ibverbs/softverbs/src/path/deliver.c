@@ -3,61 +3,22 @@
  * copies the message into the receiver's buffers (through the receiver's own lkeys, checked as the receiver's device
  * would), and publishes a record. No thread of the receiver runs.
  */
-#include "base/lock.h"
 #include "base/macros.h"
 #include "object/ah.h"
-#include "object/cq.h"
 #include "object/layout.h"
 #include "object/limits.h"
 #include "object/link.h"
 #include "object/process.h"
 #include "object/qp.h"
 #include "object/segment.h"
-#include "path/completion.h"
-#include "path/execute.h"
-#include "path/recv.h"
-#include "path/rq.h"
+#include "path/access.h"
+#include "path/deliver.h"
 #include "path/window.h"
+#include "path/write.h"
+#include "peer/link.h"
 #include "peer/peer.h"
 #include "peer/remote.h"
 #include "peer/robust.h"
-
-#include <errno.h>
-
-int sv_post_recv(struct ibv_qp *ibqp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
-{
-	struct sv_qp *qp = sv_qp(ibqp);
-	bool biased = sv_lock(&qp->recv_lock);
-	int error;
-
-	/* the published state: the other one is under the send lock */
-	if (unlikely((atomic_load_explicit(&qp->entry->state, memory_order_relaxed) & 0xff) == IBV_QPS_RESET || ibqp->srq)) {
-		error = EINVAL;
-		if (bad)
-			*bad = wr;
-	} else {
-		error = sv_rq_post(&qp->rq, wr, bad);
-	}
-	bool waiting = atomic_load_explicit(&qp->entry->sender_waits, memory_order_relaxed);
-	bool flushing = qp->flush_receives;
-
-	sv_unlock(&qp->recv_lock, biased);
-	if (unlikely(waiting))
-		sv_recv_wake_sender(qp);
-	if (unlikely(flushing))
-		sv_cq_flush_arrived(sv_cq(ibqp->recv_cq));
-	return error;
-}
-
-void sv_recv_wake_sender(struct sv_qp *qp)
-{
-	/* taken: then the sender finds the receive by itself, a little later */
-	if (!sv_lock_try(&qp->lock, false))
-		return;
-	if (atomic_exchange(&qp->entry->sender_waits, 0) && qp->peer)
-		sv_peer_wake(qp->peer);
-	sv_unlock(&qp->lock, false);
-}
 
 /* The receive side of the connection, as we found it when it was made: geometry that we checked. */
 static bool map_ring(struct sv_segment *segment, uint64_t offset, uint64_t entries, uint64_t stride, void **ring)
