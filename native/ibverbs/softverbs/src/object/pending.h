@@ -33,3 +33,12 @@ static inline bool sv_is_answered(const struct ibv_send_wr *wr)
 	return wr->opcode == IBV_WR_RDMA_READ || wr->opcode == IBV_WR_ATOMIC_CMP_AND_SWP ||
 	       wr->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
 }
+
+static inline uint64_t sv_pending_bytes(const struct sv_pending *p)
+{
+	uint64_t bytes = 0;
+
+	for (int i = 0; i < p->wr.num_sge; i++)
+		bytes += p->sge[i].length;
+	return bytes;
+}

@@ -113,3 +113,18 @@ void sv_cq_forget(struct sv_cq *cq, struct sv_qp *qp)
 	cq->tail = to;
 	sv_unlock(&cq->lock, false);
 }
+
+void sv_completion_lost(struct sv_qp *qp)
+{
+	uint32_t none = SV_FAULT_NONE;
+
+	sv_cq_overrun(sv_cq(qp->qp.send_cq));
+	qp->direct = false;
+	if (atomic_compare_exchange_strong(&qp->entry->fault, &none, SV_FAULT_LOST))
+		sv_watch_wake();
+}
+
+void sv_complete(struct sv_qp *qp, const struct ibv_send_wr *wr, int status, uint32_t bytes, uint32_t sequence)
+{
+	sv_push(qp, wr, status, bytes, sequence);
+}

@@ -12,7 +12,7 @@
 #include "path/access.h"
 #include "path/deliver.h"
 #include "path/execute.h"
-#include "path/send.h"
+#include "path/pending.h"
 #include "path/write.h"
 #include "peer/link.h"
 #include "peer/peer.h"

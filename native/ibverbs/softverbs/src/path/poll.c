@@ -10,7 +10,7 @@
 #include "object/qp.h"
 #include "object/srq.h"
 #include "path/poll.h"
-#include "path/send.h"
+#include "path/progress.h"
 #include "path/waiting.h"
 
 #include <errno.h>

@@ -6,8 +6,8 @@
 #include "object/layout.h"
 #include "object/qp.h"
 #include "path/completion.h"
+#include "path/pending.h"
 #include "path/qp_state.h"
-#include "path/send.h"
 #include "path/waiting.h"
 #include "peer/peer.h"
 #include "peer/quiesce.h"
@@ -98,4 +98,18 @@ void sv_qp_fail_sends(struct sv_qp *qp)
 	qp->direct = false;
 	sv_qp_publish_state(qp);
 	sv_send_flush(qp);
+}
+
+void sv_send_fail(struct sv_qp *qp, const struct ibv_send_wr *wr, int status, uint32_t sequence)
+{
+	/* an unreliable QP loses what it could not send, and only that; FATAL is a fault on request */
+	if (qp->qp.qp_type != IBV_QPT_RC && status != IBV_WC_FATAL_ERR) {
+		sv_complete(qp, wr, status, 0, sequence);
+		sv_qp_fail_sends(qp);
+		return;
+	}
+	/* whoever learns of this posts to no QP of ours that is about to fail; see post_direct */
+	sv_qp_shut(qp);
+	sv_complete(qp, wr, status, 0, sequence);
+	sv_qp_fail(qp);
 }
