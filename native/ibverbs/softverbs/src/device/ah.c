@@ -1,11 +1,12 @@
 /* Address handles: there is one port to send to, so they only say whether datagrams carry a global route header. */
 #include "base/macros.h"
-#include "device/objects.h"
+#include "device/open.h"
 #include "object/ah.h"
 #include "object/context.h"
 #include "object/limits.h"
 
 #include <errno.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 

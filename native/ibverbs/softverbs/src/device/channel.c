@@ -4,7 +4,7 @@
  */
 #include "base/macros.h"
 #include "base/pipe.h"
-#include "device/objects.h"
+#include "device/open.h"
 #include "object/cq.h"
 #include "object/layout.h"
 #include "object/process.h"

@@ -1,10 +1,11 @@
 /* Contexts: an open device. The inlines of verbs.h call through the operations that are filled in here. */
 #include "base/macros.h"
 #include "base/pipe.h"
+#include "device/cq.h"
 #include "device/device.h"
 #include "device/mw.h"
-#include "device/objects.h"
 #include "device/open.h"
+#include "device/qp.h"
 #include "object/context.h"
 #include "object/process.h"
 #include "path/poll.h"
@@ -72,33 +73,6 @@ SV_API struct ibv_context *ibv_open_device(struct ibv_device *device)
 	c->ops.dealloc_mw = sv_dealloc_mw;
 	c->ops.bind_mw = sv_bind_mw;
 	return c;
-}
-
-void sv_context_get(struct ibv_context *c)
-{
-	atomic_fetch_add(&sv_context(c)->users, 1);
-}
-
-void sv_context_put(struct ibv_context *c)
-{
-	struct sv_context *context = sv_context(c);
-
-	if (atomic_fetch_sub(&context->users, 1) != 1)
-		return;
-	pthread_mutex_lock(&sv_process.lock);
-	for (struct sv_context **at = &sv_process.contexts; *at; at = &(*at)->next) {
-		if (*at == context) {
-			*at = context->next;
-			break;
-		}
-	}
-	pthread_mutex_unlock(&sv_process.lock);
-	close(c->cmd_fd);
-	close(c->async_fd);
-	close(context->async_write);
-	pthread_mutex_destroy(&c->mutex);
-	free(context);
-	sv_process_close();
 }
 
 /* Programs close the device and leave objects behind (perftest does): those keep working until they are destroyed. */

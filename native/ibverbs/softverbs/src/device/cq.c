@@ -1,7 +1,8 @@
 /* Completion queues: creation, resizing, destruction. */
 #include "base/lock.h"
 #include "base/macros.h"
-#include "device/objects.h"
+#include "device/cq.h"
+#include "device/open.h"
 #include "object/cq.h"
 #include "object/layout.h"
 #include "object/limits.h"

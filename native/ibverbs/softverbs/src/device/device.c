@@ -253,8 +253,3 @@ SV_API const char *ibv_get_sysfs_path(void)
 {
 	return "/sys";
 }
-
-struct ibv_device *sv_device(void)
-{
-	return &device;
-}

@@ -5,7 +5,8 @@
  */
 #include "base/macros.h"
 #include "device/backing.h"
-#include "device/objects.h"
+#include "device/mr.h"
+#include "device/open.h"
 #include "model/config.h"
 #include "object/context.h"
 #include "object/layout.h"
@@ -48,7 +49,7 @@ uint32_t sv_mr_new_key(uint32_t index)
 	return key ? key : 1;
 }
 
-struct ibv_mr *sv_reg(struct ibv_pd *pd, void *addr, size_t length, uint64_t iova, unsigned access)
+static struct ibv_mr *reg(struct ibv_pd *pd, void *addr, size_t length, uint64_t iova, unsigned access)
 {
 	struct sv_backing backing;
 	struct sv_mr *mr = NULL;
@@ -119,17 +120,17 @@ struct ibv_mr *sv_reg(struct ibv_pd *pd, void *addr, size_t length, uint64_t iov
 
 SV_API struct ibv_mr *ibv_reg_mr(struct ibv_pd *pd, void *addr, size_t length, int access)
 {
-	return sv_reg(pd, addr, length, (access & IBV_ACCESS_ZERO_BASED) ? 0 : (uintptr_t)addr, (unsigned)access);
+	return reg(pd, addr, length, (access & IBV_ACCESS_ZERO_BASED) ? 0 : (uintptr_t)addr, (unsigned)access);
 }
 
 SV_API struct ibv_mr *ibv_reg_mr_iova(struct ibv_pd *pd, void *addr, size_t length, uint64_t iova, int access)
 {
-	return sv_reg(pd, addr, length, iova, (unsigned)access);
+	return reg(pd, addr, length, iova, (unsigned)access);
 }
 
 SV_API struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *pd, void *addr, size_t length, uint64_t iova, unsigned access)
 {
-	return sv_reg(pd, addr, length, (access & IBV_ACCESS_ZERO_BASED) ? 0 : iova, access);
+	return reg(pd, addr, length, (access & IBV_ACCESS_ZERO_BASED) ? 0 : iova, access);
 }
 
 SV_API int ibv_dereg_mr(struct ibv_mr *ibmr)

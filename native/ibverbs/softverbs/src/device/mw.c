@@ -1,7 +1,8 @@
 /* Memory windows: allocation, and the binding of type 1. What a bind does when it executes is in window.c. */
 #include "base/macros.h"
+#include "device/mr.h"
 #include "device/mw.h"
-#include "device/objects.h"
+#include "device/open.h"
 #include "object/context.h"
 #include "object/mr.h"
 #include "object/process.h"

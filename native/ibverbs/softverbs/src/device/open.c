@@ -1,11 +1,18 @@
-/* The device in this process: what is made when it is first opened, and goes when it is last closed, or is lost in a fork. */
+/*
+ * The device in this process: what is made when it is first opened, goes when the last context is closed and its last
+ * object destroyed, or is lost in a fork.
+ */
 #include "device/open.h"
 #include "fault/settings.h"
 #include "model/config.h"
+#include "object/context.h"
 #include "object/process.h"
 #include "path/helper.h"
 #include "peer/peer.h"
 #include "peer/watch.h"
+
+#include <stdlib.h>
+#include <unistd.h>
 
 /* Whether the process has the device open: the first to open it creates all this, the last to close it releases it. */
 static pthread_mutex_t opening = PTHREAD_MUTEX_INITIALIZER;
@@ -52,4 +59,31 @@ void sv_process_close(void)
 		sv_model_report();
 	}
 	pthread_mutex_unlock(&opening);
+}
+
+void sv_context_get(struct ibv_context *c)
+{
+	atomic_fetch_add(&sv_context(c)->users, 1);
+}
+
+void sv_context_put(struct ibv_context *c)
+{
+	struct sv_context *context = sv_context(c);
+
+	if (atomic_fetch_sub(&context->users, 1) != 1)
+		return;
+	pthread_mutex_lock(&sv_process.lock);
+	for (struct sv_context **at = &sv_process.contexts; *at; at = &(*at)->next) {
+		if (*at == context) {
+			*at = context->next;
+			break;
+		}
+	}
+	pthread_mutex_unlock(&sv_process.lock);
+	close(c->cmd_fd);
+	close(c->async_fd);
+	close(context->async_write);
+	pthread_mutex_destroy(&c->mutex);
+	free(context);
+	sv_process_close();
 }

@@ -1,5 +1,5 @@
 #include "base/macros.h"
-#include "device/objects.h"
+#include "device/open.h"
 #include "object/context.h"
 #include "object/process.h"
 

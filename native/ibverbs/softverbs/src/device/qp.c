@@ -1,7 +1,8 @@
 /* Queue pairs: creation, destruction, queries. Transitions are in qp_modify.c. */
 #include "base/lock.h"
 #include "base/macros.h"
-#include "device/objects.h"
+#include "device/open.h"
+#include "device/qp.h"
 #include "model/config.h"
 #include "object/context.h"
 #include "object/cq.h"

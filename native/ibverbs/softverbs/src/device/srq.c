@@ -1,7 +1,7 @@
 /* Shared receive queues: a ring that the senders to several QPs consume, under a lock that survives its holder. */
 #include "base/lock.h"
 #include "base/macros.h"
-#include "device/objects.h"
+#include "device/open.h"
 #include "object/async.h"
 #include "object/context.h"
 #include "object/layout.h"

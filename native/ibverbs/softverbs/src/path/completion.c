@@ -48,8 +48,8 @@ void sv_cq_flush_arrived(struct sv_cq *cq)
 	sv_unlock(&cq->lock, false);
 }
 
-/* What does not fit is lost, which is the program's fault; it is told once. */
-void sv_cq_overrun(struct sv_cq *cq)
+/* What does not fit is lost, which is the program's fault; it is told once. The helper fails its QPs. Outside its lock. */
+static void overrun(struct sv_cq *cq)
 {
 	if (atomic_exchange(&cq->overrun, true))
 		return;
@@ -118,7 +118,7 @@ void sv_completion_lost(struct sv_qp *qp)
 {
 	uint32_t none = SV_FAULT_NONE;
 
-	sv_cq_overrun(sv_cq(qp->qp.send_cq));
+	overrun(sv_cq(qp->qp.send_cq));
 	qp->direct = false;
 	if (atomic_compare_exchange_strong(&qp->entry->fault, &none, SV_FAULT_LOST))
 		sv_watch_wake();

@@ -90,7 +90,8 @@ void sv_qp_fail(struct sv_qp *qp)
 	}
 }
 
-void sv_qp_fail_sends(struct sv_qp *qp)
+/* The send queue alone, of an unreliable QP: it goes on receiving. */
+static void fail_sends(struct sv_qp *qp)
 {
 	if (qp->state != IBV_QPS_RTS && qp->state != IBV_QPS_SQD)
 		return;
@@ -105,7 +106,7 @@ void sv_send_fail(struct sv_qp *qp, const struct ibv_send_wr *wr, int status, ui
 	/* an unreliable QP loses what it could not send, and only that; FATAL is a fault on request */
 	if (qp->qp.qp_type != IBV_QPT_RC && status != IBV_WC_FATAL_ERR) {
 		sv_complete(qp, wr, status, 0, sequence);
-		sv_qp_fail_sends(qp);
+		fail_sends(qp);
 		return;
 	}
 	/* whoever learns of this posts to no QP of ours that is about to fail; see post_direct */

@@ -8,8 +8,6 @@ struct sv_qp;
 
 /* To the error state: under the send lock. */
 void sv_qp_fail(struct sv_qp *qp);
-/* The send queue alone, of an unreliable QP: it goes on receiving. */
-void sv_qp_fail_sends(struct sv_qp *qp);
 /* Finish what sv_qp_fail began, if the peer is out; false: not yet. */
 bool sv_qp_fail_finish(struct sv_qp *qp);
 void sv_qp_update_direct(struct sv_qp *qp);

@@ -11,5 +11,3 @@ void sv_robust_unlock(_Atomic uint64_t *lock);
 /* Of a holder, by the word that names it. */
 bool sv_robust_lives(uint64_t holder);
 bool sv_robust_is_stopped(uint64_t holder);
-/* Whether nobody who lives holds it at this moment. */
-bool sv_robust_pass(_Atomic uint64_t *lock);
