@@ -3,11 +3,11 @@
 #include "device/mr.h"
 #include "device/mw.h"
 #include "device/open.h"
+#include "execute/window.h"
 #include "object/context.h"
 #include "object/mr.h"
 #include "object/process.h"
 #include "path/send.h"
-#include "path/window.h"
 #include "peer/quiesce.h"
 
 #include <errno.h>

@@ -74,18 +74,6 @@ void sv_pending_drop(struct sv_qp *qp)
 	qp->stall_since_ns = 0;
 }
 
-uint32_t sv_send_answers_awaited(const struct sv_qp *qp)
-{
-	uint32_t count = 0;
-
-	for (uint32_t at = qp->pending_head; at != qp->pending_tail; at++) {
-		const struct sv_pending *p = qp->pending[at & qp->pending_mask];
-
-		count += !p->done && sv_is_answered(&p->wr);
-	}
-	return count;
-}
-
 void sv_send_flush(struct sv_qp *qp)
 {
 	struct sv_pending *p;

@@ -18,7 +18,5 @@ static inline struct sv_pending *sv_pending_first(struct sv_qp *qp)
 
 /* Complete them all with an error. */
 void sv_send_flush(struct sv_qp *qp);
-/* READs and atomics that wait. */
-uint32_t sv_send_answers_awaited(const struct sv_qp *qp);
 /* As if none had ever been posted. */
 void sv_send_reset(struct sv_qp *qp);

@@ -5,10 +5,10 @@
  */
 #include "base/lock.h"
 #include "base/macros.h"
+#include "execute/execute.h"
 #include "model/config.h"
 #include "object/qp.h"
 #include "path/completion.h"
-#include "path/execute.h"
 #include "path/hazard.h"
 #include "path/late.h"
 #include "path/pending.h"

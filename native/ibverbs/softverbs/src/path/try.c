@@ -1,14 +1,14 @@
 /* Trying one send: whether its peer is there to take it, and if so, executing it. */
 #include "base/macros.h"
+#include "execute/deliver.h"
+#include "execute/execute.h"
+#include "execute/ud.h"
+#include "execute/window.h"
 #include "object/layout.h"
 #include "object/pending.h"
 #include "object/qp.h"
-#include "path/deliver.h"
-#include "path/execute.h"
 #include "path/hazard.h"
 #include "path/try.h"
-#include "path/ud.h"
-#include "path/window.h"
 #include "peer/link.h"
 #include "peer/peer.h"
 

@@ -1,9 +1,9 @@
 /* WRITEs, the long way: also what a WRITE with immediate does before its message. */
 #include "base/macros.h"
+#include "execute/access.h"
+#include "execute/write.h"
 #include "object/layout.h"
 #include "object/qp.h"
-#include "path/access.h"
-#include "path/write.h"
 #include "peer/link.h"
 #include "peer/remote.h"
 

@@ -9,7 +9,7 @@
 #include "object/limits.h"
 #include "object/mr.h"
 #include "object/qp.h"
-#include "path/access.h"
+#include "execute/access.h"
 
 int sv_execute(struct sv_qp *qp, const struct ibv_send_wr *wr, uint32_t *bytes);
 /* Our own elements: 0 or the local error. */

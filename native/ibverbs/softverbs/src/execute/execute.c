@@ -4,16 +4,16 @@
  */
 #include "base/copy.h"
 #include "base/macros.h"
+#include "execute/access.h"
+#include "execute/deliver.h"
+#include "execute/execute.h"
+#include "execute/write.h"
 #include "model/config.h"
 #include "object/layout.h"
 #include "object/limits.h"
 #include "object/mr.h"
+#include "object/pending.h"
 #include "object/qp.h"
-#include "path/access.h"
-#include "path/deliver.h"
-#include "path/execute.h"
-#include "path/pending.h"
-#include "path/write.h"
 #include "peer/link.h"
 #include "peer/peer.h"
 #include "peer/remote.h"
@@ -24,6 +24,19 @@ static int refuse(struct sv_qp *qp, enum sv_fault fault, int status)
 {
 	sv_peer_fault(qp, fault);
 	return status;
+}
+
+/* READs and atomics that wait. */
+static uint32_t answers_awaited(const struct sv_qp *qp)
+{
+	uint32_t count = 0;
+
+	for (uint32_t at = qp->pending_head; at != qp->pending_tail; at++) {
+		const struct sv_pending *p = qp->pending[at & qp->pending_mask];
+
+		count += !p->done && sv_is_answered(&p->wr);
+	}
+	return count;
 }
 
 /*
@@ -41,7 +54,7 @@ static int check_depth(struct sv_qp *qp)
 	if (ours == 0)
 		return IBV_WC_LOC_QP_OP_ERR;
 	if (atomic_load_explicit(&sv_config.delayed, memory_order_relaxed))
-		under_way = sv_send_answers_awaited(qp);
+		under_way = answers_awaited(qp);
 	return (under_way < ours ? under_way : ours) > theirs ? refuse(qp, SV_FAULT_REQUEST, IBV_WC_REM_INV_REQ_ERR)
 							      : IBV_WC_SUCCESS;
 }

@@ -4,11 +4,11 @@
  * them (2B). Invalidation waits for copiers: after its completion nothing goes through the window any more.
  * A bind may execute long after its post, so it names its region and its window by their keys, as a device's WQE does.
  */
+#include "execute/window.h"
 #include "object/layout.h"
 #include "object/mr.h"
 #include "object/process.h"
 #include "object/qp.h"
-#include "path/window.h"
 #include "peer/peer.h"
 #include "peer/quiesce.h"
 

@@ -2,16 +2,16 @@
  * Datagrams. A UD QP may send to any QP of any process: it keeps links to the few it talked to last. What cannot be
  * delivered (no such QP, another Q_Key, no receive) is lost without a word, as on a wire.
  */
+#include "execute/access.h"
+#include "execute/deliver.h"
+#include "execute/execute.h"
+#include "execute/ud.h"
 #include "object/ah.h"
 #include "object/gid.h"
 #include "object/layout.h"
 #include "object/limits.h"
 #include "object/link.h"
 #include "object/qp.h"
-#include "path/access.h"
-#include "path/deliver.h"
-#include "path/execute.h"
-#include "path/ud.h"
 #include "peer/link.h"
 
 #include <arpa/inet.h>

@@ -4,6 +4,10 @@
  * would), and publishes a record. No thread of the receiver runs.
  */
 #include "base/macros.h"
+#include "execute/access.h"
+#include "execute/deliver.h"
+#include "execute/window.h"
+#include "execute/write.h"
 #include "object/ah.h"
 #include "object/layout.h"
 #include "object/limits.h"
@@ -11,10 +15,6 @@
 #include "object/process.h"
 #include "object/qp.h"
 #include "object/segment.h"
-#include "path/access.h"
-#include "path/deliver.h"
-#include "path/window.h"
-#include "path/write.h"
 #include "peer/link.h"
 #include "peer/peer.h"
 #include "peer/remote.h"
