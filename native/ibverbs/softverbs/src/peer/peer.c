@@ -236,6 +236,13 @@ static struct sv_peer *attach(uint32_t slot)
 	return NULL;
 }
 
+static void unwatch(struct sv_peer *peer)
+{
+	if (peer->watched)
+		sv_watch_remove(peer->life);
+	peer->watched = false;
+}
+
 struct sv_peer *sv_peer_get(uint32_t slot)
 {
 	struct sv_peer *peer;
@@ -251,7 +258,7 @@ struct sv_peer *sv_peer_get(uint32_t slot)
 	if (!peer && (peer = attach(slot)) != NULL) {
 		peer->next = peers;
 		peers = peer;
-		sv_watch_add(peer);
+		peer->watched = sv_watch_add(peer->life);
 	}
 	if (peer)
 		peer->users++;
@@ -268,7 +275,7 @@ void sv_peer_put(struct sv_peer *peer)
 		while (*at != peer)
 			at = &(*at)->next;
 		*at = peer->next;
-		sv_watch_remove(peer);
+		unwatch(peer);
 		release(peer);
 	}
 	pthread_mutex_unlock(&peers_lock);
@@ -282,7 +289,7 @@ bool sv_peers_find_dead(void)
 	for (struct sv_peer *peer = peers; peer; peer = peer->next) {
 		/* also one that somebody else found dead: its pipe would wake the helper for ever */
 		if ((peer->watched || !atomic_load(&peer->dead)) && sv_peer_check_dead(peer)) {
-			sv_watch_remove(peer);
+			unwatch(peer);
 			found = true;
 		}
 	}

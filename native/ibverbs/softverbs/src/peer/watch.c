@@ -3,7 +3,6 @@
  * one helper per process, started when its first QP becomes ready to receive. What it does then is the data path's.
  */
 #include "object/process.h"
-#include "peer/peer.h"
 #include "peer/watch.h"
 
 #include <errno.h>
@@ -125,18 +124,16 @@ void sv_watch_wake(void)
 	}
 }
 
-void sv_watch_add(struct sv_peer *peer)
+bool sv_watch_add(int fd)
 {
 	struct epoll_event event = {.data.u32 = FROM_PEER}; /* a hang-up is always reported */
 
-	peer->watched = peer->life >= 0 && epoll_ctl(epoll_fd, EPOLL_CTL_ADD, peer->life, &event) == 0;
+	return fd >= 0 && epoll_ctl(epoll_fd, EPOLL_CTL_ADD, fd, &event) == 0;
 }
 
-void sv_watch_remove(struct sv_peer *peer)
+void sv_watch_remove(int fd)
 {
-	if (peer->watched)
-		epoll_ctl(epoll_fd, EPOLL_CTL_DEL, peer->life, NULL);
-	peer->watched = false;
+	epoll_ctl(epoll_fd, EPOLL_CTL_DEL, fd, NULL);
 }
 
 /* After a fork: the thread is the parent's. */

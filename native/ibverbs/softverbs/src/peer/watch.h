@@ -3,8 +3,6 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-struct sv_peer;
-
 /* What the thread is to do: until it is stopping, wait and see to what woke it. */
 void sv_watch_init(void *(*body)(void *));
 extern _Atomic bool sv_watch_stopping;
@@ -15,6 +13,7 @@ int sv_watch_start(void); /* 0 or errno; idempotent */
 void sv_watch_stop(void);
 /* Wake it. */
 void sv_watch_wake(void);
-void sv_watch_add(struct sv_peer *peer);
-void sv_watch_remove(struct sv_peer *peer);
+/* Be woken, too, when the other end of this pipe is closed; whether that is so now. */
+bool sv_watch_add(int fd);
+void sv_watch_remove(int fd);
 void sv_watch_after_fork(void);
