@@ -109,7 +109,7 @@ void sv_send_fail(struct sv_qp *qp, const struct ibv_send_wr *wr, int status, ui
 		fail_sends(qp);
 		return;
 	}
-	/* whoever learns of this posts to no QP of ours that is about to fail; see post_direct */
+	/* whoever learns of this posts to no QP of ours that is about to fail; see post_direct in send.c */
 	sv_qp_shut(qp);
 	sv_complete(qp, wr, status, 0, sequence);
 	sv_qp_fail(qp);

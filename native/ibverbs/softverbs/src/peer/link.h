@@ -1,4 +1,4 @@
-/* Whom a queue pair talks to. Under its send lock. */
+/* Whom a queue pair talks to. */
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
