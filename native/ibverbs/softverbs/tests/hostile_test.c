@@ -2,7 +2,7 @@
  * A peer whose control segment changes while it is read: it may end its operations and ours with it, but never make us
  * copy where it has nothing.
  */
-#include "../src/layout.h"
+#include "../src/object/layout.h"
 #include "test.h"
 
 #define REGION 65536

@@ -1,8 +1,8 @@
 /* The biased lock: whoever loses it between looking and marking must not let a third in. */
 #include "test.h"
 
-#include "../src/barrier.h"
-#include "../src/lock.h"
+#include "../src/base/barrier.h"
+#include "../src/base/lock.h"
 
 static struct sv_lock lock;
 static _Atomic int phase;

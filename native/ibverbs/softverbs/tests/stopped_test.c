@@ -2,7 +2,7 @@
  * A peer that is stopped (SIGSTOP) in the middle of a copy: what it can still write stays ours to wait for, and nothing
  * else waits. Whether it is in the middle is read where the device reads it, in our own control segment.
  */
-#include "../src/layout.h"
+#include "../src/object/layout.h"
 #include "test.h"
 
 #define SIZE (32u << 20)

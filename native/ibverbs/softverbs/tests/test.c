@@ -1,5 +1,5 @@
 #include "test.h"
-#include "../src/layout.h"
+#include "../src/object/layout.h"
 
 #include <dirent.h>
 #include <sys/prctl.h>

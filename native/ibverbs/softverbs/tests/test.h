@@ -124,5 +124,5 @@ struct footprint {
 };
 struct footprint footprint_now(void);
 
-/* This process's control segment, as the device and its peers see it (../src/layout.h). */
+/* This process's control segment, as the device and its peers see it (../src/object/layout.h). */
 struct sv_segment *own_segment(void);

@@ -1,5 +1,9 @@
 /* The list of QPs that wait: who looks at a few of them at a time gets to all of them, and takes nobody else's. */
-#include "../src/softverbs.h"
+#include "object/cq.h"
+#include "object/process.h"
+#include "object/qp.h"
+#include "path/waiting.h"
+#include "peer/watch.h"
 #include "test.h"
 
 #define QPS 300

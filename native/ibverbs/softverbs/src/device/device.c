@@ -1,0 +1,255 @@
+/* The one device, soft0, and what it says of itself. */
+#include "base/clock.h"
+#include "base/macros.h"
+#include "device/device.h"
+#include "model/config.h"
+#include "object/gid.h"
+#include "object/layout.h"
+#include "object/limits.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#undef ibv_query_port
+
+static struct ibv_device device = {
+    .node_type = IBV_NODE_CA,
+    .transport_type = IBV_TRANSPORT_IB,
+    .name = "soft0",
+    .dev_name = "softverbs0",
+    .dev_path = "",
+    .ibdev_path = "",
+};
+
+SV_API struct ibv_device **ibv_get_device_list(int *count)
+{
+	struct ibv_device **list = calloc(2, sizeof(*list));
+
+	if (count)
+		*count = list ? 1 : 0;
+	if (list)
+		list[0] = &device;
+	return list;
+}
+
+SV_API void ibv_free_device_list(struct ibv_device **list)
+{
+	free(list);
+}
+
+SV_API const char *ibv_get_device_name(struct ibv_device *dev)
+{
+	return dev->name;
+}
+
+SV_API int ibv_get_device_index(struct ibv_device *dev)
+{
+	(void)dev;
+	return -1; /* the kernel knows no such device */
+}
+
+SV_API __be64 ibv_get_device_guid(struct ibv_device *dev)
+{
+	(void)dev;
+	return sv_guid();
+}
+
+static void fill_device(struct ibv_device_attr *attr)
+{
+	memset(attr, 0, sizeof(*attr));
+	snprintf(attr->fw_ver, sizeof(attr->fw_ver), "softverbs-1%s%s", sv_config.model ? "-model-" : "",
+		 sv_config.model ? sv_config.model_name : "");
+	attr->node_guid = attr->sys_image_guid = sv_guid();
+	attr->max_mr_size = UINT64_MAX;
+	attr->page_size_cap = 0xfffffffffffff000ull;
+	attr->vendor_id = 0x02736f; /* as the GUID begins: locally administered, so nobody else's */
+	attr->vendor_part_id = 1;
+	attr->hw_ver = 1;
+	attr->max_qp = SV_QPS - 1;
+	attr->max_qp_wr = sv_config.max_depth ? (int)sv_config.max_depth : SV_MAX_QP_WR;
+	attr->device_cap_flags = IBV_DEVICE_SYS_IMAGE_GUID | IBV_DEVICE_RC_RNR_NAK_GEN | IBV_DEVICE_PORT_ACTIVE_EVENT |
+				 IBV_DEVICE_CURR_QP_STATE_MOD | IBV_DEVICE_MEM_WINDOW | IBV_DEVICE_MEM_WINDOW_TYPE_2B;
+	attr->max_sge = attr->max_sge_rd = SV_MAX_SGE;
+	attr->max_cq = SV_CQS;
+	attr->max_cqe = SV_MAX_CQE;
+	attr->max_mr = SV_MRS;
+	attr->max_mw = SV_MRS;
+	attr->max_pd = INT32_MAX;
+	attr->max_qp_rd_atom = attr->max_qp_init_rd_atom = SV_MAX_RD_ATOMIC;
+	attr->max_res_rd_atom = SV_MAX_RD_ATOMIC * (SV_QPS - 1);
+	/* atomic among all initiators on this device; with the CPU only where memory is shared, which is not claimed */
+	attr->atomic_cap = IBV_ATOMIC_HCA;
+	attr->max_ah = INT32_MAX;
+	attr->max_srq = SV_SRQS;
+	attr->max_srq_wr = SV_MAX_SRQ_WR;
+	attr->max_srq_sge = SV_MAX_SGE;
+	attr->max_pkeys = 1;
+	attr->local_ca_ack_delay = 1;
+	attr->phys_port_cnt = 1;
+}
+
+SV_API int ibv_query_device(struct ibv_context *context, struct ibv_device_attr *attr)
+{
+	(void)context;
+	fill_device(attr);
+	return 0;
+}
+
+int sv_query_device_ex(struct ibv_context *context, const struct ibv_query_device_ex_input *input,
+		       struct ibv_device_attr_ex *attr, size_t size)
+{
+	struct ibv_device_attr_ex all = {.phys_port_cnt_ex = 1};
+
+	(void)context;
+	if (input && input->comp_mask)
+		return EINVAL;
+	if (size < sizeof(struct ibv_device_attr))
+		return EINVAL;
+	fill_device(&all.orig_attr);
+	all.completion_timestamp_mask = UINT64_MAX;
+	all.hca_core_clock = 1000000; /* kHz: timestamps are nanoseconds */
+	all.device_cap_flags_ex = all.orig_attr.device_cap_flags;
+	memcpy(attr, &all, size < sizeof(all) ? size : sizeof(all));
+	return 0;
+}
+
+/* The raw clock of completion timestamps. */
+int sv_query_rt_values(struct ibv_context *context, struct ibv_values_ex *values)
+{
+	(void)context;
+	if (values->comp_mask & ~(uint32_t)IBV_VALUES_MASK_RAW_CLOCK)
+		return EINVAL;
+	uint64_t now = sv_now_ns();
+
+	values->raw_clock.tv_sec = (time_t)(now / 1000000000);
+	values->raw_clock.tv_nsec = (long)(now % 1000000000);
+	return 0;
+}
+
+static void fill_port(struct ibv_port_attr *attr)
+{
+	memset(attr, 0, sizeof(*attr));
+	attr->state = IBV_PORT_ACTIVE;
+	attr->max_mtu = attr->active_mtu = IBV_MTU_4096;
+	attr->gid_tbl_len = SV_GIDS;
+	attr->max_msg_sz = SV_MAX_MESSAGE;
+	attr->pkey_tbl_len = 1;
+	/* InfiniBand with a LID, so that programs work without being told a GID index */
+	attr->lid = SV_LID;
+	attr->sm_lid = SV_LID;
+	attr->max_vl_num = 1;
+	attr->subnet_timeout = 18;
+	attr->active_width = 2;	 /* 4X */
+	attr->active_speed = 32; /* EDR: 100 Gbit/s */
+	attr->phys_state = 5;	 /* LinkUp */
+	if (sv_config.link_down) {
+		attr->state = IBV_PORT_DOWN;
+		attr->phys_state = 2; /* Polling */
+	}
+	attr->link_layer = IBV_LINK_LAYER_INFINIBAND;
+}
+
+int sv_query_port(struct ibv_context *context, uint8_t port, struct ibv_port_attr *attr, size_t size)
+{
+	struct ibv_port_attr all;
+
+	(void)context;
+	if (port != 1)
+		return EINVAL;
+	fill_port(&all);
+	memcpy(attr, &all, size < sizeof(all) ? size : sizeof(all));
+	return 0;
+}
+
+/* The plain symbol is for programs from before the structure grew: they have no port_cap_flags2. */
+SV_API int ibv_query_port(struct ibv_context *context, uint8_t port, struct _compat_ibv_port_attr *attr)
+{
+	return sv_query_port(context, port, (struct ibv_port_attr *)attr,
+			     offsetof(struct ibv_port_attr, port_cap_flags2));
+}
+
+SV_API int ibv_query_gid(struct ibv_context *context, uint8_t port, int index, union ibv_gid *gid)
+{
+	(void)context;
+	if (port != 1 || index < 0 || index >= SV_GIDS) {
+		errno = EINVAL;
+		return -1;
+	}
+	sv_gid((uint32_t)index, gid);
+	return 0;
+}
+
+SV_API int ibv_query_gid_type(struct ibv_context *context, uint8_t port, unsigned index, int *type)
+{
+	(void)context;
+	if (port != 1 || index >= SV_GIDS) {
+		errno = EINVAL;
+		return -1;
+	}
+	*type = 0; /* IB */
+	return 0;
+}
+
+SV_API int _ibv_query_gid_ex(struct ibv_context *context, uint32_t port, uint32_t index, struct ibv_gid_entry *entry,
+			     uint32_t flags, size_t size)
+{
+	struct ibv_gid_entry full = {.gid_index = index, .port_num = port, .gid_type = IBV_GID_TYPE_IB};
+
+	(void)context;
+	if (flags)
+		return EOPNOTSUPP;
+	if (port != 1 || index >= SV_GIDS)
+		return EINVAL;
+	sv_gid(index, &full.gid);
+	memcpy(entry, &full, size < sizeof(full) ? size : sizeof(full));
+	return 0;
+}
+
+SV_API ssize_t _ibv_query_gid_table(struct ibv_context *context, struct ibv_gid_entry *entries, size_t max,
+				    uint32_t flags, size_t size)
+{
+	size_t n = 0;
+
+	if (flags)
+		return -EOPNOTSUPP;
+	if (max < SV_GIDS)
+		return -EINVAL; /* as the kernel: all of it or nothing */
+	for (; n < SV_GIDS; n++)
+		_ibv_query_gid_ex(context, 1, (uint32_t)n, (struct ibv_gid_entry *)((char *)entries + n * size), 0, size);
+	return (ssize_t)n;
+}
+
+SV_API int ibv_query_pkey(struct ibv_context *context, uint8_t port, int index, __be16 *pkey)
+{
+	(void)context;
+	if (port != 1 || index != 0) {
+		errno = EINVAL;
+		return -1;
+	}
+	*pkey = 0xffff;
+	return 0;
+}
+
+SV_API int ibv_get_pkey_index(struct ibv_context *context, uint8_t port, __be16 pkey)
+{
+	(void)context;
+	if (port == 1 && pkey == 0xffff)
+		return 0;
+	errno = EINVAL;
+	return -1;
+}
+
+/* There is no sysfs directory behind this device. */
+SV_API int ibv_read_sysfs_file(const char *dir, const char *file, char *buf, size_t size)
+{
+	(void)dir, (void)file, (void)buf, (void)size;
+	errno = ENOENT;
+	return -1;
+}
+
+SV_API const char *ibv_get_sysfs_path(void)
+{
+	return "/sys";
+}

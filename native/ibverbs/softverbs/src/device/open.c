@@ -1,0 +1,89 @@
+/*
+ * The device in this process: what is made when it is first opened, goes when the last context is closed and its last
+ * object destroyed, or is lost in a fork.
+ */
+#include "device/open.h"
+#include "fault/settings.h"
+#include "model/config.h"
+#include "object/context.h"
+#include "object/process.h"
+#include "path/helper.h"
+#include "peer/peer.h"
+#include "peer/watch.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+/* Whether the process has the device open: the first to open it creates all this, the last to close it releases it. */
+static pthread_mutex_t opening = PTHREAD_MUTEX_INITIALIZER;
+
+/* The child of a fork has none of our mappings (MADV_DONTFORK); what remains of the parent must not keep its name
+ * alive. */
+static void after_fork_in_child(void)
+{
+	if (sv_process.opens == 0)
+		return;
+	sv_process_forget();
+	sv_peers_after_fork();
+	sv_watch_after_fork();
+	pthread_mutex_init(&opening, NULL);
+}
+
+int sv_process_open(void)
+{
+	static bool fork_handler;
+	int error = 0;
+
+	pthread_mutex_lock(&opening);
+	if (!fork_handler) {
+		fork_handler = true;
+		pthread_atfork(NULL, NULL, after_fork_in_child);
+	}
+	if (sv_process.opens == 0 && (error = sv_config_load()) == 0) {
+		sv_watch_init(sv_helper);
+		error = sv_process_create();
+	}
+	if (!error)
+		sv_process.opens++;
+	pthread_mutex_unlock(&opening);
+	return error;
+}
+
+void sv_process_close(void)
+{
+	pthread_mutex_lock(&opening);
+	if (--sv_process.opens == 0) {
+		/* not under the process lock, which the helper takes; nobody opens the device again meanwhile */
+		sv_watch_stop();
+		sv_process_release();
+		sv_model_report();
+	}
+	pthread_mutex_unlock(&opening);
+}
+
+void sv_context_get(struct ibv_context *c)
+{
+	atomic_fetch_add(&sv_context(c)->users, 1);
+}
+
+void sv_context_put(struct ibv_context *c)
+{
+	struct sv_context *context = sv_context(c);
+
+	if (atomic_fetch_sub(&context->users, 1) != 1)
+		return;
+	pthread_mutex_lock(&sv_process.lock);
+	for (struct sv_context **at = &sv_process.contexts; *at; at = &(*at)->next) {
+		if (*at == context) {
+			*at = context->next;
+			break;
+		}
+	}
+	pthread_mutex_unlock(&sv_process.lock);
+	close(c->cmd_fd);
+	close(c->async_fd);
+	close(context->async_write);
+	pthread_mutex_destroy(&c->mutex);
+	free(context);
+	sv_process_close();
+}

@@ -1,0 +1,61 @@
+/* What a queue pair may reach at its peer, and reaching it: inlined into executing. */
+#pragma once
+#include <infiniband/verbs.h>
+#include <stdatomic.h>
+#include <stdint.h>
+
+#include "base/copy.h"
+#include "base/macros.h"
+#include "object/layout.h"
+#include "object/process.h"
+#include "object/qp.h"
+#include "peer/remote.h"
+#include "peer/vm.h"
+
+/* What `key` means at the peer, if the whole range and the access are granted to this connection; else NULL. */
+SV_INLINE struct sv_remote *sv_remote_granted(struct sv_qp *qp, uint32_t key, uint64_t addr, uint64_t bytes,
+					      unsigned access, unsigned granted_to_qp)
+{
+	struct sv_remote *remote = &qp->remotes[SV_KEY_INDEX(key) % SV_REMOTES];
+
+	if (unlikely(remote->key != key || atomic_load_explicit(remote->live, memory_order_acquire) != key)) {
+		remote = sv_remote_load(qp, key);
+		if (!remote)
+			return NULL;
+	}
+	uint64_t offset = addr - remote->iova;
+
+	if (unlikely(offset > remote->length || bytes > remote->length - offset))
+		return NULL;
+	/* the QP must allow it too (local write is for receives, which it always does) */
+	if (unlikely(access & ~(remote->access & (granted_to_qp | IBV_ACCESS_LOCAL_WRITE))))
+		return NULL;
+	return remote;
+}
+
+SV_INLINE struct sv_remote *sv_remote_check(struct sv_qp *qp, uint32_t key, uint64_t addr, uint64_t bytes,
+					    unsigned access)
+{
+	return sv_remote_granted(qp, key, addr, bytes, access,
+				 atomic_load_explicit(&qp->remote_entry->access, memory_order_relaxed));
+}
+
+static inline int sv_remote_write(struct sv_qp *qp, struct sv_remote *remote, uint64_t at, const void *from,
+				  uint64_t bytes)
+{
+	if (likely(remote->base != NULL)) {
+		sv_copy_write(remote->base + at, from, bytes, &qp->heat);
+		return IBV_WC_SUCCESS;
+	}
+	if (remote->kind == SV_MR_SHARED)
+		return sv_remote_unmapped(qp);
+	return sv_remote_vm_write(qp, remote->addr + at, from, bytes);
+}
+
+/* Where the bytes of a (checked) element are here: regions with an iova of their own are elsewhere than they say. */
+static inline void *sv_local_address(const struct ibv_sge *sge)
+{
+	const struct sv_mr_entry *entry = &sv_process.segment->mrs[SV_KEY_INDEX(sge->lkey)];
+
+	return (void *)(uintptr_t)(sge->addr - entry->iova + entry->addr);
+}

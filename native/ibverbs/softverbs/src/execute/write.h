@@ -1,0 +1,7 @@
+/* WRITEs, the long way. */
+#pragma once
+#include <infiniband/verbs.h>
+
+struct sv_qp;
+
+int sv_write(struct sv_qp *qp, const struct ibv_send_wr *wr);

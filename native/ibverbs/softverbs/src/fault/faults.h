@@ -1,0 +1,7 @@
+/* Faults that touch more than the operation at hand. */
+#pragma once
+#include <stdbool.h>
+
+void sv_qps_update_direct(void);
+void sv_link_change(bool down);
+void sv_nic_gone(void);

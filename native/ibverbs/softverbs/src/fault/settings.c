@@ -1,0 +1,185 @@
+/* What the device is asked to be: SOFTVERBS in the environment, softverbs_control(), softverbs_describe(). */
+#include "base/macros.h"
+#include "fault/faults.h"
+#include "fault/settings.h"
+#include "model/config.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static int set_model_number(uint64_t *field, double value)
+{
+	*field = (uint64_t)value;
+	if (!sv_config.model_name[0])
+		strcpy(sv_config.model_name, "custom");
+	if (sv_config.bytes_per_ns == 0)
+		sv_config.bytes_per_ns = 100.0 / 8;
+	atomic_store(&sv_config.model, true);
+	return 0;
+}
+
+static uint32_t ppm(double fraction)
+{
+	return fraction <= 0 ? 0 : fraction >= 1 ? 1000000 : (uint32_t)(fraction * 1e6 + 0.5);
+}
+
+static int set(const char *key, const char *value)
+{
+	double number = strtod(value, NULL);
+
+#define IS(name) (strcmp(key, name) == 0)
+	if (IS("order")) {
+		if (strcmp(value, "weak") != 0 && strcmp(value, "strict") != 0)
+			return EINVAL;
+		atomic_store(&sv_config.weak, value[0] == 'w');
+	} else if (IS("seed")) {
+		sv_config.seed = strtoull(value, NULL, 0);
+		sv_random_seed(sv_config.seed);
+	} else if (IS("model")) {
+		return sv_model_preset(value);
+	} else if (IS("latency")) {
+		return set_model_number(&sv_config.latency, number);
+	} else if (IS("message")) {
+		return set_model_number(&sv_config.message, number);
+	} else if (IS("fetch")) {
+		return set_model_number(&sv_config.fetch, number);
+	} else if (IS("jitter")) {
+		return set_model_number(&sv_config.jitter, number);
+	} else if (IS("gbps")) {
+		if (number <= 0)
+			return EINVAL;
+		sv_config.bytes_per_ns = number / 8;
+		atomic_store(&sv_config.model, true);
+	} else if (IS("inline")) {
+		sv_config.max_inline = (uint32_t)number;
+	} else if (IS("depth")) {
+		sv_config.max_depth = (uint32_t)number;
+	} else if (IS("misses")) {
+		sv_config.allow_misses = strcmp(value, "allow") == 0;
+	} else if (IS("link")) {
+		if (strcmp(value, "down") != 0 && strcmp(value, "up") != 0)
+			return EINVAL;
+		sv_link_change(value[0] == 'd');
+	} else if (IS("nic")) {
+		if (strcmp(value, "gone") != 0)
+			return EINVAL;
+		sv_nic_gone();
+	} else if (IS("straggler")) { /* FRACTION:NANOSECONDS */
+		const char *colon = strchr(value, ':');
+
+		atomic_store(&sv_config.straggler_ppm, ppm(number));
+		atomic_store(&sv_config.straggler_ns, colon ? strtoull(colon + 1, NULL, 0) : 100000);
+	} else if (IS("corrupt")) {
+		atomic_store(&sv_config.corrupt_ppm, ppm(number));
+	} else if (IS("qp_error_after")) {
+		atomic_store(&sv_config.qp_error_after, (uint64_t)number);
+	} else if (IS("memlock")) {
+		atomic_store(&sv_config.memlock, (uint64_t)number);
+	} else {
+		return EINVAL;
+	}
+#undef IS
+	return 0;
+}
+
+static int apply(char *text)
+{
+	char *rest = NULL;
+
+	for (char *item = strtok_r(text, ", \t\n", &rest); item; item = strtok_r(NULL, ", \t\n", &rest)) {
+		char *equals = strchr(item, '=');
+		int error = EINVAL;
+
+		if (item[0] == '#')
+			continue;
+		if (equals) {
+			*equals = 0;
+			error = set(item, equals + 1);
+			*equals = '=';
+		}
+		if (error) {
+			fprintf(stderr, "softverbs: cannot make sense of the setting \"%s\"\n", item);
+			return error;
+		}
+	}
+	atomic_store(&sv_config.delayed, sv_config.weak || sv_config.model || sv_config.link_down ||
+					     sv_config.straggler_ppm || sv_config.corrupt_ppm || sv_config.qp_error_after);
+	return 0;
+}
+
+/* At run time: "straggler=0.01:200000", "link=down", "order=strict", ...; 0 or errno. */
+SV_API int softverbs_control(const char *settings)
+{
+	char *copy = strdup(settings);
+
+	if (!copy)
+		return ENOMEM;
+	int error = apply(copy);
+
+	free(copy);
+	sv_qps_update_direct();
+	return error;
+}
+
+/* For reports: what this device is pretending to be. */
+SV_API const char *softverbs_describe(void)
+{
+	static char text[160];
+
+	if (sv_config.model)
+		snprintf(text, sizeof(text), "softverbs, NIC model %s (%lu ns one way, %lu ns per message, %.0f Gbit/s)%s",
+			 sv_config.model_name, sv_config.latency, sv_config.message, sv_config.bytes_per_ns * 8,
+			 sv_config.weak ? ", order=weak" : "");
+	else
+		snprintf(text, sizeof(text), "softverbs%s", sv_config.weak ? ", order=weak" : "");
+	return text;
+}
+
+static int load_file(const char *path)
+{
+	char text[4096];
+	FILE *file = fopen(path, "re");
+
+	if (!file) {
+		fprintf(stderr, "softverbs: cannot read %s: %s\n", path, strerror(errno));
+		return errno;
+	}
+	size_t n = fread(text, 1, sizeof(text) - 1, file);
+
+	fclose(file);
+	text[n] = 0;
+	return apply(text);
+}
+
+int sv_config_load(void)
+{
+	static bool loaded;
+	const char *text = getenv("SOFTVERBS");
+	int error = 0;
+
+	if (loaded || !text || !*text)
+		return 0;
+	loaded = true;
+	sv_config.seed = (uint64_t)getpid();
+	sv_random_seed(sv_config.seed);
+	if (text[0] == '@') {
+		error = load_file(text + 1);
+	} else {
+		char *copy = strdup(text);
+
+		error = copy ? apply(copy) : ENOMEM;
+		free(copy);
+	}
+	if (!error && sv_config.model)
+		fprintf(stderr,
+			"softverbs: NIC model %s is on: latency %lu ns one way, %lu ns per message, %.0f Gbit/s, fetch %lu ns, "
+			"jitter %lu ns\n",
+			sv_config.model_name, sv_config.latency, sv_config.message, sv_config.bytes_per_ns * 8, sv_config.fetch,
+			sv_config.jitter);
+	if (!error && sv_config.weak)
+		fprintf(stderr, "softverbs: order=weak is on, seed=%lu\n", sv_config.seed);
+	return error;
+}

@@ -1,0 +1,49 @@
+/*
+ * What the device is asked to be: as it is, or as late and disordered as the specification allows (order=weak), or
+ * like a certain NIC (model=...), or broken in a certain way (faults). From SOFTVERBS (a list of settings, or @FILE)
+ * when the device is first opened, and at run time from softverbs_control().
+ */
+#pragma once
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct sv_config {
+	/* any of it: then no operation executes inside its post */
+	_Atomic bool delayed;
+	_Atomic bool weak;
+	_Atomic bool model;
+	uint64_t seed;
+
+	/* the model, in nanoseconds and bytes */
+	char model_name[32];
+	uint64_t latency;	 /* one way, wire to wire */
+	uint64_t message;	 /* of the NIC's time, per message */
+	double bytes_per_ns;	 /* of the link */
+	uint64_t fetch;		 /* to fetch a payload that was not inline */
+	uint64_t jitter;	 /* up to this much more, at random */
+	uint32_t max_inline, max_depth; /* 0: the device's */
+	bool allow_misses;
+
+	/* faults */
+	_Atomic bool link_down;
+	_Atomic uint32_t straggler_ppm;
+	_Atomic uint64_t straggler_ns;
+	_Atomic uint32_t corrupt_ppm;
+	_Atomic uint64_t qp_error_after; /* operations of one QP; 0: never */
+	_Atomic uint64_t memlock;	 /* bytes that may be registered; 0: any */
+	_Atomic uint64_t registered;
+};
+
+extern struct sv_config sv_config;
+
+/* A NIC whose constants are known; 0 or errno. */
+int sv_model_preset(const char *name);
+void sv_random_seed(uint64_t seed);
+/* A number in [0, bound), from the seed. */
+uint64_t sv_random(uint64_t bound);
+bool sv_chance(uint32_t ppm);
+/* Count an executed operation of the model, that was `late` by so much. */
+void sv_model_count(uint64_t late_ns);
+/* At the last close: what the model did. */
+void sv_model_report(void);

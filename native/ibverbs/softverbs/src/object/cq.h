@@ -1,0 +1,60 @@
+/* Completion queues, and the channels of their events. */
+#pragma once
+#include <infiniband/verbs.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/lock.h"
+#include "base/macros.h"
+#include "object/layout.h"
+
+struct sv_qp;
+
+struct sv_channel {
+	struct ibv_comp_channel channel;
+	int write_fd;
+	uint64_t ino;
+};
+
+/*
+ * A finished send. Written and read in words of 8 bytes: reading it in wider ones just after it was written would
+ * miss store forwarding, which costs more than all the rest of a poll.
+ */
+struct sv_cqe {
+	uint64_t wr_id;
+	uint64_t status_opcode; /* as they lie in struct ibv_wc */
+	uint64_t bytes_sequence; /* low: byte_len; high: the send queue is free up to here once this is polled */
+	struct sv_qp *qp;
+};
+
+struct sv_cq {
+	union {
+		struct ibv_cq cq;
+		struct ibv_cq_ex ex;
+	};
+	struct sv_lock lock;
+	struct sv_cq_entry *entry;
+	struct sv_cqe *ring;
+	uint32_t mask;
+	uint32_t head, tail; /* head: next to poll */
+	uint32_t arrivals;   /* seen */
+	bool receives_waiting, receives_first;
+	_Atomic bool overrun;
+	_Atomic uint32_t stalled; /* QPs that send to this CQ and wait */
+	_Atomic uint64_t polled_ns; /* when a program last polled for one of them */
+	struct sv_qp *receivers;  /* QPs that receive into it */
+	struct sv_qp *next_receiver;
+	uint32_t index;
+	_Atomic unsigned users;
+	uint32_t events_reported, async_reported;
+	/* of the lazy polling functions */
+	struct ibv_wc current;
+	struct sv_lock reading;
+	bool reading_biased;
+};
+
+static inline struct sv_cq *sv_cq(struct ibv_cq *cq)
+{
+	return container_of(cq, struct sv_cq, cq);
+}

@@ -1,0 +1,33 @@
+/* What one end of a connection knows of the other. */
+#pragma once
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "object/layout.h"
+
+struct sv_peer;
+struct sv_remote;
+
+/* The receive side of the peer's QP, checked when the connection was made. */
+struct sv_target {
+	struct sv_segment *segment;
+	struct sv_qp_entry *entry;
+	struct sv_rq_entry *rq;
+	struct sv_cq_entry *cq;
+	uint8_t *wqes;
+	struct sv_recv_record *records;
+	uint32_t mask, record_mask, stride, max_sge, qpn;
+	bool shared; /* an SRQ */
+};
+
+/* One end of a connection: what we know of the other. A UD QP has several. */
+struct sv_link {
+	struct sv_peer *peer;
+	struct sv_qp_entry *remote_entry;
+	struct sv_remote *remotes; /* SV_REMOTES of them */
+	struct sv_target target;
+	bool seen_ready; /* the peer was ready before: if it is no more, it left */
+	uint32_t qpn;
+};
+
+#define SV_UD_LINKS 16

@@ -1,0 +1,208 @@
+/*
+ * The process as its peers see it: a slot on the host (the upper 12 bits of its QP numbers), claimed by binding an
+ * abstract socket, and a control segment. Both vanish with the process, however it ends: nothing is ever left in a
+ * file system. A connection to the socket says who owns the slot (SO_PEERCRED), which is all it is for: the helper
+ * accepts and closes it. Of a pipe that is never written to the process has the only writing end: it hangs up when
+ * the process dies, execs or closes the device, and costs it nothing for each peer that watches.
+ */
+#include "base/barrier.h"
+#include "base/lock.h"
+#include "base/pipe.h"
+#include "object/layout.h"
+#include "object/process.h"
+#include "object/segment.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+struct sv_process sv_process = {.lock = PTHREAD_MUTEX_INITIALIZER, .keys_lock = PTHREAD_MUTEX_INITIALIZER, .waiting_lock = PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP};
+
+void sv_socket_name(uint32_t slot, struct sockaddr_un *name, unsigned *length)
+{
+	memset(name, 0, sizeof(*name));
+	name->sun_family = AF_UNIX;
+	int n = snprintf(name->sun_path + 1, sizeof(name->sun_path) - 1, "softverbs/%u/%u", (unsigned)geteuid(), slot);
+
+	*length = (unsigned)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n);
+}
+
+/* Bind the first free slot after a random one. Slot 0 is skipped: QP numbers 0 and 1 are special. */
+static int claim_slot(void)
+{
+	uint32_t start = 0;
+
+	if (getrandom(&start, sizeof(start), 0) != sizeof(start))
+		return errno;
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd < 0)
+		return errno;
+	for (uint32_t i = 0; i < SV_SLOTS; i++) {
+		uint32_t slot = (start + i) % SV_SLOTS;
+		struct sockaddr_un name;
+		unsigned length;
+
+		if (slot == 0)
+			continue;
+		sv_socket_name(slot, &name, &length);
+		if (bind(fd, (struct sockaddr *)&name, length) == 0) {
+			sv_process.slot = slot;
+			sv_process.listener = fd;
+			return 0;
+		}
+		if (errno != EADDRINUSE)
+			break;
+	}
+	int error = errno;
+
+	close(fd);
+	return error;
+}
+
+static int create_segment(void)
+{
+	char name[32];
+
+	/* the name lets a peer find the descriptor among ours */
+	snprintf(name, sizeof(name), "softverbs-%u", sv_process.slot);
+	int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	if (fd < 0)
+		return errno;
+	void *at = MAP_FAILED;
+
+	if (ftruncate(fd, SV_SEGMENT_SIZE) == 0 &&
+	    fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0)
+		at = mmap(NULL, SV_SEGMENT_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+	if (at == MAP_FAILED) {
+		int error = errno;
+
+		close(fd);
+		return error;
+	}
+	madvise(at, SV_SEGMENT_SIZE, MADV_DONTFORK);
+	madvise(at, SV_SEGMENT_SIZE, MADV_DONTDUMP);
+	sv_process.segment_fd = fd;
+	sv_process.segment = at;
+	return 0;
+}
+
+static int publish(void)
+{
+	struct sv_header *header = &sv_process.segment->header;
+	struct stat st;
+
+	if (getrandom(&header->nonce, sizeof(header->nonce), 0) != sizeof(header->nonce))
+		return errno;
+	if (fstat(sv_process.wake_read, &st))
+		return errno;
+	header->abi = SV_ABI;
+	header->slot = sv_process.slot;
+	header->wake_fd = (uint32_t)sv_process.wake_read;
+	header->wake_ino = st.st_ino;
+	header->life_fd = (uint32_t)sv_process.life_write;
+	header->life_ino = sv_process.life_ino;
+	atomic_store_explicit(&header->magic, SV_MAGIC, memory_order_release);
+	/* only now can peers find us, complete */
+	return listen(sv_process.listener, SOMAXCONN) ? errno : 0;
+}
+
+static void no_descriptors(void)
+{
+	sv_process.life_write = sv_process.listener = sv_process.segment_fd = -1;
+	sv_process.wake_read = sv_process.wake_write = -1;
+}
+
+/* In this order: whoever gets our slot, nobody shall then still take us for living. */
+static void close_descriptors(void)
+{
+	const int fds[] = {sv_process.life_write, sv_process.listener, sv_process.segment_fd, sv_process.wake_read,
+			   sv_process.wake_write};
+
+	for (size_t i = 0; i < sizeof(fds) / sizeof(fds[0]); i++)
+		if (fds[i] >= 0)
+			close(fds[i]);
+	no_descriptors();
+}
+
+void sv_process_release(void)
+{
+	sv_segment_destroy();
+	close_descriptors();
+	if (sv_process.segment)
+		munmap(sv_process.segment, SV_SEGMENT_SIZE);
+	sv_process.segment = NULL;
+}
+
+/* Only the writing end is ours to keep: peers open the reading end for themselves. */
+static int create_life(void)
+{
+	int life[2];
+	int error = sv_pipe(life, false, &sv_process.life_ino);
+
+	if (error)
+		return error;
+	close(life[0]);
+	sv_process.life_write = life[1];
+	return 0;
+}
+
+int sv_process_create(void)
+{
+	uint64_t ino;
+	int wake[2] = {-1, -1};
+	int error;
+
+	no_descriptors();
+	sv_process.segment = NULL;
+	if ((error = sv_barrier_init())) {
+		fprintf(stderr, "softverbs: membarrier is not available (%s); Linux 4.16 or newer is needed\n",
+			strerror(error));
+		return error;
+	}
+	/* before the socket: a process that ends closes its descriptors from the lowest on */
+	if ((error = create_life()) || (error = claim_slot())) {
+		close_descriptors();
+		return error;
+	}
+	/*
+	 * Whoever gets this slot after us should not repeat our numbers. And two processes that both start at 0 would
+	 * use the same lines of their segments, which collide in caches that are indexed by a hash of the address.
+	 */
+	uint32_t start[4] = {0};
+
+	if (getrandom(start, sizeof(start), 0) == sizeof(start)) {
+		sv_process.next_qp = start[0];
+		sv_process.mr_generation = (uint8_t)start[1];
+		sv_process.next_pd = start[1] >> 8;
+		sv_process.next_mr = start[2];
+		sv_process.next_cq = start[3];
+		sv_process.next_srq = start[3] >> 16;
+	}
+	if ((error = sv_pipe(wake, true, &ino)) == 0) {
+		sv_process.wake_read = wake[0];
+		sv_process.wake_write = wake[1];
+		if ((error = create_segment()) == 0) {
+			sv_segment_init(sv_process.segment_fd);
+			error = publish();
+		}
+	}
+	if (error)
+		sv_process_release();
+	return error;
+}
+
+void sv_process_forget(void)
+{
+	close_descriptors();
+	memset(&sv_process, 0, sizeof(sv_process));
+	pthread_mutex_init(&sv_process.lock, NULL);
+	pthread_mutex_init(&sv_process.keys_lock, NULL);
+	sv_mutex_init(&sv_process.waiting_lock);
+}

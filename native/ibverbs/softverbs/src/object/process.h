@@ -1,0 +1,64 @@
+/*
+ * One per process that has the device open: what it shows to its peers, and a table of each kind of object.
+ * Locks are taken in this order: process, qp.send, qp.recv, cq, peers, peer.
+ */
+#pragma once
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/un.h>
+
+#include "object/layout.h"
+
+struct sv_qp;
+struct sv_cq;
+struct sv_srq;
+struct sv_mr;
+struct sv_context;
+
+struct sv_process {
+	pthread_mutex_t lock;
+	pthread_mutex_t keys_lock; /* mrs; a leaf */
+	unsigned opens;
+	uint32_t slot;
+	int life_write;
+	uint64_t life_ino;
+	int listener;
+	int segment_fd;
+	int wake_read, wake_write;
+	struct sv_segment *segment;
+	struct sv_qp *qps[SV_QPS];
+	struct sv_cq *cqs[SV_CQS];
+	struct sv_srq *srqs[SV_SRQS];
+	struct sv_mr *mrs[SV_MRS];
+	uint32_t next_qp, next_cq, next_srq, next_mr;
+	uint32_t next_pd;
+	uint8_t mr_generation, cq_generation;
+	_Atomic bool overrun; /* a CQ was, and its QPs may not know */
+	_Atomic unsigned stalled; /* QPs that wait for something: the helper looks again after a while */
+	_Atomic bool spinning; /* the helper is awake and looks by itself */
+	_Atomic uint64_t polled_ns; /* when a program last polled for something that waits */
+	pthread_mutex_t waiting_lock;
+	struct sv_qp *waiting, **end_waiting;
+	struct sv_context *contexts;
+};
+
+extern struct sv_process sv_process;
+
+/* The slot, the segment and the pipes, for who opens the device; 0 or errno. */
+int sv_process_create(void);
+void sv_process_release(void);
+/* After a fork: all of it is the parent's. */
+void sv_process_forget(void);
+void sv_socket_name(uint32_t slot, struct sockaddr_un *name, unsigned *length);
+
+static inline uint32_t sv_qpn_slot(uint32_t qpn)
+{
+	return qpn >> 12;
+}
+
+static inline uint32_t sv_qpn_index(uint32_t qpn)
+{
+	return qpn & (SV_QPS - 1);
+}

@@ -1,0 +1,94 @@
+/* Queue pairs. */
+#pragma once
+#include <infiniband/verbs.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/copy.h"
+#include "base/lock.h"
+#include "base/macros.h"
+#include "object/layout.h"
+#include "object/link.h"
+#include "object/srq.h"
+
+struct sv_builder;
+struct sv_pending;
+
+/* Results of executing a WR beside enum ibv_wc_status: reasons to wait. */
+enum { SV_STALL_RNR = 100, SV_STALL_NOT_READY, SV_STALL_GONE, SV_STALL_COPIER };
+
+struct sv_qp {
+	union {
+		struct ibv_qp qp;
+		struct ibv_qp_ex ex;
+	};
+	/* what a post needs */
+	struct sv_lock lock;
+	struct sv_qp_entry *entry;
+	uint32_t turn; /* what we stored last into the shared words `busy` and `hazard` */
+	union {
+		struct sv_link link;
+		struct { /* the same, by shorter names */
+			struct sv_peer *peer;
+			struct sv_qp_entry *remote_entry;
+			struct sv_remote *remotes;
+			struct sv_target target;
+			bool seen_ready;
+		};
+	};
+	struct sv_heat heat;
+	struct sv_link *ud_links; /* SV_UD_LINKS, by QP number; the one in use is copied into `link` */
+	uint32_t max_send_wr, max_send_sge, max_inline;
+	uint32_t sequence;	/* sends posted */
+	_Atomic uint32_t freed; /* sends whose slot is free again */
+	bool sq_sig_all;
+	uint32_t opcodes;	/* allowed: a bit each */
+	bool direct; /* RTS, connected, nothing waits: a post executes at once */
+	uint32_t pd_handle;
+
+	/* sends that wait */
+	struct sv_pending **pending; /* ring of max_send_wr */
+	uint32_t pending_head, pending_tail, pending_mask;
+	uint64_t stall_since_ns; /* 0: not stalled */
+	int stall_reason;
+	uint64_t last_start, last_due, last_due_complete;
+	uint32_t undelivered; /* of those, what the peer will see: not READs, and what is done */
+	/* read without the lock, to leave a QP alone that has nothing due; 0: it waits for something else than time, and nothing to be seen */
+	_Atomic uint64_t next_due, next_delivery;
+	uint64_t operations; /* executed, while they are counted */
+	/* in the list of QPs that wait (waiting.c) */
+	bool waiting;
+	struct sv_qp *next_waiting, **at_waiting;
+
+	/* receive side */
+	struct sv_lock recv_lock;
+	struct sv_rq rq;
+	struct sv_recv_record *records;
+	uint32_t record_mask, record_tail; /* under the recv CQ's lock */
+	bool flush_receives;
+	struct sv_qp *next_receiver;
+	size_t record_bytes;
+
+	enum ibv_qp_state state;
+	struct ibv_qp_attr attr;
+	struct ibv_qp_init_attr init;
+	uint32_t index;
+	bool dying; /* ibv_destroy_qp was called, and waits for a copier; under the send lock */
+	uint32_t changes; /* calls of ibv_modify_qp; under the send lock */
+	bool failing; /* quiescing the peer before the receives are flushed; under the send lock */
+	uint32_t failing_hazard;
+	uint32_t async_reported;
+	struct sv_builder *builder;
+};
+
+/* Does a QP in this published state take requests? */
+static inline bool sv_accepts(uint32_t state)
+{
+	return state >= (SV_QP_LIVE | IBV_QPS_RTR) && state <= (SV_QP_LIVE | IBV_QPS_SQE);
+}
+
+static inline struct sv_qp *sv_qp(struct ibv_qp *qp)
+{
+	return container_of(qp, struct sv_qp, qp);
+}

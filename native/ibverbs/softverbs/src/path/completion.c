@@ -1,0 +1,130 @@
+/*
+ * Completion queues. Completions of sends are local: the initiator puts them into the CQ's ring when it executes.
+ * Completions of receives are written by the sender as records into the receiving QP's ring in our segment, and become
+ * work completions only when this CQ is polled. `arrivals`, bumped after each record, tells a poll whether to look;
+ * being an atomic operation it also orders the record before the sender's look at `armed` (and arming, an exchange,
+ * comes before the program's last poll): one of the two always notices.
+ */
+#include "base/lock.h"
+#include "base/macros.h"
+#include "object/async.h"
+#include "object/cq.h"
+#include "object/layout.h"
+#include "object/process.h"
+#include "object/qp.h"
+#include "path/completion.h"
+#include "peer/watch.h"
+
+#include <unistd.h>
+
+static bool arm_matches(uint32_t armed, bool solicited)
+{
+	return armed == SV_ARMED_ANY || (armed == SV_ARMED_SOLICITED && solicited);
+}
+
+void sv_cq_notify(struct sv_cq *cq, bool solicited)
+{
+	uint32_t armed = atomic_load_explicit(&cq->entry->armed, memory_order_relaxed);
+
+	if (!cq->cq.channel)
+		return;
+	/* again when it fails: it may have been armed for more meanwhile */
+	do {
+		if (likely(!arm_matches(armed, solicited)))
+			return;
+	} while (!atomic_compare_exchange_weak(&cq->entry->armed, &armed, SV_ARMED_NOT));
+	struct sv_channel *channel = container_of(cq->cq.channel, struct sv_channel, channel);
+
+	if (write(channel->write_fd, &cq->entry->event, sizeof(cq->entry->event)) < 0) {
+		/* full: its reader is awake */
+	}
+}
+
+void sv_cq_flush_arrived(struct sv_cq *cq)
+{
+	sv_lock_control(&cq->lock);
+	cq->receives_waiting = true;
+	sv_cq_notify(cq, true);
+	sv_unlock(&cq->lock, false);
+}
+
+/* What does not fit is lost, which is the program's fault; it is told once. The helper fails its QPs. Outside its lock. */
+static void overrun(struct sv_cq *cq)
+{
+	if (atomic_exchange(&cq->overrun, true))
+		return;
+	sv_lock_control(&cq->lock);
+	cq->cq.cqe = 0; /* that is how it takes no more, at no cost to a post */
+	sv_unlock(&cq->lock, false);
+	sv_async_raise(cq->cq.context, IBV_EVENT_CQ_ERR, cq->index, cq->entry->event);
+	/* whoever posts holds a lock that comes after those that finding them takes */
+	atomic_store(&sv_process.overrun, true);
+	sv_watch_wake();
+}
+
+void sv_cq_fail_users(void)
+{
+	if (!atomic_exchange(&sv_process.overrun, false))
+		return;
+	for (uint32_t i = 0; i < SV_QPS; i++) {
+		struct sv_qp *qp = sv_process.qps[i];
+
+		if (!qp || !(atomic_load(&sv_cq(qp->qp.send_cq)->overrun) || atomic_load(&sv_cq(qp->qp.recv_cq)->overrun)))
+			continue;
+		uint32_t state = atomic_load(&qp->entry->state) & 0xff, none = SV_FAULT_NONE;
+
+		if (state != IBV_QPS_RESET && state != IBV_QPS_ERR)
+			atomic_compare_exchange_strong(&qp->entry->fault, &none, SV_FAULT_LOST);
+	}
+}
+
+void sv_cq_attach(struct sv_cq *cq, struct sv_qp *qp)
+{
+	sv_lock_control(&cq->lock);
+	qp->next_receiver = cq->receivers;
+	cq->receivers = qp;
+	sv_unlock(&cq->lock, false);
+}
+
+void sv_cq_detach(struct sv_cq *cq, struct sv_qp *qp)
+{
+	sv_lock_control(&cq->lock);
+	struct sv_qp **at = &cq->receivers;
+
+	while (*at && *at != qp)
+		at = &(*at)->next_receiver;
+	if (*at)
+		*at = qp->next_receiver;
+	cq->next_receiver = NULL;
+	sv_unlock(&cq->lock, false);
+}
+
+void sv_cq_forget(struct sv_cq *cq, struct sv_qp *qp)
+{
+	sv_lock_control(&cq->lock);
+	uint32_t to = cq->head;
+
+	for (uint32_t from = cq->head; from != cq->tail; from++) {
+		struct sv_cqe *cqe = &cq->ring[from & cq->mask];
+
+		if (cqe->qp != qp)
+			cq->ring[to++ & cq->mask] = *cqe;
+	}
+	cq->tail = to;
+	sv_unlock(&cq->lock, false);
+}
+
+void sv_completion_lost(struct sv_qp *qp)
+{
+	uint32_t none = SV_FAULT_NONE;
+
+	overrun(sv_cq(qp->qp.send_cq));
+	qp->direct = false;
+	if (atomic_compare_exchange_strong(&qp->entry->fault, &none, SV_FAULT_LOST))
+		sv_watch_wake();
+}
+
+void sv_complete(struct sv_qp *qp, const struct ibv_send_wr *wr, int status, uint32_t bytes, uint32_t sequence)
+{
+	sv_push(qp, wr, status, bytes, sequence);
+}

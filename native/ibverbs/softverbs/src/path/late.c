@@ -1,0 +1,135 @@
+/*
+ * Operations that do not execute in their post: order=weak, the NIC model, stragglers. When each is due: model/delay.c.
+ *
+ * Who executes them: polls of the CQ they complete in, and the helper thread. With a model on, the helper spins while
+ * anything is outstanding (one core of this process), so that data also appears in time for a target that polls its
+ * memory; otherwise it looks every millisecond.
+ *
+ * order=weak. A step executes, at random: the oldest operation that has not run; or a write, send or read behind it that
+ * may overtake: one that is not fenced, over READs and atomics only. Nothing runs before the first poll or the helper's
+ * next look, so a buffer that is reused too early shows. Completions stay in order.
+ */
+#include "base/clock.h"
+#include "model/config.h"
+#include "object/pending.h"
+#include "object/qp.h"
+#include "path/late.h"
+#include "path/try.h"
+
+static bool may_overtake(const struct sv_pending *p)
+{
+	return !(p->wr.send_flags & IBV_SEND_FENCE) && p->wr.opcode <= IBV_WR_SEND_WITH_IMM;
+}
+
+/* Which operation to run next; pending_tail if none. What stands behind one that failed never runs: it is flushed. */
+static uint32_t choose(struct sv_qp *qp)
+{
+	uint32_t at = qp->pending_head;
+
+	for (; at != qp->pending_tail && qp->pending[at & qp->pending_mask]->done; at++)
+		if (qp->pending[at & qp->pending_mask]->status)
+			return qp->pending_tail;
+	if (at == qp->pending_tail || !sv_config.weak)
+		return at;
+	uint32_t chosen = at;
+
+	/* look behind READs and atomics for what may overtake them */
+	for (uint32_t i = at; i != qp->pending_tail && i - at < 16; i++) {
+		struct sv_pending *p = qp->pending[i & qp->pending_mask];
+
+		if (p->done && p->status)
+			break;
+		if (p->done)
+			continue;
+		if (i != at && may_overtake(p) && sv_random(2))
+			return i;
+		if (!sv_is_answered(&p->wr))
+			break;
+	}
+	return chosen;
+}
+
+/* Damage one byte of what was just written: the sender believes all is well. */
+static void corrupt(struct sv_qp *qp, struct sv_pending *p)
+{
+	uint64_t bytes = sv_pending_bytes(p);
+
+	if (p->wr.opcode > IBV_WR_RDMA_WRITE_WITH_IMM || !bytes)
+		return;
+	struct ibv_send_wr damage = p->wr;
+	uint8_t byte = (uint8_t)(1 + sv_random(255));
+	uint64_t at = sv_random(bytes);
+	struct ibv_sge sge = {(uintptr_t)&byte, 1, 0};
+	uint32_t ignored;
+
+	damage.opcode = IBV_WR_RDMA_WRITE;
+	damage.send_flags = IBV_SEND_INLINE;
+	damage.sg_list = &sge;
+	damage.num_sge = 1;
+	damage.wr.rdma.remote_addr += at;
+	sv_send_try(qp, &damage, &ignored);
+}
+
+int sv_delay_run(struct sv_qp *qp)
+{
+	unsigned steps = sv_config.weak ? (unsigned)sv_random(4) : UINT32_MAX;
+
+	while (steps-- > 0) {
+		uint32_t at = choose(qp);
+
+		if (at == qp->pending_tail)
+			break;
+		struct sv_pending *p = qp->pending[at & qp->pending_mask];
+		uint64_t now = p->due ? sv_now_ns() : 0;
+
+		if (p->due > now)
+			break;
+		uint64_t after = sv_config.qp_error_after;
+		int status;
+
+		if (sv_config.link_down)
+			status = SV_STALL_NOT_READY;
+		else if (after && ++qp->operations > after)
+			status = IBV_WC_FATAL_ERR;
+		else
+			status = sv_send_try(qp, &p->wr, &p->bytes);
+		if (status >= SV_STALL_RNR) {
+			if (at == qp->pending_head)
+				return status;
+			break;
+		}
+		if (sv_config.model && status == IBV_WC_SUCCESS)
+			sv_model_count(sv_is_seen(&p->wr) ? now - p->due : 0);
+		if (status == IBV_WC_SUCCESS && sv_chance(sv_config.corrupt_ppm))
+			corrupt(qp, p);
+		p->status = (uint8_t)status;
+		p->done = true;
+		qp->undelivered -= sv_is_seen(&p->wr);
+		if (status)
+			break; /* what follows is flushed when this one completes */
+	}
+	return IBV_WC_SUCCESS;
+}
+
+void sv_delay_publish(struct sv_qp *qp)
+{
+	uint64_t next = 0, delivery = 0;
+
+	for (uint32_t at = qp->pending_head; at != qp->pending_tail; at++) {
+		struct sv_pending *p = qp->pending[at & qp->pending_mask];
+
+		if (at == qp->pending_head && p->done)
+			next = p->due_complete;
+		if (p->done && p->status)
+			break;
+		if (p->done)
+			continue;
+		if (!next || p->due < next)
+			next = p->due;
+		if (qp->undelivered)
+			delivery = p->due; /* of what goes before it at the latest */
+		break;
+	}
+	atomic_store_explicit(&qp->next_due, next, memory_order_release);
+	atomic_store_explicit(&qp->next_delivery, delivery, memory_order_release);
+}

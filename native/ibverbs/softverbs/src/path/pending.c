@@ -1,0 +1,98 @@
+/* The queue of sends that wait: with a copy of all that a program may reuse once it has posted. */
+#include "base/macros.h"
+#include "model/config.h"
+#include "model/delay.h"
+#include "object/ah.h"
+#include "object/pending.h"
+#include "object/qp.h"
+#include "path/completion.h"
+#include "path/pending.h"
+#include "path/waiting.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+int sv_pending_add(struct sv_qp *qp, const struct ibv_send_wr *wr, uint32_t sequence)
+{
+	uint64_t bytes = 0;
+
+	if (!qp->pending) {
+		uint32_t size = 1;
+
+		while (size < qp->max_send_wr)
+			size *= 2;
+		qp->pending = calloc(size, sizeof(*qp->pending));
+		if (!qp->pending)
+			return ENOMEM;
+		qp->pending_mask = size - 1;
+	}
+	if (wr->send_flags & IBV_SEND_INLINE)
+		for (int i = 0; i < wr->num_sge; i++)
+			bytes += wr->sg_list[i].length;
+	struct sv_pending *p = malloc(sizeof(*p) + bytes);
+
+	if (!p)
+		return ENOMEM;
+	p->wr = *wr;
+	p->wr.next = NULL;
+	p->wr.sg_list = p->sge;
+	p->sequence = sequence;
+	p->done = false;
+	p->due = p->due_complete = 0;
+	/* what may be gone when it executes: a device has it in the WQE */
+	if (wr->opcode == IBV_WR_BIND_MW)
+		p->region = wr->bind_mw.bind_info.mr ? wr->bind_mw.bind_info.mr->lkey : 0;
+	if (qp->qp.qp_type == IBV_QPT_UD) {
+		p->ah = *container_of(wr->wr.ud.ah, struct sv_ah, ah);
+		p->wr.wr.ud.ah = &p->ah.ah;
+	}
+	if (wr->send_flags & IBV_SEND_INLINE) {
+		uint8_t *to = p->data;
+
+		for (int i = 0; i < wr->num_sge; i++) {
+			memcpy(to, (const void *)(uintptr_t)wr->sg_list[i].addr, wr->sg_list[i].length);
+			to += wr->sg_list[i].length;
+		}
+		p->sge[0] = (struct ibv_sge){.addr = (uintptr_t)p->data, .length = (uint32_t)bytes};
+		p->wr.num_sge = 1;
+	} else if (wr->num_sge) {
+		memcpy(p->sge, wr->sg_list, (size_t)wr->num_sge * sizeof(*p->sge));
+	}
+	if (unlikely(atomic_load_explicit(&sv_config.delayed, memory_order_relaxed)))
+		sv_delay_start(qp, p);
+	qp->pending[qp->pending_tail++ & qp->pending_mask] = p;
+	qp->undelivered += sv_is_seen(wr);
+	return 0;
+}
+
+void sv_pending_drop(struct sv_qp *qp)
+{
+	struct sv_pending *p = qp->pending[qp->pending_head++ & qp->pending_mask];
+
+	qp->undelivered -= !p->done && sv_is_seen(&p->wr);
+	free(p);
+	qp->stall_since_ns = 0;
+}
+
+void sv_send_flush(struct sv_qp *qp)
+{
+	struct sv_pending *p;
+
+	while ((p = sv_pending_first(qp))) {
+		sv_complete(qp, &p->wr, IBV_WC_WR_FLUSH_ERR, 0, p->sequence);
+		sv_pending_drop(qp);
+	}
+}
+
+void sv_send_reset(struct sv_qp *qp)
+{
+	while (sv_pending_first(qp))
+		sv_pending_drop(qp);
+	qp->last_start = qp->last_due = qp->last_due_complete = qp->operations = 0;
+	free(qp->pending);
+	qp->pending = NULL;
+	qp->pending_head = qp->pending_tail = 0;
+	qp->sequence = 0;
+	atomic_store(&qp->freed, 0);
+	sv_waiting_update(qp);
+}

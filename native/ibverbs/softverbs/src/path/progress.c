@@ -1,0 +1,114 @@
+/* Sends that wait: tried again in their order, for as long as their retries last. */
+#include "base/barrier.h"
+#include "base/clock.h"
+#include "base/macros.h"
+#include "model/config.h"
+#include "object/layout.h"
+#include "object/pending.h"
+#include "object/qp.h"
+#include "path/completion.h"
+#include "path/late.h"
+#include "path/pending.h"
+#include "path/progress.h"
+#include "path/qp_state.h"
+#include "path/try.h"
+#include "path/waiting.h"
+
+/* min_rnr_timer codes are 0.01 ms to 655 ms, not in order. */
+static uint64_t rnr_timer_ns(uint32_t code)
+{
+	static const uint32_t hundredths_of_ms[32] = {65536, 1,	  2,   3,   4,	 6,    8,    12,   16,	 24,   32,
+						      48,    64,  96,  128, 192, 256,  384,  512,  768,	 1024, 1536,
+						      2048,  3072, 4096, 6144, 8192, 12288, 16384, 24576, 32768, 49152};
+
+	return (uint64_t)hundredths_of_ms[code & 31] * 10000;
+}
+
+/* A dead peer is an error after half a second at the latest. */
+#define GONE_NS 500000000ull
+
+/* Has the send at the head waited for longer than its retries last? */
+static bool out_of_patience(struct sv_qp *qp, int reason)
+{
+	uint64_t now = sv_now_ns(), patience;
+
+	if (qp->stall_since_ns == 0 || qp->stall_reason != reason) {
+		qp->stall_since_ns = now;
+		qp->stall_reason = reason;
+		return false;
+	}
+	if (reason == SV_STALL_COPIER)
+		return false; /* of our own memory: there is nothing to retry */
+	if (reason == SV_STALL_RNR) {
+		if (qp->attr.rnr_retry == 7)
+			return false;
+		patience = rnr_timer_ns(qp->remote_entry->min_rnr_timer) * qp->attr.rnr_retry;
+	} else {
+		patience = qp->attr.timeout ? (4096ull << qp->attr.timeout) * (qp->attr.retry_cnt + 1u) : UINT64_MAX;
+		/*
+		 * Who is gone will not come back, but a device finds out by retrying. Programs rely on that: the last message
+		 * of a run may be of no interest to a peer that has already left. Only, we do not retry for ever.
+		 */
+		if (reason == SV_STALL_GONE && patience > GONE_NS)
+			patience = GONE_NS;
+	}
+	return now - qp->stall_since_ns > patience;
+}
+
+/* Tell the receiver to wake us at its next receive. True if one came meanwhile. */
+static bool ask_for_wake(struct sv_qp *qp)
+{
+	if (!atomic_exchange(&qp->remote_entry->sender_waits, 1)) {
+		/* a posting receiver looks at the flag without a fence: the barrier makes it see it, or us its receive */
+		sv_barrier_host();
+		return atomic_load(&qp->target.rq->head) != atomic_load(&qp->target.rq->tail);
+	}
+	return false;
+}
+
+void sv_send_progress(struct sv_qp *qp)
+{
+	struct sv_pending *p;
+
+	if (qp->state == IBV_QPS_RTS &&
+	    atomic_load_explicit(&qp->entry->fault, memory_order_acquire) != SV_FAULT_NONE)
+		sv_qp_fail(qp);
+	while (qp->state == IBV_QPS_RTS && (p = sv_pending_first(qp))) {
+		uint32_t bytes = 0;
+		int status;
+
+		if (unlikely(p->due || p->done || atomic_load_explicit(&sv_config.delayed, memory_order_relaxed))) {
+			status = sv_delay_run(qp);
+			if (status == IBV_WC_SUCCESS) {
+				if (!p->done || p->due_complete > sv_now_ns())
+					break;
+				status = p->status;
+				bytes = p->bytes;
+			}
+		} else {
+			status = sv_send_try(qp, &p->wr, &bytes);
+		}
+		if (status == IBV_WC_SUCCESS) {
+			if (sv_signaled(qp, &p->wr))
+				sv_complete(qp, &p->wr, status, bytes, p->sequence);
+			sv_pending_drop(qp);
+			continue;
+		}
+		if (status >= SV_STALL_RNR) {
+			if (!out_of_patience(qp, status)) {
+				if (status == SV_STALL_RNR && ask_for_wake(qp))
+					continue;
+				break;
+			}
+			status = status == SV_STALL_RNR ? IBV_WC_RNR_RETRY_EXC_ERR : IBV_WC_RETRY_EXC_ERR;
+		}
+		struct ibv_send_wr wr = p->wr;
+		uint32_t sequence = p->sequence;
+
+		sv_pending_drop(qp);
+		sv_send_fail(qp, &wr, status, sequence);
+	}
+	sv_waiting_update(qp);
+	sv_qp_update_direct(qp);
+	sv_delay_publish(qp);
+}

@@ -1,0 +1,116 @@
+/* The state of a queue pair as it and its peers see it, and how it fails. Transitions that a program asks for: qp_modify.c. */
+#include "base/lock.h"
+#include "model/config.h"
+#include "object/async.h"
+#include "object/cq.h"
+#include "object/layout.h"
+#include "object/qp.h"
+#include "path/completion.h"
+#include "path/pending.h"
+#include "path/qp_state.h"
+#include "path/waiting.h"
+#include "peer/peer.h"
+#include "peer/quiesce.h"
+#include "peer/remote.h"
+#include "peer/robust.h"
+#include "peer/watch.h"
+
+void sv_qp_publish_state(struct sv_qp *qp)
+{
+	if (qp->dying)
+		return; /* there is no such QP any more */
+	uint32_t state = SV_QP_LIVE | (uint32_t)qp->state | (sv_config.link_down ? SV_QP_UNREACHABLE : 0);
+	uint64_t access = qp->attr.qp_access_flags & ~(qp->attr.max_dest_rd_atomic ? 0u : SV_ANSWERED_ACCESS);
+	uint64_t gate = access << 32 | qp->attr.dest_qp_num;
+
+	atomic_store_explicit(&qp->entry->state, state, memory_order_release);
+	atomic_store_explicit(&qp->entry->gate, sv_accepts(state) ? gate : 0, memory_order_release);
+}
+
+void sv_qp_shut(struct sv_qp *qp)
+{
+	atomic_store_explicit(&qp->entry->gate, 0, memory_order_release);
+}
+
+void sv_qp_update_direct(struct sv_qp *qp)
+{
+	/* only RC: the others must swallow what goes wrong at the far end */
+	qp->direct = qp->state == IBV_QPS_RTS && qp->target.segment && qp->qp.qp_type == IBV_QPT_RC &&
+		     qp->pending_head == qp->pending_tail && !atomic_load(&qp->peer->dead) &&
+		     !atomic_load_explicit(&sv_config.delayed, memory_order_relaxed);
+}
+
+bool sv_qp_fail_finish(struct sv_qp *qp)
+{
+	if (qp->qp.qp_type == IBV_QPT_UD) {
+		uint64_t holder = atomic_load(&qp->entry->rq.lock);
+
+		if (holder && sv_robust_lives(holder))
+			return false;
+	} else if (!sv_copier_out(qp, qp->failing_hazard)) {
+		return false;
+	}
+	qp->failing = false;
+	sv_waiting_update(qp);
+	struct sv_cq *cq = sv_cq(qp->qp.recv_cq);
+
+	sv_lock_control(&qp->recv_lock);
+	sv_lock_control(&cq->lock);
+	qp->flush_receives = true;
+	sv_unlock(&cq->lock, false);
+	sv_unlock(&qp->recv_lock, false);
+	sv_cq_flush_arrived(cq);
+	if (qp->qp.srq)
+		sv_async_raise(qp->qp.context, IBV_EVENT_QP_LAST_WQE_REACHED, qp->index, qp->qp.qp_num);
+	return true;
+}
+
+void sv_qp_fail(struct sv_qp *qp)
+{
+	enum sv_fault fault = atomic_load(&qp->entry->fault);
+
+	if (qp->state == IBV_QPS_ERR || qp->state == IBV_QPS_RESET)
+		return;
+	qp->state = IBV_QPS_ERR;
+	qp->direct = false;
+	sv_qp_publish_state(qp);
+	sv_send_flush(qp);
+	if (fault == SV_FAULT_ACCESS)
+		sv_async_raise(qp->qp.context, IBV_EVENT_QP_ACCESS_ERR, qp->index, qp->qp.qp_num);
+	else if (fault == SV_FAULT_REQUEST)
+		sv_async_raise(qp->qp.context, IBV_EVENT_QP_REQ_ERR, qp->index, qp->qp.qp_num);
+	else if (fault == SV_FAULT_LOST)
+		sv_async_raise(qp->qp.context, IBV_EVENT_QP_FATAL, qp->index, qp->qp.qp_num);
+	/* receives are given back once no sender can still be filling one; the helper waits, a post must not */
+	qp->failing = true;
+	qp->failing_hazard = sv_copier_now(qp);
+	if (!sv_qp_fail_finish(qp)) {
+		sv_watch_start();
+		sv_waiting_update(qp);
+	}
+}
+
+/* The send queue alone, of an unreliable QP: it goes on receiving. */
+static void fail_sends(struct sv_qp *qp)
+{
+	if (qp->state != IBV_QPS_RTS && qp->state != IBV_QPS_SQD)
+		return;
+	qp->state = IBV_QPS_SQE;
+	qp->direct = false;
+	sv_qp_publish_state(qp);
+	sv_send_flush(qp);
+}
+
+void sv_send_fail(struct sv_qp *qp, const struct ibv_send_wr *wr, int status, uint32_t sequence)
+{
+	/* an unreliable QP loses what it could not send, and only that; FATAL is a fault on request */
+	if (qp->qp.qp_type != IBV_QPT_RC && status != IBV_WC_FATAL_ERR) {
+		sv_complete(qp, wr, status, 0, sequence);
+		fail_sends(qp);
+		return;
+	}
+	/* whoever learns of this posts to no QP of ours that is about to fail; see post_direct in send.c */
+	sv_qp_shut(qp);
+	sv_complete(qp, wr, status, 0, sequence);
+	sv_qp_fail(qp);
+}

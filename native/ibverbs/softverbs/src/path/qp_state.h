@@ -1,0 +1,19 @@
+/* The state of a queue pair, as it and its peers see it. */
+#pragma once
+#include <infiniband/verbs.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct sv_qp;
+
+/* To the error state: under the send lock. */
+void sv_qp_fail(struct sv_qp *qp);
+/* Finish what sv_qp_fail began, if the peer is out; false: not yet. */
+bool sv_qp_fail_finish(struct sv_qp *qp);
+void sv_qp_update_direct(struct sv_qp *qp);
+void sv_qp_publish_state(struct sv_qp *qp);
+/* Nobody's requests are taken from here on, whatever the published state says for a moment more. */
+void sv_qp_shut(struct sv_qp *qp);
+
+/* What a send that failed does to its QP, with its completion. */
+void sv_send_fail(struct sv_qp *qp, const struct ibv_send_wr *wr, int status, uint32_t sequence);

@@ -1,0 +1,18 @@
+/* Whom a queue pair talks to. */
+#pragma once
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "object/layout.h"
+
+struct sv_link;
+struct sv_qp;
+
+/* To the peer that its attributes name; false with errno. */
+bool sv_qp_connect(struct sv_qp *qp);
+void sv_qp_disconnect(struct sv_qp *qp);
+/* For a datagram; NULL: nobody is there. */
+struct sv_link *sv_ud_link(struct sv_qp *qp, uint32_t qpn);
+
+/* Our request put the peer's QP into error. */
+void sv_peer_fault(struct sv_qp *qp, enum sv_fault fault);

@@ -1,0 +1,385 @@
+/*
+ * Other processes that have the device open: how they are found, mapped, rung and noticed to be dead.
+ *
+ * Everything of a peer is opened through one directory descriptor of its /proc/<pid>/fd. It stays bound to that
+ * process when the pid is reused, and finding the segment of that slot and the pipe that it names in there shows that
+ * the pid was the right one. The kernel lets only processes of the same user through (ptrace access), and we check too.
+ */
+#include "base/clock.h"
+#include "object/layout.h"
+#include "object/process.h"
+#include "peer/peer.h"
+#include "peer/watch.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static pthread_mutex_t peers_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct sv_peer *peers;
+
+static bool hung_up(int life)
+{
+	struct pollfd p = {.fd = life};
+
+	return poll(&p, 1, 0) > 0;
+}
+
+bool sv_peer_check_dead(struct sv_peer *peer)
+{
+	if (!peer->self && !atomic_load(&peer->dead) && hung_up(peer->life))
+		atomic_store(&peer->dead, true);
+	return atomic_load(&peer->dead);
+}
+
+bool sv_peer_is_stopped(struct sv_peer *peer)
+{
+	char text[256];
+	/* beside the directory that is bound to this process */
+	int fd = openat(peer->fd_dir, "../stat", O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? 0 : read(fd, text, sizeof(text) - 1);
+
+	if (fd >= 0)
+		close(fd);
+	text[n < 0 ? 0 : n] = 0;
+	/* "pid (name) state": the name may hold anything */
+	const char *state = strrchr(text, ')');
+
+	return state && state[1] == ' ' && (state[2] == 'T' || state[2] == 't');
+}
+
+bool sv_peer_is_nobody(int error)
+{
+	return error == ECONNREFUSED || error == ESRCH || error == ENOENT || error == EINVAL || error == EPROTO;
+}
+
+/* Whose slot it is: 0, or -1 with errno. */
+static int find_owner(uint32_t slot, pid_t *pid)
+{
+	struct sockaddr_un name;
+	unsigned length;
+	struct ucred owner;
+	socklen_t size = sizeof(owner);
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+	if (fd < 0)
+		return -1;
+	sv_socket_name(slot, &name, &length);
+	int error = 0;
+
+	if (connect(fd, (struct sockaddr *)&name, length) || getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &owner, &size))
+		error = errno;
+	else if (owner.uid != geteuid() || owner.pid <= 0)
+		error = EACCES;
+	close(fd);
+	errno = error;
+	*pid = owner.pid;
+	return error ? -1 : 0;
+}
+
+/* The peer's control segment, by the name of its memfd. */
+static int open_segment(int fd_dir, uint32_t slot)
+{
+	char want[48], link[64];
+	int copy = dup(fd_dir);
+	int found = -1;
+
+	if (copy < 0)
+		return -1;
+	fcntl(copy, F_SETFD, FD_CLOEXEC);
+	DIR *dir = fdopendir(copy);
+
+	if (!dir) {
+		close(copy);
+		return -1;
+	}
+	int length = snprintf(want, sizeof(want), "/memfd:softverbs-%u ", slot);
+	struct dirent *entry;
+
+	while (found < 0 && (entry = readdir(dir))) {
+		ssize_t n = readlinkat(fd_dir, entry->d_name, link, sizeof(link));
+
+		if (n > length && memcmp(link, want, (size_t)length) == 0)
+			found = openat(fd_dir, entry->d_name, O_RDWR | O_CLOEXEC);
+	}
+	closedir(dir);
+	if (found < 0)
+		errno = ESRCH;
+	return found;
+}
+
+static struct sv_segment *map_segment(int fd_dir, uint32_t slot)
+{
+	struct stat st;
+	int fd = open_segment(fd_dir, slot);
+
+	if (fd < 0)
+		return NULL;
+	int seals = fcntl(fd, F_GET_SEALS);
+	void *at = MAP_FAILED;
+
+	errno = EPROTO;
+	if (seals >= 0 && (seals & F_SEAL_SHRINK) && fstat(fd, &st) == 0 && (uint64_t)st.st_size == SV_SEGMENT_SIZE)
+		at = mmap(NULL, SV_SEGMENT_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+	close(fd);
+	if (at == MAP_FAILED)
+		return NULL;
+	madvise(at, SV_SEGMENT_SIZE, MADV_DONTFORK);
+	madvise(at, SV_SEGMENT_SIZE, MADV_DONTDUMP);
+	struct sv_segment *segment = at;
+
+	if (atomic_load_explicit(&segment->header.magic, memory_order_acquire) != SV_MAGIC ||
+	    segment->header.abi != SV_ABI || segment->header.slot != slot) {
+		munmap(at, SV_SEGMENT_SIZE);
+		errno = EPROTO;
+		return NULL;
+	}
+	return segment;
+}
+
+static void release(struct sv_peer *peer)
+{
+	for (struct sv_map *map = peer->maps, *next; map; map = next) {
+		next = map->next;
+		munmap(map->mapping, map->length);
+		free(map);
+	}
+	for (int i = 0; i < SV_DOORBELLS; i++)
+		if (peer->doorbells[i].ino)
+			close(peer->doorbells[i].fd);
+	if (peer->segment && !peer->self)
+		munmap(peer->segment, SV_SEGMENT_SIZE);
+	if (peer->life >= 0)
+		close(peer->life);
+	if (peer->fd_dir >= 0)
+		close(peer->fd_dir);
+	pthread_mutex_destroy(&peer->lock);
+	free(peer);
+}
+
+/* Is descriptor `fd` of the peer the pipe with this inode? */
+static bool is_pipe(int dir, const char *name, uint64_t ino)
+{
+	struct stat st;
+	int rc = name ? fstatat(dir, name, &st, 0) : fstat(dir, &st);
+
+	return rc == 0 && S_ISFIFO(st.st_mode) && st.st_ino == ino;
+}
+
+/* The pipe with this inode that is descriptor `fd` of the peer; -1 if it is not, with errno. */
+static int open_pipe(struct sv_peer *peer, uint32_t fd, uint64_t ino, int flags)
+{
+	char name[16];
+
+	snprintf(name, sizeof(name), "%u", fd);
+	if (is_pipe(peer->fd_dir, name, ino)) {
+		int opened = openat(peer->fd_dir, name, flags | O_NONBLOCK | O_CLOEXEC);
+
+		if (opened < 0 || is_pipe(opened, NULL, ino))
+			return opened;
+		close(opened);
+	}
+	errno = ESRCH;
+	return -1;
+}
+
+static bool open_life(struct sv_peer *peer)
+{
+	const struct sv_header *header = &peer->segment->header;
+
+	peer->life = open_pipe(peer, header->life_fd, header->life_ino, O_RDONLY);
+	if (peer->life >= 0 && !hung_up(peer->life))
+		return true;
+	errno = peer->life >= 0 ? ESRCH : errno;
+	return false;
+}
+
+static struct sv_peer *attach(uint32_t slot)
+{
+	struct sv_peer *peer = calloc(1, sizeof(*peer));
+	char path[32];
+
+	if (!peer)
+		return NULL;
+	pthread_mutex_init(&peer->lock, NULL);
+	peer->slot = slot;
+	peer->life = peer->fd_dir = -1;
+	peer->self = slot == sv_process.slot;
+	if (peer->self) {
+		peer->pid = getpid();
+		peer->segment = sv_process.segment;
+		peer->fd_dir = open("/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		if (peer->fd_dir >= 0) {
+			peer->nonce = peer->segment->header.nonce;
+			return peer;
+		}
+	} else if (find_owner(slot, &peer->pid) == 0) {
+		snprintf(path, sizeof(path), "/proc/%d/fd", (int)peer->pid);
+		peer->fd_dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		if (peer->fd_dir >= 0 && (peer->segment = map_segment(peer->fd_dir, slot)) != NULL && open_life(peer)) {
+			peer->nonce = peer->segment->header.nonce;
+			return peer;
+		}
+	}
+	int error = errno;
+
+	release(peer);
+	errno = error;
+	return NULL;
+}
+
+static void unwatch(struct sv_peer *peer)
+{
+	if (peer->watched)
+		sv_watch_remove(peer->life);
+	peer->watched = false;
+}
+
+struct sv_peer *sv_peer_get(uint32_t slot)
+{
+	struct sv_peer *peer;
+
+	if (slot == 0 || slot >= SV_SLOTS) {
+		errno = EINVAL;
+		return NULL;
+	}
+	pthread_mutex_lock(&peers_lock);
+	for (peer = peers; peer; peer = peer->next)
+		if (peer->slot == slot && !sv_peer_check_dead(peer))
+			break;
+	if (!peer && (peer = attach(slot)) != NULL) {
+		peer->next = peers;
+		peers = peer;
+		peer->watched = sv_watch_add(peer->life);
+	}
+	if (peer)
+		peer->users++;
+	pthread_mutex_unlock(&peers_lock);
+	return peer;
+}
+
+void sv_peer_put(struct sv_peer *peer)
+{
+	pthread_mutex_lock(&peers_lock);
+	if (--peer->users == 0) {
+		struct sv_peer **at = &peers;
+
+		while (*at != peer)
+			at = &(*at)->next;
+		*at = peer->next;
+		unwatch(peer);
+		release(peer);
+	}
+	pthread_mutex_unlock(&peers_lock);
+}
+
+bool sv_peers_find_dead(void)
+{
+	bool found = false;
+
+	pthread_mutex_lock(&peers_lock);
+	for (struct sv_peer *peer = peers; peer; peer = peer->next) {
+		/* also one that somebody else found dead: its pipe would wake the helper for ever */
+		if ((peer->watched || !atomic_load(&peer->dead)) && sv_peer_check_dead(peer)) {
+			unwatch(peer);
+			found = true;
+		}
+	}
+	pthread_mutex_unlock(&peers_lock);
+	return found;
+}
+
+bool sv_peers_sweep(void)
+{
+	bool held = false;
+
+	pthread_mutex_lock(&peers_lock);
+	for (struct sv_peer *peer = peers; peer; peer = peer->next) {
+		pthread_mutex_lock(&peer->lock);
+		for (struct sv_map **at = &peer->maps; *at;) {
+			struct sv_map *map = *at;
+
+			if (atomic_load(&peer->segment->mrs[SV_KEY_INDEX(map->key)].key) == map->key) {
+				at = &map->next;
+			} else if (map->users) {
+				held = true;
+				at = &map->next;
+			} else {
+				*at = map->next;
+				munmap(map->mapping, map->length);
+				free(map);
+			}
+		}
+		pthread_mutex_unlock(&peer->lock);
+	}
+	pthread_mutex_unlock(&peers_lock);
+	return held;
+}
+
+void sv_peers_after_fork(void)
+{
+	pthread_mutex_init(&peers_lock, NULL);
+	for (struct sv_peer *peer = peers; peer; peer = peer->next) {
+		if (peer->life >= 0)
+			close(peer->life);
+		close(peer->fd_dir);
+		for (int i = 0; i < SV_DOORBELLS; i++)
+			if (peer->doorbells[i].ino)
+				close(peer->doorbells[i].fd);
+	}
+	peers = NULL;
+}
+
+static int open_doorbell(struct sv_peer *peer, uint32_t fd, uint64_t ino)
+{
+	for (int i = 0; i < SV_DOORBELLS; i++)
+		if (peer->doorbells[i].ino == ino)
+			return peer->doorbells[i].fd;
+	/* for reading too: a pipe that has a reader raises no SIGPIPE when its owner has died */
+	int opened = open_pipe(peer, fd, ino, O_RDWR);
+
+	if (opened < 0)
+		return -1;
+	struct sv_doorbell *slot = &peer->doorbells[peer->next_doorbell++ % SV_DOORBELLS];
+
+	if (slot->ino)
+		close(slot->fd);
+	*slot = (struct sv_doorbell){ino, opened};
+	return opened;
+}
+
+void sv_peer_ring(struct sv_peer *peer, uint32_t fd, uint64_t ino, const void *message, size_t bytes)
+{
+	pthread_mutex_lock(&peer->lock);
+	int pipe = ino ? open_doorbell(peer, fd, ino) : -1;
+
+	/* a full pipe wakes its reader anyway */
+	if (pipe >= 0 && write(pipe, message, bytes) < 0) {
+	}
+	pthread_mutex_unlock(&peer->lock);
+}
+
+void sv_peer_wake(struct sv_peer *peer)
+{
+	struct sv_header *header = &peer->segment->header;
+
+	sv_peer_ring(peer, header->wake_fd, header->wake_ino, "w", 1);
+}
+
+/* How long a peer that is stopped is waited for... */
+#define STOPPED_NS 100000000ull
+/* ...and anyone else, who gets no core, or copies gigabytes. */
+#define SLOW_NS 2000000000ull
+
+bool sv_patience(uint64_t since_ns, bool stopped)
+{
+	return sv_now_ns() - since_ns < (stopped ? STOPPED_NS : SLOW_NS);
+}

@@ -1,0 +1,66 @@
+/* Other processes that have the device open. */
+#pragma once
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "object/layout.h"
+
+struct sv_map {
+	struct sv_map *next;
+	uint32_t key;
+	uint32_t users;
+	uint8_t *base; /* of the region */
+	uint64_t bytes; /* of it that are mapped */
+	void *mapping;
+	size_t length;
+};
+
+struct sv_doorbell {
+	uint64_t ino;
+	int fd;
+};
+
+#define SV_DOORBELLS 8
+
+struct sv_peer {
+	struct sv_peer *next;
+	uint32_t slot;
+	unsigned users; /* QPs, under the peers lock */
+	bool self;
+	_Atomic bool dead;
+	pid_t pid;
+	uint64_t nonce;
+	int life;    /* the reading end of its pipe: hangs up when the process dies, execs or closes the device */
+	bool watched; /* by the helper */
+	int fd_dir;  /* its /proc/<pid>/fd: bound to that process, not to the number */
+	struct sv_segment *segment;
+	pthread_mutex_t lock;
+	struct sv_map *maps;
+	struct sv_doorbell doorbells[SV_DOORBELLS];
+	unsigned next_doorbell;
+};
+
+/* The process that has this slot now, or NULL with errno. */
+struct sv_peer *sv_peer_get(uint32_t slot);
+void sv_peer_put(struct sv_peer *peer);
+/* Whether it died, looked up now (a system call). */
+bool sv_peer_check_dead(struct sv_peer *peer);
+/* Whether it is stopped (SIGSTOP, a debugger), looked up now. */
+bool sv_peer_is_stopped(struct sv_peer *peer);
+/* Did sv_peer_get fail so because no process has that slot? */
+bool sv_peer_is_nobody(int error);
+/* Look for peers that died since; whether there are new ones. */
+bool sv_peers_find_dead(void);
+/* Free mappings of regions that are gone; whether QPs still hold some and must be swept. */
+bool sv_peers_sweep(void);
+/* Write one message into a pipe of the peer; a lost one is not an error. */
+void sv_peer_ring(struct sv_peer *peer, uint32_t fd, uint64_t ino, const void *message, size_t bytes);
+void sv_peer_wake(struct sv_peer *peer);
+void sv_peers_after_fork(void);
+
+/* Is it too early to give up on somebody, waited for since then, who is stopped or only slow? */
+bool sv_patience(uint64_t since_ns, bool stopped);

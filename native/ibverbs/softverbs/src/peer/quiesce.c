@@ -1,0 +1,176 @@
+/*
+ * Waiting for copiers. Whoever retires something (a key, a QP) has already made it invalid. After the barrier a
+ * copier either sees that or its hazard is visible; a hazard that was up and has moved on is out. A peer that died is
+ * out too. One that is stopped in the middle of a copy may go on and write, at any time or never: so the waits have an
+ * end, after which what is retired stays there, invalid, to be retired again.
+ *
+ * They are only for those who can hold what is retired: a key of a protection domain is used by QPs of that domain, a
+ * QP by its peer. No lock is held meanwhile, and the process lock only to look at a QP, which it keeps alive.
+ */
+#include "base/barrier.h"
+#include "base/clock.h"
+#include "object/layout.h"
+#include "object/process.h"
+#include "object/qp.h"
+#include "peer/peer.h"
+#include "peer/quiesce.h"
+#include "peer/robust.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <time.h>
+
+/* A copier in the middle of something. */
+struct watched {
+	uint32_t index; /* of the QP */
+	uint32_t hazard; /* odd if it must move on */
+	uint32_t busy;
+};
+
+static void pause_a_while(unsigned round)
+{
+	if (round < 100)
+		sched_yield();
+	else
+		nanosleep(&(struct timespec){.tv_nsec = 50000}, NULL);
+}
+
+/* The process whose requests come to this QP; hold it against its end with sv_peer_put. NULL: it is gone. */
+static struct sv_peer *copier(const struct sv_qp *qp, bool *gone)
+{
+	/* we may know of its QP without ever having reached it */
+	struct sv_peer *peer = sv_peer_get(qp->peer ? qp->peer->slot : sv_qpn_slot(qp->attr.dest_qp_num));
+
+	*gone = peer ? qp->peer && peer != qp->peer : sv_peer_is_nobody(errno);
+	return peer;
+}
+
+static bool is_gone(const struct sv_qp *qp)
+{
+	if (qp->peer)
+		return sv_peer_check_dead(qp->peer);
+	bool gone;
+	struct sv_peer *peer = copier(qp, &gone);
+
+	if (peer)
+		sv_peer_put(peer);
+	return gone;
+}
+
+static bool is_stopped(const struct sv_qp *qp)
+{
+	bool gone;
+	struct sv_peer *peer = copier(qp, &gone);
+	bool stopped = peer && sv_peer_is_stopped(peer);
+
+	if (peer)
+		sv_peer_put(peer);
+	return stopped;
+}
+
+uint32_t sv_copier_now(struct sv_qp *qp)
+{
+	sv_barrier_host();
+	return atomic_load_explicit(&qp->entry->hazard, memory_order_acquire);
+}
+
+bool sv_copier_out(const struct sv_qp *qp, uint32_t hazard)
+{
+	return !(hazard & 1) || atomic_load_explicit(&qp->entry->hazard, memory_order_acquire) != hazard || is_gone(qp);
+}
+
+static bool moved_on(const struct sv_qp *qp, struct watched *w)
+{
+	if (sv_copier_out(qp, w->hazard))
+		w->hazard = 0;
+	if ((w->busy & 1) && atomic_load_explicit(&qp->entry->busy, memory_order_acquire) != w->busy)
+		w->busy = 0;
+	return !((w->hazard | w->busy) & 1);
+}
+
+static bool wait_for(struct watched w, uint64_t since_ns)
+{
+	for (unsigned round = 0;; round++) {
+		pthread_mutex_lock(&sv_process.lock);
+		const struct sv_qp *qp = sv_process.qps[w.index];
+		/* destroying a QP waits for its copiers, so one that is gone is quiet */
+		bool out = !qp || moved_on(qp, &w);
+		bool patient = out || sv_patience(since_ns, false);
+
+		if (!out && !sv_patience(since_ns, true) && (w.hazard & 1) && is_stopped(qp))
+			patient = false;
+		pthread_mutex_unlock(&sv_process.lock);
+		if (out || !patient)
+			return out;
+		pause_a_while(round);
+	}
+}
+
+/* Senders to UD QPs hold a lock instead; the word outlives the QP. */
+static bool wait_for_datagram(_Atomic uint64_t *lock, uint64_t since_ns)
+{
+	uint64_t holder = atomic_load(lock);
+
+	for (unsigned round = 1; holder && atomic_load(lock) == holder; round++) {
+		/* it may be new each time: then it is found free in the end */
+		if (round % 32 == 0 && !sv_robust_lives(holder))
+			break; /* its work is for the next sender to mend */
+		if (!sv_patience(since_ns, false) || (!sv_patience(since_ns, true) && sv_robust_is_stopped(holder)))
+			return false;
+		pause_a_while(round);
+	}
+	return true;
+}
+
+bool sv_quiesce_domain(uint32_t pd)
+{
+	uint64_t since = sv_now_ns();
+	bool out = true;
+
+	sv_barrier_host();
+	pthread_mutex_lock(&sv_process.lock);
+	/* most processes have few QPs, most of them idle */
+	for (uint32_t i = 0; out && i < SV_QPS; i++) {
+		struct sv_qp *qp = sv_process.qps[i];
+
+		if (!qp || qp->pd_handle != pd)
+			continue;
+		struct watched w = {i, atomic_load_explicit(&qp->entry->hazard, memory_order_acquire),
+				    atomic_load_explicit(&qp->entry->busy, memory_order_acquire)};
+		_Atomic uint64_t *lock = qp->qp.qp_type == IBV_QPT_UD ? &qp->entry->rq.lock : NULL;
+
+		if (!((w.hazard | w.busy) & 1) && (!lock || !atomic_load(lock)))
+			continue;
+		pthread_mutex_unlock(&sv_process.lock);
+		out = wait_for(w, since) && (!lock || wait_for_datagram(lock, since));
+		pthread_mutex_lock(&sv_process.lock);
+	}
+	pthread_mutex_unlock(&sv_process.lock);
+	return out;
+}
+
+bool sv_quiesce_qp(struct sv_qp *qp)
+{
+	uint64_t since = sv_now_ns();
+	uint32_t hazard = sv_copier_now(qp);
+
+	if (qp->qp.qp_type == IBV_QPT_UD)
+		return wait_for_datagram(&qp->entry->rq.lock, since);
+	return !(hazard & 1) || wait_for((struct watched){qp->index, hazard, 0}, since);
+}
+
+void sv_wake_peers(void)
+{
+	pthread_mutex_lock(&sv_process.lock);
+	struct sv_peer *last = NULL;
+
+	for (uint32_t i = 0; i < SV_QPS; i++) {
+		struct sv_qp *qp = sv_process.qps[i];
+
+		if (qp && qp->peer && qp->peer != last && !qp->peer->self) {
+			last = qp->peer;
+			sv_peer_wake(last);
+		}
+	}
+	pthread_mutex_unlock(&sv_process.lock);
+}

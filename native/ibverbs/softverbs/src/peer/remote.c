@@ -1,0 +1,186 @@
+/*
+ * A peer's memory regions as one QP sees them: a small direct-mapped cache, private to the QP (so it needs no lock of
+ * its own), of what an rkey means. An entry is valid while the key in the peer's table is still the same; that load
+ * is all an operation shares with the owner. The file mappings behind it are shared by all QPs to the peer.
+ */
+#include "object/layout.h"
+#include "object/link.h"
+#include "object/qp.h"
+#include "peer/peer.h"
+#include "peer/remote.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define PAGE 4096ull
+
+static int open_backing(struct sv_peer *peer, const struct sv_mr_entry *entry, uint64_t need)
+{
+	char name[16];
+	struct stat st;
+
+	snprintf(name, sizeof(name), "%d", entry->fd);
+	int fd = openat(peer->fd_dir, name, O_RDWR | O_CLOEXEC);
+
+	if (fd < 0)
+		return -1;
+	int seals = fcntl(fd, F_GET_SEALS);
+
+	/* without the seal the peer could truncate the file under us, and our next access would be a SIGBUS */
+	if (seals >= 0 && (seals & F_SEAL_SHRINK) && fstat(fd, &st) == 0 && st.st_ino == entry->ino &&
+	    (uint64_t)st.st_size >= need)
+		return fd;
+	close(fd);
+	return -1;
+}
+
+/* Map the region; NULL: reach it through system calls instead. */
+static struct sv_map *map_region(struct sv_peer *peer, uint32_t key, const struct sv_mr_entry *entry)
+{
+	struct sv_map *map;
+
+	/* as it was when it was mapped, whatever the entry says by now */
+	for (map = peer->maps; map; map = map->next) {
+		if (map->key == key) {
+			map->users++;
+			return map;
+		}
+	}
+	if (entry->length > UINT64_MAX / 4 || entry->offset > UINT64_MAX / 4)
+		return NULL;
+	uint64_t start = entry->offset & ~(PAGE - 1);
+	uint64_t skip = entry->offset - start;
+	uint64_t bytes = (skip + entry->length + PAGE - 1) & ~(PAGE - 1);
+	int fd = open_backing(peer, entry, entry->offset + entry->length);
+
+	if (fd < 0)
+		return NULL;
+	map = calloc(1, sizeof(*map));
+	/* populate: a first touch through a second mapping costs more than the copy */
+	void *at = map ? mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd, (off_t)start)
+		       : MAP_FAILED;
+
+	close(fd);
+	if (at == MAP_FAILED) {
+		free(map);
+		return NULL;
+	}
+	madvise(at, bytes, MADV_DONTFORK);
+	*map = (struct sv_map){
+	    .next = peer->maps,
+	    .key = key,
+	    .users = 1,
+	    .base = (uint8_t *)at + skip,
+	    .bytes = entry->length,
+	    .mapping = at,
+	    .length = bytes};
+	peer->maps = map;
+	return map;
+}
+
+/* What an empty entry points at: no key is like it. */
+static const _Atomic uint32_t no_key = 0xffffffff;
+
+static void drop(struct sv_peer *peer, struct sv_remote *remote)
+{
+	if (remote->map) {
+		pthread_mutex_lock(&peer->lock);
+		remote->map->users--;
+		pthread_mutex_unlock(&peer->lock);
+	}
+	memset(remote, 0, sizeof(*remote));
+	remote->live = &no_key;
+}
+
+struct sv_remote *sv_remotes_create(void)
+{
+	struct sv_remote *remotes = calloc(SV_REMOTES, sizeof(*remotes));
+
+	for (int i = 0; remotes && i < SV_REMOTES; i++)
+		remotes[i].live = &no_key;
+	return remotes;
+}
+
+struct sv_remote *sv_remote_load(struct sv_qp *qp, uint32_t key)
+{
+	struct sv_peer *peer = qp->peer;
+	struct sv_remote *remote = &qp->remotes[SV_KEY_INDEX(key) % SV_REMOTES];
+	struct sv_mr_entry *shared = &peer->segment->mrs[SV_KEY_INDEX(key)];
+	struct sv_mr_entry entry = {.key = key};
+
+	drop(peer, remote);
+	if (key == 0 || key == no_key || atomic_load_explicit(&shared->key, memory_order_acquire) != key)
+		return NULL;
+	/* stable while the key is there and our hazard is up, or should be */
+	entry.access = SV_ONCE(shared->access);
+	entry.pd = SV_ONCE(shared->pd);
+	entry.kind = SV_ONCE(shared->kind);
+	entry.iova = SV_ONCE(shared->iova);
+	entry.length = SV_ONCE(shared->length);
+	entry.addr = SV_ONCE(shared->addr);
+	entry.fd = SV_ONCE(shared->fd);
+	entry.qpn = SV_ONCE(shared->qpn);
+	entry.ino = SV_ONCE(shared->ino);
+	entry.offset = SV_ONCE(shared->offset);
+	/* granted to this connection: of the same domain, and not another QP's window; and that we may ask for at all */
+	bool granted = entry.pd == qp->remote_entry->pd && (!entry.qpn || entry.qpn == qp->target.qpn);
+	uint32_t asked = qp->attr.max_rd_atomic ? UINT32_MAX : ~(uint32_t)SV_ANSWERED_ACCESS;
+
+	*remote = (struct sv_remote){.access = granted ? entry.access & asked : 0,
+				     .kind = entry.kind,
+				     .iova = entry.iova,
+				     .length = entry.length,
+				     .live = &shared->key,
+				     .addr = entry.addr};
+	if (peer->self) {
+		remote->base = (uint8_t *)entry.addr;
+	} else if (entry.kind == SV_MR_SHARED) {
+		pthread_mutex_lock(&peer->lock);
+		remote->map = map_region(peer, key, &entry);
+		pthread_mutex_unlock(&peer->lock);
+		if (remote->map) {
+			remote->base = remote->map->base;
+			if (remote->length > remote->map->bytes)
+				remote->length = remote->map->bytes;
+		}
+	}
+	remote->key = key;
+	return remote;
+}
+
+void sv_remote_forget(struct sv_link *link)
+{
+	for (int i = 0; link->remotes && i < SV_REMOTES; i++)
+		drop(link->peer, &link->remotes[i]);
+}
+
+void sv_remote_drop_all(struct sv_link *link)
+{
+	sv_remote_forget(link);
+	free(link->remotes);
+	link->remotes = NULL;
+}
+
+static void sweep(struct sv_link *link)
+{
+	for (int i = 0; link->remotes && i < SV_REMOTES; i++) {
+		struct sv_remote *remote = &link->remotes[i];
+
+		if (remote->key && atomic_load_explicit(remote->live, memory_order_acquire) != remote->key)
+			drop(link->peer, remote);
+	}
+}
+
+void sv_remote_sweep(struct sv_qp *qp)
+{
+	if (!qp->ud_links) {
+		sweep(&qp->link);
+		return;
+	}
+	for (int i = 0; i < SV_UD_LINKS; i++)
+		sweep(&qp->ud_links[i]);
+}

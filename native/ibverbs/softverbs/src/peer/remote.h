@@ -1,0 +1,34 @@
+/* A peer's memory regions, as one queue pair sees them. */
+#pragma once
+#include <infiniband/verbs.h>
+#include <stdatomic.h>
+#include <stdint.h>
+
+struct sv_link;
+struct sv_map;
+struct sv_qp;
+
+struct sv_remote {
+	uint32_t key; /* 0: empty */
+	uint32_t access;
+	uint64_t iova;
+	uint64_t length;
+	uint8_t *base; /* where we reach iova, or NULL: through system calls */
+	const _Atomic uint32_t *live; /* the entry's key, in the peer's segment */
+	uint64_t addr;
+	struct sv_map *map;
+	uint32_t kind;
+};
+
+#define SV_REMOTES 256
+
+/* What is answered with data, and so needs resources of both sides that the QPs' attributes count. */
+#define SV_ANSWERED_ACCESS (IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC)
+
+struct sv_remote *sv_remotes_create(void);
+struct sv_remote *sv_remote_load(struct sv_qp *qp, uint32_t key);
+void sv_remote_drop_all(struct sv_link *link);
+/* Drop what names regions that are gone, so that their memory is freed. Under the QP's send lock. */
+void sv_remote_sweep(struct sv_qp *qp);
+/* Look everything up again: what is granted to this QP has changed. */
+void sv_remote_forget(struct sv_link *link);

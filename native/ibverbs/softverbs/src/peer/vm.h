@@ -1,0 +1,9 @@
+/* A peer's private memory, through system calls: a completion status, or a reason to wait. */
+#pragma once
+#include <stdint.h>
+
+struct sv_qp;
+
+int sv_remote_vm_write(struct sv_qp *qp, uint64_t addr, const void *from, uint64_t bytes);
+int sv_remote_vm_read(struct sv_qp *qp, uint64_t addr, void *to, uint64_t bytes);
+int sv_remote_unmapped(struct sv_qp *qp);
