@@ -19,6 +19,10 @@
  * {@link io.farheap.remote.RemoteQueue#disconnect} and {@link io.farheap.remote.RemoteQueue#reconnect} do.
  * </ul>
  *
+ * <p><b>Calls</b> ({@link io.farheap.remote.RpcQueue}) are executed by a server's thread. A queue's calls to one server are executed in the order in which
+ * they were made; a call that is {@code DONE} has taken effect, and its reply is in local memory. What a handler stores in a region, one-sided READs find that
+ * are posted after the call's tag has come back. Calls and one-sided operations are not ordered with each other but by tags.
+ *
  * <p>Does not belong here: what addresses mean, order between servers, what is held while a region moves, retries.
  */
 package io.farheap.remote;
