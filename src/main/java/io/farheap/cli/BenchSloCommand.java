@@ -5,11 +5,13 @@ import io.farheap.cli.bench.BenchReport;
 import io.farheap.cli.bench.Plot;
 import io.farheap.cli.slo.AccuracyExperiment;
 import io.farheap.cli.slo.AccuracyReport;
-import io.farheap.cli.slo.MeasuredCache;
-import io.farheap.cli.slo.ModelRun;
+import io.farheap.cli.slo.ModelConsole;
+import io.farheap.cli.slo.ModelServer;
 import io.farheap.cli.slo.OtherLoad;
 import io.farheap.cli.slo.SloChoice;
 import io.farheap.cli.slo.SubjectOptions;
+import io.farheap.measure.MeasuredCache;
+import io.farheap.measure.ModelRun;
 import io.farheap.slo.Configuration;
 import io.farheap.slo.Explanation;
 import io.farheap.slo.ModelSubject;
@@ -25,6 +27,7 @@ import picocli.CommandLine.Spec;
 
 import java.io.IOException;
 import java.io.PrintStream;
+import java.nio.file.Files;
 import java.util.List;
 import java.util.concurrent.Callable;
 
@@ -74,12 +77,14 @@ final class BenchSloCommand implements Callable<Integer> {
         }
         PrintStream out = System.out;
         report.origin().forEach(out::println);
-        try (MeasuredCache cache = new MeasuredCache(subject, server, seed)) {
+        try (ModelServer memory = new ModelServer(server); MeasuredCache cache = new MeasuredCache(subject, memory::address, seed)) {
             ModelRun run = new ModelRun(subject, options.file(subject));
-            PerformanceModel model = run.measure(cache);
-            run.report(out, model);
-            run.report(report.summary());
-            OtherLoad others = OtherLoad.since(cache.processes());
+            ModelConsole console = new ModelConsole(run);
+            PerformanceModel model = console.measure(cache);
+            console.print(out, model);
+            report.summary().put("model_file_bytes", Files.size(run.file())).put("model_measurements", run.measured())
+                .put("model_points_left_out", run.leftOut()).put("model_measurements_now", run.measuredNow()).put("model_seconds_now", run.seconds());
+            OtherLoad others = OtherLoad.since(memory.processes());
             AccuracyExperiment experiment = new AccuracyExperiment(model, margin, seed);
             AccuracyReport figures = new AccuracyReport(experiment, count, margin, out);
             List<SloChoice> choices = experiment.draw(count);

@@ -1,8 +1,10 @@
 package io.farheap.cli;
 
-import io.farheap.cli.slo.MeasuredCache;
-import io.farheap.cli.slo.ModelRun;
+import io.farheap.cli.slo.ModelConsole;
+import io.farheap.cli.slo.ModelServer;
 import io.farheap.cli.slo.SubjectOptions;
+import io.farheap.measure.MeasuredCache;
+import io.farheap.measure.ModelRun;
 import io.farheap.slo.ModelSubject;
 import io.farheap.slo.PerformanceModel;
 import io.farheap.verbs.Context;
@@ -14,7 +16,6 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
 import java.io.IOException;
-import java.nio.file.Path;
 import java.util.concurrent.Callable;
 
 /** {@code farheap model}: the measurement application (Redy, section 5.2, "Offline Modeling"). */
@@ -42,11 +43,10 @@ final class ModelCommand implements Callable<Integer> {
         try (Context context = Devices.open()) {
             subject = options.subject(context);
         }
-        Path file = options.file(subject);
-        ModelRun run = new ModelRun(subject, file);
-        try (MeasuredCache cache = new MeasuredCache(subject, server, seed)) {
-            PerformanceModel model = run.measure(cache);
-            run.report(System.out, model);
+        ModelConsole console = new ModelConsole(new ModelRun(subject, options.file(subject)));
+        try (ModelServer memory = new ModelServer(server); MeasuredCache cache = new MeasuredCache(subject, memory::address, seed)) {
+            PerformanceModel model = console.measure(cache);
+            console.print(System.out, model);
         }
         return 0;
     }

@@ -1,5 +1,6 @@
 package io.farheap.cli.bench;
 
+import io.farheap.measure.SoftverbsModel;
 import io.farheap.verbs.Context;
 import io.farheap.verbs.VerbsLibrary;
 import picocli.CommandLine.Model.CommandSpec;

@@ -1,5 +1,6 @@
 package io.farheap.cli.bench;
 
+import io.farheap.measure.SoftverbsModel;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Pattern;

@@ -1,19 +1,15 @@
 package io.farheap.cli.slo;
 
-import io.farheap.cli.bench.SoftverbsModel;
-import io.farheap.connection.Connection;
+import io.farheap.measure.ModelStore;
+import io.farheap.measure.Subjects;
 import io.farheap.slo.ModelSubject;
 import io.farheap.verbs.Context;
 import picocli.CommandLine.Option;
 
 import java.nio.file.Path;
-import java.util.Locale;
 
 /** What a performance model is of, and where its file is: options of every command that has to do with one. */
 public final class SubjectOptions {
-
-    /** Deeper queues of one connection gain nothing that was ever measured; it keeps a model small where a device would take thousands. */
-    private static final int USUAL_DEPTH = 16;
 
     @Option(names = "--record", paramLabel = "BYTES", defaultValue = "8", description = "record size (default: ${DEFAULT-VALUE})")
     private int recordBytes;
@@ -36,18 +32,11 @@ public final class SubjectOptions {
 
     /** @throws IllegalArgumentException where an option is out of its range */
     public ModelSubject subject(Context context) {
-        int deepest = Connection.maxDepth(context.limits());
+        int deepest = Subjects.deepest(context);
         if (depth > deepest) {
             throw new IllegalArgumentException("--max-depth " + depth + ": " + context.device().name() + " takes up to " + deepest);
         }
-        return new ModelSubject(device(context), Hardware.describe(), switches, recordBytes, readPercent,
-            cores == 0 ? Math.max(1, Runtime.getRuntime().availableProcessors() / 2) : cores, depth == 0 ? Math.min(deepest, USUAL_DEPTH) : depth);
-    }
-
-    private static String device(Context context) {
-        String name = context.device().name() + " (" + context.library().name().toLowerCase(Locale.ROOT) + ")";
-        String model = SoftverbsModel.of(context.library());
-        return model.equals(SoftverbsModel.NONE) ? name : name + ", " + model;
+        return Subjects.of(context, switches, recordBytes, readPercent, cores, depth);
     }
 
     /** The file of a subject's model, which may not exist yet. */

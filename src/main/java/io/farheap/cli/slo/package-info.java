@@ -1,2 +1,2 @@
-/** Performance models of real devices: their measurement on a live cache, where they are kept, and how well they keep their promises. */
+/** Performance models for users: options, what is shown while one is measured, and how well models keep their promises. */
 package io.farheap.cli.slo;

@@ -2,6 +2,7 @@ package io.farheap.cli.bench;
 
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
+import io.farheap.measure.SoftverbsModel;
 import org.junit.jupiter.api.Test;
 
 import java.util.List;

@@ -1,4 +1,4 @@
-package io.farheap.cli.slo;
+package io.farheap.measure;
 
 import io.farheap.cache.Buffer;
 import io.farheap.cache.Cache;

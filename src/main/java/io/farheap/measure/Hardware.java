@@ -1,4 +1,4 @@
-package io.farheap.cli.slo;
+package io.farheap.measure;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -6,7 +6,7 @@ import java.nio.file.Path;
 import java.util.List;
 
 /** The machine that a model is measured on. */
-final class Hardware {
+public final class Hardware {
 
     private static final Path PROCESSORS = Path.of("/proc/cpuinfo");
     private static final int MAX_LENGTH = 150;
@@ -15,7 +15,7 @@ final class Hardware {
     }
 
     /** The processor and how many of its cores this process may use, as {@code AMD EPYC 7551, 60 cores}. */
-    static String describe() {
+    public static String describe() {
         try {
             return describe(Files.readAllLines(PROCESSORS), Runtime.getRuntime().availableProcessors());
         } catch (IOException e) {

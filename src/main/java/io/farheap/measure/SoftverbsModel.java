@@ -1,4 +1,4 @@
-package io.farheap.cli.bench;
+package io.farheap.measure;
 
 import io.farheap.verbs.VerbsLibrary;
 
@@ -30,7 +30,7 @@ public final class SoftverbsModel {
     }
 
     /** A preset's name, or all settings that slow the device down, or {@link #NONE}. @param settings may be null */
-    static String of(String settings) {
+    public static String of(String settings) {
         if (settings == null) {
             return NONE;
         }

@@ -1,4 +1,4 @@
-package io.farheap.cli.slo;
+package io.farheap.measure;
 
 import io.farheap.slo.ModelFile;
 import io.farheap.slo.ModelSubject;
@@ -11,13 +11,13 @@ import java.nio.file.Path;
 import java.util.zip.CRC32C;
 
 /** Where models of this user are kept, one file for each subject, so that one that was measured is there for the next command. */
-final class ModelStore {
+public final class ModelStore {
 
     private ModelStore() {
     }
 
     /** Its directory is created. */
-    static Path file(ModelSubject subject) {
+    public static Path file(ModelSubject subject) {
         Path directory = Path.of(System.getProperty("user.home"), ".cache", "farheap", "models");
         try {
             Files.createDirectories(directory);

@@ -1,4 +1,4 @@
-package io.farheap.cli.slo;
+package io.farheap.measure;
 
 import io.farheap.cache.Cache;
 import io.farheap.cache.CacheConfiguration;
@@ -19,7 +19,7 @@ import java.util.List;
  * {@code b * q} requests in flight each, and takes {@link Windows} of {@value #WINDOW_MILLIS} ms, after {@value #WARM_UP_MILLIS} ms to warm up, until they are
  * settled, for {@value #MOST_MILLIS} ms at most. Latencies are averages from issue to callback, as a cache that is watched measures them. One thread at a time.
  */
-final class CacheMeasurement implements Measurement, AutoCloseable {
+public final class CacheMeasurement implements Measurement, AutoCloseable {
 
     /** Shorter than what a scheduler takes from a thread at a time, so that this spoils some windows and not all. */
     static final int WINDOW_MILLIS = 5;
@@ -38,7 +38,7 @@ final class CacheMeasurement implements Measurement, AutoCloseable {
     private boolean warm;
 
     /** @param cache closed with it; it times at least a sample of requests, and has no session */
-    CacheMeasurement(Cache cache, ModelSubject subject, long seed) {
+    public CacheMeasurement(Cache cache, ModelSubject subject, long seed) {
         this.cache = cache;
         this.subject = subject;
         this.seed = seed;

@@ -1,6 +1,5 @@
-package io.farheap.cli.slo;
+package io.farheap.measure;
 
-import io.farheap.cli.bench.SoftverbsModel;
 import io.farheap.verbs.Context;
 import io.farheap.verbs.VerbsLibrary;
 
@@ -18,7 +17,7 @@ import static java.lang.foreign.ValueLayout.JAVA_INT;
  * Lets a run go on in which softverbs executes operations later than its NIC model says, which otherwise ends the process: a space has
  * configurations that are too much for the machine, and finding that out is what it is measured for. softverbs still says at the end how many were late.
  */
-final class LateOperations {
+public final class LateOperations {
 
     private static final String ALLOW = "misses=allow";
 
@@ -26,7 +25,7 @@ final class LateOperations {
     }
 
     /** In this process. @param context which is open */
-    static void allow(Context context) {
+    public static void allow(Context context) {
         if (context.library() != VerbsLibrary.SOFT) {
             return;
         }
@@ -44,8 +43,8 @@ final class LateOperations {
         }
     }
 
-    /** What a child process needs in its environment for it. */
-    static Map<String, String> environment() {
+    /** What a memory server that is started for it needs in its environment. */
+    public static Map<String, String> environment() {
         String settings = System.getenv(SoftverbsModel.VARIABLE);
         if (settings == null || settings.isBlank()) {
             return Map.of();

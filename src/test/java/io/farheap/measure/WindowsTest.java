@@ -1,4 +1,4 @@
-package io.farheap.cli.slo;
+package io.farheap.measure;
 
 import io.farheap.slo.Performance;
 
