@@ -2,6 +2,10 @@
 set(CMAKE_C_STANDARD 11)
 set(CMAKE_C_STANDARD_REQUIRED ON)
 
+# The same bytes from any directory.
+get_filename_component(farheap_checkout ${CMAKE_CURRENT_LIST_DIR}/.. ABSOLUTE)
+add_compile_options(-ffile-prefix-map=${farheap_checkout}=.)
+
 if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
 endif()

@@ -81,22 +81,6 @@ int farheap_post_empty_recv(struct ibv_qp *qp, unsigned long long wr_id);
 
 const char *farheap_wc_status_str(int status);
 
-/* What the loop for benchmarks does over and over: `depth` work requests, `stride` bytes apart, linked into lists of `list`. */
-struct farheap_raw_plan {
-    unsigned long long requests;
-    int stride, depth, list;
-    int opcode, flags; /* flags without IBV_SEND_SIGNALED: the last of a list is signaled */
-    int bytes;
-    unsigned long long local, remote; /* the records of a list have local places of their own, one behind the other */
-    unsigned lkey, rkey;
-};
-
-/* Does so many operations, `depth` in flight. Returns the ns that took, or a negative errno. */
-long long farheap_raw_loop(struct ibv_qp *qp, struct ibv_cq *cq, const struct farheap_raw_plan *plan, int operations);
-/* Times `count` single operations, one in `every`, into an array of long long at `nanos_address`. Returns 0 or a negative errno. */
-long long farheap_raw_samples(struct ibv_qp *qp, struct ibv_cq *cq, const struct farheap_raw_plan *plan, int every, int count,
-                              unsigned long long nanos_address);
-
 #ifdef __cplusplus
 }
 #endif

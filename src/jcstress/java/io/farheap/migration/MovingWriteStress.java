@@ -55,6 +55,6 @@ public class MovingWriteStress {
 
     @Arbiter
     public void content(II_Result result) {
-        result.r2 = content[table.get(0).regionId()];
+        result.r2 = content[table.get(0).copy().regionId()];
     }
 }

@@ -1,6 +1,6 @@
 package io.farheap.cache;
 
-import io.farheap.cli.ServerProcess;
+import io.farheap.command.ServerProcess;
 import io.farheap.latency.LatencyTracking;
 import io.farheap.verbs.Devices;
 import io.farheap.verbs.VerbsLibrary;

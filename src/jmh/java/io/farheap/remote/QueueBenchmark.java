@@ -1,6 +1,6 @@
 package io.farheap.remote;
 
-import io.farheap.cli.ServerProcess;
+import io.farheap.command.ServerProcess;
 import io.farheap.verbs.Devices;
 import io.farheap.verbs.VerbsLibrary;
 import org.openjdk.jmh.annotations.Benchmark;

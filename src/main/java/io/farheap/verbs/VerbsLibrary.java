@@ -74,7 +74,8 @@ public enum VerbsLibrary {
         return file.toFile();
     }
 
-    private static Path extract(Class<?> beside, String path, String library) {
+    /** Null where there is no such library beside the class. */
+    static Path extract(Class<?> beside, String path, String library) {
         try {
             return EmbeddedLibrary.file(beside, path + Loader.getPlatform() + "/" + library);
         } catch (IOException e) {

@@ -1,0 +1,296 @@
+package io.farheap.cli;
+
+import io.farheap.cache.Cache;
+import io.farheap.command.DeviceNotice;
+import io.farheap.command.Progress;
+import io.farheap.command.ServerProcess;
+import io.farheap.command.Sizes;
+import io.farheap.command.Subcommand;
+import io.farheap.latency.LatencyInterval;
+import io.farheap.latency.LatencyTracking;
+import io.farheap.migration.MigrationResult;
+import io.farheap.verbs.DeviceInfo;
+import io.farheap.verbs.Devices;
+import io.farheap.verbs.VerbsLibrary;
+import me.tongfei.progressbar.ProgressBar;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+import java.io.IOException;
+import java.io.PrintStream;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.concurrent.Callable;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+
+/** {@code farheap demo}: a file in far memory, under load, moved to another process while reads go on, verified to the last byte. */
+@Command(name = "demo", mixinStandardHelpOptions = true,
+    description = "Serve a file from other processes' memory, move it while it is read and written, and verify every byte.")
+public final class DemoCommand implements Subcommand, Callable<Integer> {
+
+    private static final int DIFFERENT = 1;
+    private static final double BEFORE_SHARE = 0.4;
+
+    @Option(names = "--file", paramLabel = "F", description = "the file to serve (default: the JDK's lib/modules)")
+    private Path file = Path.of(System.getProperty("java.home"), "lib", "modules");
+
+    @Option(names = "--servers", paramLabel = "N", description = "memory servers, the last of which is the spare (default: ${DEFAULT-VALUE})")
+    private int servers = 3;
+
+    @Option(names = "--seconds", paramLabel = "S", description = "how long the load runs (default: ${DEFAULT-VALUE})")
+    private double seconds = 10;
+
+    @Option(names = "--region", paramLabel = "SIZE", converter = Sizes.class, defaultValue = "16m", description = "region size (default: ${DEFAULT-VALUE})")
+    private long regionBytes;
+
+    @Option(names = "--device", paramLabel = "NAME", description = "RDMA device of the cache (default: the first with an active port)")
+    private String device = "";
+
+    @Option(names = "--server-device", paramLabel = "NAME", description = "RDMA device of the servers (default: the first with an active port)")
+    private String serverDevice = "";
+
+    @Option(names = "--json", paramLabel = "OUT", description = "write the figures to this file as one JSON object")
+    private Path json;
+
+    @Option(names = "--hlog", paramLabel = "OUT", description = "write the latency histograms of each second to this file (HdrHistogram log)")
+    private Path hlog;
+
+    @Spec
+    private CommandSpec spec;
+
+    private final PrintStream out = System.out;
+    private final List<ServerProcess> running = new ArrayList<>();
+
+    @Override
+    public Integer call() throws IOException {
+        checkOptions();
+        announceDevice();
+        // Ctrl-C ends this process in the middle; the servers end then, here or by their watch on standard input.
+        Thread stopServers = new Thread(() -> running.forEach(ServerProcess::close), "farheap-stop-servers");
+        Runtime.getRuntime().addShutdownHook(stopServers);
+        try (Arena arena = Arena.ofShared(); FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
+            MemorySegment content = channel.map(FileChannel.MapMode.READ_ONLY, 0, channel.size(), arena);
+            startServers(content.byteSize());
+            DemoReport report = run(content);
+            report.print(out);
+            if (json != null) {
+                Files.writeString(json, report.json() + System.lineSeparator());
+            }
+            return report.mismatches() == 0 && report.failures() == 0 ? 0 : DIFFERENT;
+        } finally {
+            running.forEach(ServerProcess::close);
+            removeHook(stopServers);
+        }
+    }
+
+    private void checkOptions() throws IOException {
+        if (servers < 2) {
+            throw new IllegalArgumentException("--servers " + servers + ": the demo needs at least 2, one of them the spare");
+        }
+        if (!(seconds > 0)) {
+            throw new IllegalArgumentException("--seconds " + seconds + ": the load must run for more than 0 seconds");
+        }
+        if (!Files.isRegularFile(file) || Files.size(file) < DemoLoad.LINE_BYTES) {
+            throw new IllegalArgumentException("--file " + file + ": it must be a readable file of at least " + DemoLoad.LINE_BYTES + " bytes");
+        }
+    }
+
+    private void announceDevice() {
+        DeviceNotice.print(spec.commandLine().getErr());
+        out.println("RDMA device      " + Devices.list().stream().map(DeviceInfo::name).toList()
+            + (Devices.library() == VerbsLibrary.SOFT ? " of softverbs: shared memory of this host, no network" : " of the system's libibverbs"));
+    }
+
+    private void startServers(long bytes) {
+        long regions = (bytes + regionBytes - 1) / regionBytes;
+        long perServer = (regions + servers - 2) / (servers - 1);
+        for (int i = 0; i < servers; i++) {
+            ServerProcess server = ServerProcess.start(Devices.library(), serverDevice, perServer * regionBytes, regionBytes);
+            running.add(server);
+            out.printf("memory server %d   pid %d, %s, %d regions of %s%s%n", i + 1, server.pid(), server.address(), perServer,
+                Sizes.format(regionBytes), i == servers - 1 ? " (spare)" : "");
+        }
+    }
+
+    private DemoReport run(MemorySegment content) throws IOException {
+        List<String> addresses = running.stream().limit(servers - 1L).map(ServerProcess::address).toList();
+        try (PrintStream log = hlog == null ? null : new PrintStream(Files.newOutputStream(hlog));
+             Cache cache = create(content.byteSize(), addresses)) {
+            out.printf("cache            %,d bytes in %d regions, filled from %s%n", cache.capacity(), cache.regions(), file);
+            compareDigest(cache, content);
+            cache.addServer(running.getLast().address());
+            try (DemoLoad load = new DemoLoad(cache, content, System.nanoTime())) {
+                return load(cache, load, content, log);
+            }
+        }
+    }
+
+    private Cache create(long bytes, List<String> addresses) {
+        try (ProgressBar bar = bar("filling", bytes)) {
+            return Cache.builder().capacity(bytes).servers(addresses).device(device).file(file, bar::stepTo).trackLatency(LatencyTracking.EVERY).name("farheap-demo").create();
+        }
+    }
+
+    private void compareDigest(Cache cache, MemorySegment content) {
+        MessageDigest expected = sha256();
+        MessageDigest actual = sha256();
+        try (ProgressBar bar = bar("reading back", content.byteSize()); CacheReader reader = new CacheReader(cache)) {
+            reader.read(content.byteSize(), (address, bytes) -> {
+                actual.update(bytes.asByteBuffer());
+                expected.update(content.asSlice(address, bytes.byteSize()).asByteBuffer());
+                bar.stepTo(address + bytes.byteSize());
+            });
+        }
+        byte[] digest = actual.digest();
+        boolean same = Arrays.equals(digest, expected.digest());
+        out.println("SHA-256          " + HexFormat.of().formatHex(digest) + (same ? ", the file's" : ", NOT the file's"));
+        if (!same) {
+            throw new IllegalStateException("the cache's content differs from the file");
+        }
+    }
+
+    private DemoReport load(Cache cache, DemoLoad load, MemorySegment content, PrintStream log) {
+        if (log != null) {
+            cache.latency().logTo(log);
+        }
+        cache.latency().endInterval();
+        Thread thread = Thread.ofPlatform().name("farheap-demo-load").start(load::run);
+        long start = System.nanoTime();
+        Phase phase = new Phase(cache, load);
+        LatencyInterval before = phase.run("load", seconds * BEFORE_SHARE);
+
+        String retired = running.getFirst().address();
+        MigrationResult migration = cache.retire(retired, region -> { });
+        LatencyInterval during = cache.latency().endInterval();
+        out.printf("%,8.1f s  retired %s: %d regions moved to %s%n", (System.nanoTime() - start) / 1e9, retired, migration.regions(),
+            running.getLast().address());
+        running.getFirst().close();
+
+        LatencyInterval after = phase.run("load", seconds * (1 - BEFORE_SHARE));
+        load.stop();
+        join(thread);
+        double loadSeconds = (System.nanoTime() - start) / 1e9;
+        long verified = verify(cache, load, content);
+        return new DemoReport(device(cache), commandLine(), content.byteSize(), verified, load.mismatches() + (content.byteSize() - verified),
+            load.failures(), before, during, after, migration, load.operations(), loadSeconds);
+    }
+
+    /** @return how many bytes are what they should be */
+    private long verify(Cache cache, DemoLoad load, MemorySegment content) {
+        long[] right = new long[1];
+        try (ProgressBar bar = bar("verifying", content.byteSize()); CacheReader reader = new CacheReader(cache); Arena arena = Arena.ofConfined()) {
+            MemorySegment expected = arena.allocate(1 << 20, 8);
+            reader.read(content.byteSize(), (address, bytes) -> {
+                MemorySegment piece = expected.asSlice(0, bytes.byteSize());
+                piece.copyFrom(content.asSlice(address, bytes.byteSize()));
+                load.overlay(piece, address);
+                right[0] += same(piece, bytes);
+                bar.stepTo(address + bytes.byteSize());
+            });
+        }
+        return right[0];
+    }
+
+    private static long same(MemorySegment expected, MemorySegment actual) {
+        if (expected.mismatch(actual) < 0) {
+            return actual.byteSize();
+        }
+        long same = 0;
+        for (long i = 0; i < actual.byteSize(); i++) {
+            if (expected.get(JAVA_BYTE, i) == actual.get(JAVA_BYTE, i)) {
+                same++;
+            }
+        }
+        return same;
+    }
+
+    private String device(Cache cache) {
+        return cache.context().device().name() + " (" + (cache.context().library() == VerbsLibrary.SOFT ? "softverbs" : "system") + ")";
+    }
+
+    private String commandLine() {
+        return "./farheap demo --file " + file + " --servers " + servers + " --seconds " + seconds + " --region " + regionBytes
+            + (device.isEmpty() ? "" : " --device " + device) + (serverDevice.isEmpty() ? "" : " --server-device " + serverDevice);
+    }
+
+    private ProgressBar bar(String task, long bytes) {
+        return Progress.bar(String.format("%-14s", task), bytes).setUnit(" MiB", 1 << 20).setUpdateIntervalMillis(200)
+            .build();
+    }
+
+    private static MessageDigest sha256() {
+        try {
+            return MessageDigest.getInstance("SHA-256");
+        } catch (NoSuchAlgorithmException e) {
+            throw new IllegalStateException("this JDK has no SHA-256", e);
+        }
+    }
+
+    private static void join(Thread thread) {
+        try {
+            thread.join();
+        } catch (InterruptedException e) {
+            throw new IllegalStateException("interrupted", e);
+        }
+    }
+
+    private static void removeHook(Thread hook) {
+        try {
+            Runtime.getRuntime().removeShutdownHook(hook);
+        } catch (IllegalStateException e) {
+            // Shutting down: the hook is running.
+        }
+    }
+
+    /** Prints the throughput of every second of the load, and gathers its latencies. */
+    private final class Phase {
+
+        private final Cache cache;
+        private final DemoLoad load;
+        private final long start = System.nanoTime();
+
+        Phase(Cache cache, DemoLoad load) {
+            this.cache = cache;
+            this.load = load;
+        }
+
+        LatencyInterval run(String what, double length) {
+            LatencyInterval sum = cache.latency().endInterval();
+            long end = System.nanoTime() + (long) (length * 1e9);
+            while (System.nanoTime() - end < 0) {
+                long from = System.nanoTime();
+                long operations = load.operations();
+                sleep(Math.min(1_000_000_000L, end - from));
+                double second = (System.nanoTime() - from) / 1e9;
+                out.printf("%,8.1f s  %s: %.2f million operations/s%n", (System.nanoTime() - start) / 1e9, what,
+                    (load.operations() - operations) / second / 1e6);
+                LatencyInterval interval = cache.latency().endInterval();
+                sum.reads().add(interval.reads());
+                sum.writes().add(interval.writes());
+            }
+            return sum;
+        }
+
+        private void sleep(long nanos) {
+            try {
+                Thread.sleep(Duration.ofNanos(Math.max(1, nanos)));
+            } catch (InterruptedException e) {
+                throw new IllegalStateException("interrupted", e);
+            }
+        }
+    }
+}

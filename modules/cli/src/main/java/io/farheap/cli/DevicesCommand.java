@@ -1,0 +1,89 @@
+package io.farheap.cli;
+
+import io.farheap.command.DeviceNotice;
+import io.farheap.command.Sizes;
+import io.farheap.command.Subcommand;
+import io.farheap.verbs.Context;
+import io.farheap.verbs.DeviceInfo;
+import io.farheap.verbs.DeviceLimits;
+import io.farheap.verbs.Devices;
+import io.farheap.verbs.PortInfo;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Spec;
+
+import java.io.PrintWriter;
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.Callable;
+
+/** Lists the RDMA devices that Farheap can use, as ibv_devinfo does. Exit code 1 where none has an active port. */
+@Command(
+    name = "devices",
+    description = "List RDMA devices, their ports and limits.",
+    mixinStandardHelpOptions = true,
+    versionProvider = Main.Version.class)
+public final class DevicesCommand implements Subcommand, Callable<Integer> {
+
+    private static final int MAX_GIDS = 16;
+
+    @Spec
+    private CommandSpec spec;
+
+    @Override
+    public Integer call() {
+        DeviceNotice.print(spec.commandLine().getErr());
+        PrintWriter out = spec.commandLine().getOut();
+        List<DeviceInfo> devices = Devices.list();
+        boolean active = false;
+        for (DeviceInfo device : devices) {
+            try (Context context = Devices.open(device.name())) {
+                print(out, context);
+                active |= context.activePort() != null;
+            }
+        }
+        if (devices.isEmpty()) {
+            out.println("no RDMA devices");
+        }
+        out.flush();
+        return active ? 0 : 1;
+    }
+
+    private static void print(PrintWriter out, Context context) {
+        DeviceLimits limits = context.limits();
+        out.printf("%s  (%s library, node GUID %016x)%n", context.device().name(), context.library().name().toLowerCase(Locale.ROOT),
+            context.device().guid());
+        out.printf("  queue pairs %d of depth %d, completion queue entries %d, largest registration %s%n", limits.maxQueuePairs(),
+            limits.maxQueuePairRequests(), limits.maxCompletionEntries(), registration(limits.maxMemoryRegionBytes()));
+        out.printf("  reads and atomics in flight %d as initiator, %d as target; atomics %s%n", limits.maxReadAtomicInitiator(),
+            limits.maxReadAtomicTarget(), limits.atomics() ? "yes" : "no");
+        for (PortInfo port : context.ports()) {
+            print(out, context, port);
+        }
+    }
+
+    private static void print(PrintWriter out, Context context, PortInfo port) {
+        out.printf("  port %d  %s, %s, MTU %d, largest message %s, LID %d%n", port.number(), port.active() ? "ACTIVE" : "down",
+            port.ethernet() ? "Ethernet" : "InfiniBand", port.mtuBytes(), Sizes.format(port.maxMessageBytes()), port.lid());
+        for (int index = 0; index < Math.min(port.gidEntries(), MAX_GIDS); index++) {
+            byte[] gid = context.gid(port.number(), index);
+            if (gid != null) {
+                out.printf("    GID %d  %s%n", index, address(gid));
+            }
+        }
+    }
+
+    private static String registration(long bytes) {
+        return bytes < 0 || bytes == Long.MAX_VALUE ? "unlimited" : Sizes.format(bytes);
+    }
+
+    private static String address(byte[] gid) {
+        try {
+            return InetAddress.getByAddress(gid).getHostAddress();
+        } catch (UnknownHostException e) {
+            throw new IllegalArgumentException("a GID of " + gid.length + " bytes", e);
+        }
+    }
+}

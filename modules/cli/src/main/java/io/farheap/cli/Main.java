@@ -1,0 +1,77 @@
+package io.farheap.cli;
+
+import io.farheap.cache.CacheException;
+import io.farheap.command.Subcommand;
+import io.farheap.control.ControlException;
+import io.farheap.posix.PosixException;
+import io.farheap.slo.InfeasibleSloException;
+import io.farheap.slo.ModelFileException;
+import io.farheap.verbs.VerbsException;
+import io.farheap.verbs.VerbsLibrary;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.IVersionProvider;
+
+import java.util.ServiceLoader;
+
+/** The {@code farheap} command, with each {@link Subcommand} on the class path. Exit codes: 0 done, 1 failed, 2 wrong usage. */
+@Command(
+    name = "farheap",
+    description = "Far memory for JVM services: memory of other machines, one RDMA operation away.",
+    mixinStandardHelpOptions = true,
+    versionProvider = Main.Version.class,
+    synopsisSubcommandLabel = "COMMAND",
+    footer = {
+        "",
+        "From a checkout, './farheap build' builds and './farheap test' runs every test.",
+        "./farheap -Dfarheap.verbs=system|soft|auto COMMAND chooses the verbs library; auto, the default here, takes a real device where "
+            + "a port is active, and the embedded software device otherwise.",
+    })
+public final class Main {
+
+    private static final String LOG_FORMAT = "java.util.logging.SimpleFormatter.format";
+
+    private Main() {
+    }
+
+    public static void main(String[] arguments) {
+        if (System.getProperty(LOG_FORMAT) == null) {
+            System.setProperty(LOG_FORMAT, "%1$tF %1$tT %4$s %5$s%6$s%n");
+        }
+        VerbsLibrary.choose(VerbsLibrary.AUTO);
+        System.exit(commandLine().execute(arguments));
+    }
+
+    static CommandLine commandLine() {
+        CommandLine line = new CommandLine(new Main());
+        ServiceLoader.load(Subcommand.class).forEach(line::addSubcommand);
+        // Setters reach the commands that are there.
+        return line.addSubcommand(new CommandLine.HelpCommand())
+            .setCaseInsensitiveEnumValuesAllowed(true)
+            .setExecutionExceptionHandler((failure, command, parsed) -> fail(failure, command));
+    }
+
+    /** One sentence for what users can do something about, a stack trace for a defect. */
+    private static int fail(Exception failure, CommandLine command) {
+        switch (failure) {
+            case ControlException e -> command.getErr().println("farheap: " + e.getMessage());
+            case VerbsException e -> command.getErr().println("farheap: " + e.getMessage());
+            case CacheException e -> command.getErr().println("farheap: " + e.getMessage());
+            case ModelFileException e -> command.getErr().println("farheap: " + e.getMessage());
+            case InfeasibleSloException e -> command.getErr().println("farheap: " + e.getMessage());
+            case PosixException e -> command.getErr().println("farheap: " + e.getMessage());
+            case IllegalArgumentException e -> command.getErr().println("farheap: " + e.getMessage());
+            default -> failure.printStackTrace(command.getErr());
+        }
+        return CommandLine.ExitCode.SOFTWARE;
+    }
+
+    static final class Version implements IVersionProvider {
+        @Override
+        public String[] getVersion() {
+            String version = Main.class.getPackage().getImplementationVersion();
+            return new String[] {"farheap " + (version == null ? "(not from a jar)" : version)
+                + " on Java " + Runtime.version() + ", " + System.getProperty("os.name") + " " + System.getProperty("os.arch")};
+        }
+    }
+}

@@ -1,0 +1,55 @@
+package io.farheap.cli;
+
+import io.farheap.command.DeviceNotice;
+import io.farheap.command.ModelConsole;
+import io.farheap.command.ModelServer;
+import io.farheap.command.Subcommand;
+import io.farheap.command.SubjectOptions;
+import io.farheap.measure.MeasuredCache;
+import io.farheap.measure.ModelRun;
+import io.farheap.slo.ModelSubject;
+import io.farheap.slo.PerformanceModel;
+import io.farheap.verbs.Context;
+import io.farheap.verbs.Devices;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+import java.io.IOException;
+import java.util.concurrent.Callable;
+
+/** {@code farheap model}: the measurement application (Redy, section 5.2, "Offline Modeling"). */
+@Command(name = "model", mixinStandardHelpOptions = true, versionProvider = Main.Version.class,
+    description = {"Measure a performance model of this machine and device, for caches that are asked for by an objective.",
+        "Interrupted, it goes on where it was when it is started again."})
+public final class ModelCommand implements Subcommand, Callable<Integer> {
+
+    @Mixin
+    private SubjectOptions options;
+
+    @Option(names = "--server", paramLabel = "HOST:PORT", description = "memory server to measure with (default: one is started on this host)")
+    private String server;
+
+    @Option(names = "--seed", paramLabel = "N", defaultValue = "1", description = "of the load (default: ${DEFAULT-VALUE})")
+    private long seed;
+
+    @Spec
+    private CommandSpec spec;
+
+    @Override
+    public Integer call() throws IOException, InterruptedException {
+        DeviceNotice.print(spec.commandLine().getErr());
+        ModelSubject subject;
+        try (Context context = Devices.open()) {
+            subject = options.subject(context);
+        }
+        ModelConsole console = new ModelConsole(new ModelRun(subject, options.file(subject)));
+        try (ModelServer memory = new ModelServer(server); MeasuredCache cache = new MeasuredCache(subject, memory::address, seed)) {
+            PerformanceModel model = console.measure(cache);
+            console.print(System.out, model);
+        }
+        return 0;
+    }
+}

@@ -1,0 +1,183 @@
+package io.farheap.cli;
+
+import io.farheap.cache.Buffer;
+import io.farheap.cache.Cache;
+import io.farheap.cache.CacheException;
+import io.farheap.cache.Session;
+import io.farheap.cache.SoftverbsFaults;
+import io.farheap.cache.Status;
+import io.farheap.command.ServerProcess;
+import io.farheap.migration.MigrationOptions;
+import io.farheap.testing.TestDevice;
+import io.farheap.verbs.Devices;
+import io.farheap.verbs.VerbsLibrary;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+/**
+ * A server is killed while a region moves chunk by chunk. What was new by then is in the new copy alone, the rest in the old one alone: the
+ * part of the server that is gone is lost, the other has its latest values, and both are told apart by the status.
+ */
+class KilledMigrationTest {
+
+    private static final long REGION_BYTES = 4 << 20;
+    private static final int PROBE_STEP = 64 << 10;
+    private static final int CHUNK_BYTES = 16 << 10;
+    private static final int PROBES = (int) (REGION_BYTES / PROBE_STEP);
+    /** One small chunk at a time, so that it takes long. */
+    private static final MigrationOptions SLOWLY = MigrationOptions.DEFAULT.chunkBytes(512).windowBytes(512);
+    /** Where operations can be late, so are the marks that lead the copy: it takes longer than a busy machine keeps a thread waiting. */
+    private static final MigrationOptions LATE = MigrationOptions.DEFAULT.chunkBytes(CHUNK_BYTES).windowBytes(CHUNK_BYTES);
+    private static final long LATE_NANOS = 50_000_000L;
+    private static final int LOST = -1;
+
+    private ServerProcess old;
+    private ServerProcess fresh;
+    private Cache cache;
+    private Session session;
+    private Buffer buffer;
+
+    @BeforeEach
+    void create() {
+        old = ServerProcess.start(Devices.library(), TestDevice.server(), 2 * REGION_BYTES, REGION_BYTES);
+        fresh = ServerProcess.start(Devices.library(), TestDevice.server(), 2 * REGION_BYTES, REGION_BYTES);
+        cache = Cache.builder().capacity(2 * REGION_BYTES).servers(old.address()).create();
+        cache.addServer(fresh.address());
+        session = cache.openSession();
+        buffer = cache.allocate(4096);
+        for (int probe = 0; probe < PROBES; probe++) {
+            write(probe, 1);
+        }
+    }
+
+    @AfterEach
+    void close() {
+        cache.close();
+        old.close();
+        fresh.close();
+    }
+
+    /** @return whether it was written, and not lost */
+    private boolean write(int probe, long value) {
+        buffer.segment().set(JAVA_LONG, 0, value);
+        try {
+            session.writeBlocking((long) probe * PROBE_STEP, buffer, 0, 8);
+            return true;
+        } catch (CacheException e) {
+            assertEquals(Status.LOST, e.status());
+            return false;
+        }
+    }
+
+    private long read(Session through, int probe) {
+        try {
+            through.readBlocking((long) probe * PROBE_STEP, buffer, 8, 8);
+            return buffer.segment().get(JAVA_LONG, 8);
+        } catch (CacheException e) {
+            assertEquals(Status.LOST, e.status());
+            return LOST;
+        }
+    }
+
+    /** Whoever waits on an emulated processor must leave it to those he waits for. */
+    private static void pause() {
+        LockSupport.parkNanos(1_000_000);
+    }
+
+    /**
+     * Kills a server when an eighth of the region has moved, while writes go on.
+     *
+     * @return the last value that was written to each probe, negative where that write was lost
+     */
+    private long[] killInTheMiddle(ServerProcess victim) {
+        boolean soft = Devices.library() == VerbsLibrary.SOFT;
+        if (soft) {
+            SoftverbsFaults.delayOperations(LATE_NANOS);
+        }
+        CompletableFuture<CacheException> migration = CompletableFuture.supplyAsync(
+            () -> assertThrows(CacheException.class, () -> cache.migrate(List.of(0), fresh.address(), soft ? LATE : SLOWLY)));
+        try {
+            long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(TestDevice.patience(60));
+            while (cache.movedBytes(0) < REGION_BYTES / 8) {
+                assertTrue(!migration.isDone() && System.nanoTime() - deadline < 0, "the region moves");
+                pause();
+            }
+            victim.kill();
+        } finally {
+            if (soft) {
+                SoftverbsFaults.delayOperations(0);
+            }
+        }
+        long[] written = new long[PROBES];
+        for (long value = 2; !migration.isDone() || value == 2; value++) {
+            pause();
+            for (int probe = 0; probe < PROBES; probe++) {
+                written[probe] = write(probe, value) ? value : -value;
+            }
+        }
+        String message = migration.join().getMessage();
+        assertTrue(message.contains(old.address()) && message.contains(fresh.address()), message);
+        return written;
+    }
+
+    /** @return how many probes are lost, from the beginning on */
+    private int assertDividedAt(long[] written, boolean lowIsLost) {
+        int lost = 0;
+        int low = 0;
+        try (Session another = cache.openSession()) {
+            for (int probe = 0; probe < PROBES; probe++) {
+                long read = read(another, probe);
+                assertEquals(read, read(session, probe), "probe " + probe);
+                if (read == LOST) {
+                    lost++;
+                    assertTrue(written[probe] < 0, "probe " + probe + " was written, and is lost");
+                } else {
+                    assertEquals(written[probe], read, "probe " + probe);
+                }
+                if ((read == LOST) == lowIsLost && low == probe) {
+                    low++;
+                }
+            }
+        }
+        assertEquals(lowIsLost ? low : PROBES - low, lost, "what is lost is one end of the region");
+        assertTrue(lost > 0 && lost < PROBES, lost + " of " + PROBES + " are lost");
+        return low;
+    }
+
+    @Test
+    void aDestinationThatDiesTakesTheChunksAlongThatHadMoved() {
+        long[] written = killInTheMiddle(fresh);
+        int low = assertDividedAt(written, true);
+        assertEquals(0, session.held());
+        // The second region was not touched, and what is left of the first moves like any other.
+        session.writeBlocking(REGION_BYTES, buffer, 0, 8);
+        try (ServerProcess third = ServerProcess.start(Devices.library(), TestDevice.server(), 2 * REGION_BYTES, REGION_BYTES)) {
+            cache.addServer(third.address());
+            cache.retire(old.address(), moved -> { });
+            old.kill();
+            assertEquals(low, assertDividedAt(written, true));
+            session.readBlocking(REGION_BYTES, buffer, 0, 8);
+            cache.close();
+        }
+    }
+
+    @Test
+    void aSourceThatDiesTakesTheChunksAlongThatHadNotMoved() {
+        long[] written = killInTheMiddle(old);
+        assertDividedAt(written, false);
+        assertEquals(0, session.held());
+        assertThrows(CacheException.class, () -> cache.migrate(0, fresh.address()));
+        assertDividedAt(written, false);
+    }
+}

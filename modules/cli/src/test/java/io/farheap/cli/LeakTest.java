@@ -1,0 +1,86 @@
+package io.farheap.cli;
+
+import io.farheap.cache.Buffer;
+import io.farheap.cache.Cache;
+import io.farheap.cache.FutureSession;
+import io.farheap.cache.Session;
+import io.farheap.command.ServerProcess;
+import io.farheap.testing.TestDevice;
+import io.farheap.verbs.Devices;
+import org.junit.jupiter.api.Test;
+
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+/** What is opened is closed: descriptors, mappings, threads, also where construction fails and where servers are killed. */
+class LeakTest {
+
+    private static final long REGION_BYTES = 1 << 20;
+
+    @Test
+    void aCacheLeavesNothing() throws InterruptedException {
+        // The first round loads classes and starts what lives as long as the process.
+        use();
+        Map<String, Long> descriptors = settled(ProcessResources::descriptors);
+        Map<String, Long> mappings = settled(ProcessResources::sharedMappings);
+        Map<String, Long> threads = settled(ProcessResources::threads);
+        List<String> files = ProcessResources.sharedMemoryFiles();
+        for (int round = 0; round < TestDevice.scaled(3); round++) {
+            use();
+        }
+        assertEventually(descriptors, ProcessResources::descriptors);
+        assertEventually(mappings, ProcessResources::sharedMappings);
+        assertEventually(threads, ProcessResources::threads);
+        assertEquals(files, ProcessResources.sharedMemoryFiles());
+    }
+
+    /** Reads, writes, sleeps, moves a region, loses a server, fails to create. */
+    private static void use() {
+        try (ServerProcess first = ServerProcess.start(Devices.library(), TestDevice.server(), 4 * REGION_BYTES, REGION_BYTES);
+             ServerProcess second = ServerProcess.start(Devices.library(), TestDevice.server(), 4 * REGION_BYTES, REGION_BYTES)) {
+            assertThrows(RuntimeException.class,
+                () -> Cache.builder().capacity(100 * REGION_BYTES).servers(first.address(), second.address()).create());
+            assertThrows(RuntimeException.class,
+                () -> Cache.builder().capacity(REGION_BYTES).servers(first.address(), "127.0.0.1:1").create());
+            try (Cache cache = Cache.builder().capacity(3 * REGION_BYTES).servers(first.address(), second.address()).create();
+                 Session session = cache.openSession();
+                 FutureSession futures = cache.openFutureSession();
+                 Buffer buffer = cache.allocate(2 * REGION_BYTES)) {
+                session.writeBlocking(0, buffer, 0, 2 * REGION_BYTES);
+                session.readBlocking(5, MemorySegment.ofArray(new byte[100_000]));
+                futures.read(0, MemorySegment.ofArray(new byte[100])).join();
+                cache.migrate(0, second.address());
+                session.readBlocking(0, buffer, 0, 2 * REGION_BYTES);
+                first.kill();
+            }
+        }
+    }
+
+    /** What stays the same for a while: threads that end may take a moment. */
+    private static <T> T settled(Supplier<T> actual) throws InterruptedException {
+        T value = actual.get();
+        for (int same = 0; same < 10; same++) {
+            Thread.sleep(100);
+            T now = actual.get();
+            if (!now.equals(value)) {
+                value = now;
+                same = 0;
+            }
+        }
+        return value;
+    }
+
+    private static <T> void assertEventually(T expected, Supplier<T> actual) {
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
+        while (!expected.equals(actual.get()) && System.nanoTime() - deadline < 0) {
+            Thread.yield();
+        }
+        assertEquals(expected, actual.get());
+    }
+}

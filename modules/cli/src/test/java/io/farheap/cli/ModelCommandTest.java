@@ -1,0 +1,157 @@
+package io.farheap.cli;
+
+import com.google.gson.JsonObject;
+import com.google.gson.JsonParser;
+import io.farheap.command.SubjectOptions;
+import io.farheap.slo.Configuration;
+import io.farheap.slo.ModelFile;
+import io.farheap.slo.ModelSubject;
+import io.farheap.slo.Performance;
+import io.farheap.testing.Need;
+import io.farheap.testing.Needs;
+import io.farheap.verbs.Context;
+import io.farheap.verbs.Devices;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import picocli.CommandLine;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+/** The measurement application and what uses its models, as a user runs them, on a space of four configurations. */
+@Needs({Need.HOST, Need.SOFTVERBS})
+class ModelCommandTest {
+
+    private static final List<String> SMALL = List.of("--record", "4096", "--max-depth", "2", "--cores", "1");
+
+    /** A NIC model: softverbs would end a run in which over 1% of the operations are late. */
+    private static final String SLOW = "latency=1000";
+
+    @TempDir
+    private Path directory;
+    private final List<CommandProcess> processes = new ArrayList<>();
+
+    @AfterEach
+    void nothingIsLeft() throws InterruptedException {
+        for (CommandProcess process : processes) {
+            process.kill();
+            process.assertNothingIsLeft();
+        }
+    }
+
+    private CommandProcess start(String settings, List<String> subject, String... arguments) throws Exception {
+        CommandProcess process = CommandProcess.start(Map.of("SOFTVERBS", settings), Stream.of(Stream.of(arguments), subject.stream(),
+            Stream.of("--file", directory.resolve("model").toString())).flatMap(part -> part).toArray(String[]::new));
+        processes.add(process);
+        return process;
+    }
+
+    private String run(int exitCode, String settings, List<String> subject, String... arguments) throws Exception {
+        return start(settings, subject, arguments).awaitEnd(exitCode);
+    }
+
+    @Test
+    void aModelIsMeasuredOnceThenUsedForItsSubjectAlone() throws Exception {
+        String first = run(0, SLOW, SMALL, "model");
+        assertTrue(first.contains("now, in "), first);
+        assertTrue(first.contains("for 4 configurations: client threads 1 to 1, batches 1 to 1, queue depths 1 to 2")
+            || first.contains("for 2 configurations: client threads 1 to 1, batches 1 to 1, queue depths 2 to 2"), first);
+        byte[] model = Files.readAllBytes(directory.resolve("model"));
+
+        String second = run(0, SLOW, SMALL, "model");
+        assertTrue(second.contains(", 0 of them now, in "), second);
+        assertEquals(new String(model), Files.readString(directory.resolve("model")));
+
+        String otherDevice = run(1, "", SMALL, "model");
+        assertTrue(otherDevice.contains("was measured with device \"soft0 (soft), latency=1000\", and the model is wanted for \"soft0 (soft)\""), otherDevice);
+        String otherRecord = run(1, SLOW, List.of("--record", "2048", "--max-depth", "2", "--cores", "1"), "model");
+        assertTrue(otherRecord.contains("was measured with record-bytes \"4096\""), otherRecord);
+    }
+
+    /** Whatever this machine does: every objective between the figures of this model can be met, and by which configuration is sure. */
+    private void writeModel() throws Exception {
+        ModelSubject here;
+        try (Context context = Devices.open()) {
+            here = CommandLine.populateCommand(new SubjectOptions(), SMALL.toArray(String[]::new)).subject(context);
+        }
+        ModelSubject subject = new ModelSubject("soft0 (soft), " + SLOW, here.hardware(), here.switches(), here.recordBytes(), here.readPercent(),
+            here.clientCores(), here.deviceDepth());
+        try (ModelFile file = ModelFile.open(directory.resolve("model"), subject)) {
+            while (!file.plan().complete()) {
+                Configuration configuration = file.plan().next();
+                boolean best = configuration.serverThreads() == 1 && configuration.queueDepth() == 2;
+                double perSecond = 1e5 * configuration.queueDepth();
+                file.record(best ? new Performance(2_000, 4e5, 2_000, 4e5)
+                    : new Performance(4_000 * configuration.queueDepth(), perSecond, 4_000 * configuration.queueDepth(), perSecond));
+            }
+        }
+    }
+
+    @Test
+    void anObjectiveIsExplained() throws Exception {
+        writeModel();
+        String explained = run(0, SLOW, SMALL, "explain", "--read-latency", "1e7", "--read-rate", "0.001");
+        assertTrue(explained.contains("chosen      (c 1, s 0, b 1, q 1)"), explained);
+        assertTrue(explained.contains("margin      10.0%"), explained);
+        assertTrue(explained.contains("cost        0 server threads, 1 client threads"), explained);
+        String infeasible = run(1, SLOW, SMALL, "explain", "--write-latency", "0.001");
+        assertTrue(infeasible.contains("farheap: no configuration with up to 1 client threads"), infeasible);
+        assertTrue(infeasible.contains("with latencies relaxed by a factor of"), infeasible);
+    }
+
+    @Test
+    void objectivesAreDrawnAndMeasured() throws Exception {
+        writeModel();
+        String nothing = run(1, SLOW, SMALL, "bench", "slo", "--count", "2", "--margin", "1e9");
+        assertTrue(nothing.contains("farheap: --margin 1.0E9: of 200 objectives"), nothing);
+
+        Path json = directory.resolve("slo.json");
+        run(0, SLOW, SMALL, "bench", "slo", "--count", "2", "--margin", "0", "--json", json.toString(), "--report", directory.resolve("report").toString());
+        JsonObject report = JsonParser.parseString(Files.readString(json)).getAsJsonObject();
+        for (String field : List.of("count", "feasible", "latency_met", "throughput_met", "latency_error_p50", "latency_error_p95", "throughput_error_p50",
+            "throughput_error_p95", "search_us_p50", "search_us_max", "device", "model", "command", "distinct_configurations", "fixed_baseline_met")) {
+            assertTrue(report.has(field) && !report.get(field).isJsonNull(), () -> field + " in " + report);
+        }
+        assertEquals(2, report.get("count").getAsInt());
+        assertEquals(2, report.get("feasible").getAsInt());
+        assertEquals(2, report.getAsJsonArray("rows").size());
+        assertEquals(0, report.get("model_measurements_now").getAsInt());
+        assertTrue(Files.exists(directory.resolve("report/slo-latency.png")) && Files.exists(directory.resolve("report/slo-throughput.png")));
+    }
+
+    @Test
+    void oneThatWasKilledGoesOnWhereItWas() throws Exception {
+        CommandProcess killed = start("", List.of("--record", "2048", "--max-depth", "4", "--cores", "1"), "model");
+        Path model = directory.resolve("model");
+        while (!Files.exists(model) || Files.readAllLines(model).size() < 9) {
+            Thread.sleep(20);
+        }
+        killed.kill();
+        killed.assertNothingIsLeft();
+        List<String> before = Files.readAllLines(model);
+        String output = run(0, "", List.of("--record", "2048", "--max-depth", "4", "--cores", "1"), "model");
+        List<String> after = Files.readAllLines(model);
+        assertTrue(after.getLast().startsWith("complete "), output);
+        // A line that was being written may be lost.
+        assertEquals(before.subList(0, 9), after.subList(0, 9));
+    }
+
+    @Test
+    void whatMakesNoSenseIsOneSentence() throws Exception {
+        String none = run(1, "", SMALL, "explain");
+        assertTrue(none.contains("farheap: no objective: give at least one of"), none);
+        String missing = run(1, "", SMALL, "explain", "--read-latency", "5");
+        assertTrue(missing.contains("farheap: there is no model "), missing);
+        String deep = run(1, "model=connectx5", List.of("--max-depth", "99"), "model");
+        assertTrue(deep.contains("farheap: --max-depth 99: soft0 takes up to 14"), deep);
+    }
+}

@@ -1,0 +1,125 @@
+package io.farheap.cli;
+
+import io.farheap.cache.Cache;
+import io.farheap.cache.CacheConfiguration;
+import io.farheap.cache.CacheException;
+import io.farheap.cache.Session;
+import io.farheap.command.ServerProcess;
+import io.farheap.testing.TestDevice;
+import io.farheap.verbs.Devices;
+import org.junit.jupiter.api.Test;
+
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Supplier;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+/** A memory server, in a process of its own, that does not answer: it is stopped. */
+class SilentServerTest {
+
+    private static final long REGION_BYTES = 1 << 20;
+    private static final long PATIENCE_SECONDS = TestDevice.patience(90);
+    private static final int SESSIONS = 64;
+    private static final CacheConfiguration BATCHED = CacheConfiguration.DIRECT.with(0, 1, 16, 4);
+
+    private static ServerProcess server(String lease) {
+        return ServerProcess.start(Devices.library(), TestDevice.server(), 4 * REGION_BYTES, REGION_BYTES, Map.of(), "--lease", lease);
+    }
+
+    private static Cache create(ServerProcess server) {
+        return Patience.create(
+            () -> Cache.builder().capacity(REGION_BYTES).servers(server.address()).configuration(BATCHED).create());
+    }
+
+    private static void signal(ServerProcess server, String signal) throws Exception {
+        assertEquals(0, new ProcessBuilder("kill", signal, Long.toString(server.pid())).start().waitFor());
+    }
+
+    private static void within(String what, Runnable task) throws InterruptedException, ExecutionException {
+        long start = System.nanoTime();
+        CompletableFuture<Void> ended = new CompletableFuture<>();
+        Thread.ofPlatform().daemon().start(() -> {
+            try {
+                task.run();
+                ended.complete(null);
+            } catch (Throwable e) {
+                ended.completeExceptionally(e);
+            }
+        });
+        try {
+            ended.get(PATIENCE_SECONDS, TimeUnit.SECONDS);
+        } catch (TimeoutException e) {
+            throw new AssertionError(what + " takes longer than " + PATIENCE_SECONDS + " s");
+        }
+        System.out.println("silent server: " + what + " took " + (System.nanoTime() - start) / 1_000_000 + " ms");
+    }
+
+    /** The lease holds for longer than any of it may take: each fence alone waits for 5 s, of two for each session. */
+    @Test
+    void manySessionsWaitForItOnce() throws Exception {
+        try (ServerProcess server = server(TestDevice.patience(300) + "s")) {
+            Cache cache = create(server);
+            List<Session> sessions = new ArrayList<>();
+            for (int i = 0; i < SESSIONS; i++) {
+                sessions.add(cache.openSession());
+            }
+            signal(server, "-STOP");
+            within("closing half of the sessions", () -> sessions.subList(0, SESSIONS / 2).forEach(Session::close));
+            within("closing the cache", cache::close);
+            signal(server, "-CONT");
+        }
+    }
+
+    /** Also of what a server that was stopped under load was in the middle of writing to, once its process has ended. */
+    @Test
+    void nothingIsLeft() throws Exception {
+        use();
+        Map<String, Long> descriptors = ProcessResources.descriptors();
+        Map<String, Long> mappings = ProcessResources.sharedMappings();
+        Map<String, Long> threads = ProcessResources.threads();
+        List<String> files = ProcessResources.sharedMemoryFiles();
+        for (int round = 0; round < 3; round++) {
+            use();
+        }
+        assertEventually(descriptors, ProcessResources::descriptors);
+        assertEventually(mappings, ProcessResources::sharedMappings);
+        assertEventually(threads, ProcessResources::threads);
+        assertEquals(files, ProcessResources.sharedMemoryFiles());
+    }
+
+    private static void use() throws Exception {
+        try (ServerProcess server = server(TestDevice.patience(3) + "s")) {
+            Cache cache = create(server);
+            CompletableFuture<Void> reading = CompletableFuture.runAsync(() -> {
+                Session session = cache.openSession();
+                MemorySegment bytes = MemorySegment.ofArray(new byte[256]);
+                assertThrows(CacheException.class, () -> {
+                    while (true) {
+                        session.readBlocking(0, bytes);
+                    }
+                });
+            });
+            Thread.sleep(200);
+            signal(server, "-STOP");
+            within("a request", reading::join);
+            within("closing the cache", cache::close);
+            server.kill();
+        }
+    }
+
+    private static <T> void assertEventually(T expected, Supplier<T> actual) {
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(TestDevice.patience(60));
+        while (!expected.equals(actual.get()) && System.nanoTime() - deadline < 0) {
+            Thread.onSpinWait();
+        }
+        assertEquals(expected, actual.get());
+    }
+}

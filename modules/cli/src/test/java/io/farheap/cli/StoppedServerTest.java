@@ -1,0 +1,379 @@
+package io.farheap.cli;
+
+import io.farheap.cache.Buffer;
+import io.farheap.cache.Cache;
+import io.farheap.cache.CacheConfiguration;
+import io.farheap.cache.CacheException;
+import io.farheap.cache.FutureSession;
+import io.farheap.cache.Session;
+import io.farheap.cache.Status;
+import io.farheap.command.ServerProcess;
+import io.farheap.migration.MigrationOptions;
+import io.farheap.testing.TestDevice;
+import io.farheap.verbs.Devices;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.Parameter;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.MethodSource;
+
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
+
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+/**
+ * Memory servers, in processes of their own, that are stopped by SIGSTOP or end by SIGKILL: whoever waits for one goes
+ * on when the lease is over, whoever uses the other never waits, and what was lost stays lost when the process goes on.
+ * How long each took is printed.
+ */
+@ParameterizedClass(name = "{0}")
+@MethodSource("ways")
+class StoppedServerTest {
+
+    private static final long REGION_BYTES = 1 << 20;
+    private static final long ON_FIRST = 0;
+    private static final long ON_SECOND = REGION_BYTES;
+    private static final long LEASE_SECONDS = TestDevice.shortLease(5);
+    /** The promise is the lease and 5 s; the machine may be slow. */
+    private static final long PATIENCE_SECONDS = TestDevice.patience(60);
+    private static final MigrationOptions SLOWLY = MigrationOptions.DEFAULT.chunkBytes(512).windowBytes(512);
+
+    enum Signal { STOP, KILL }
+
+    record Way(String name, Signal signal, CacheConfiguration configuration) {
+
+        @Override
+        public String toString() {
+            return "SIG" + signal + " " + name;
+        }
+    }
+
+    static Stream<Way> ways() {
+        Map<String, CacheConfiguration> configurations = new LinkedHashMap<>();
+        configurations.put("one-sided", CacheConfiguration.DIRECT.withQueueDepth(8));
+        configurations.put("batched", CacheConfiguration.DIRECT.with(0, 1, 16, 4));
+        configurations.put("client threads", CacheConfiguration.DIRECT.with(1, 0, 1, 8));
+        configurations.put("client threads, batched", CacheConfiguration.DIRECT.with(2, 1, 16, 4));
+        // One that is killed is noticed at once: the simplest way and the longest show what there is to see.
+        Set<String> killed = Set.of("one-sided", "client threads, batched");
+        return Stream.of(Signal.values()).flatMap(signal -> configurations.entrySet().stream()
+            .filter(entry -> signal == Signal.STOP || killed.contains(entry.getKey()))
+            .map(entry -> new Way(entry.getKey(), signal, entry.getValue())));
+    }
+
+    @Parameter
+    private Way way;
+
+    private ServerProcess first;
+    private ServerProcess second;
+    private Cache cache;
+    private final CompletableFuture<String> lost = new CompletableFuture<>();
+    private final Map<String, Long> took = new LinkedHashMap<>();
+
+    @BeforeEach
+    void create() {
+        first = server(LEASE_SECONDS);
+        // Nobody stops it, and a busy machine must not seem to.
+        second = server(PATIENCE_SECONDS);
+        cache = Patience.create(() -> Cache.builder().capacity(4 * REGION_BYTES).servers(first.address(), second.address()).configuration(way.configuration())
+            .migration(SLOWLY).onLost((server, cause, regions) -> lost.complete(server)).create());
+        assertEquals(first.address(), cache.serverOf(0));
+        assertEquals(second.address(), cache.serverOf(1));
+    }
+
+    private static ServerProcess server(long leaseSeconds) {
+        return ServerProcess.start(Devices.library(), TestDevice.server(), 8 * REGION_BYTES, REGION_BYTES, Map.of(), "--lease",
+            leaseSeconds + "s");
+    }
+
+    @AfterEach
+    void close() throws Exception {
+        try (ServerProcess _ = second; ServerProcess _ = first) {
+            if (cache != null) {
+                await("Cache.close", start(cache::close));
+            }
+            System.out.println(way + ": took ms " + took);
+            goOn();
+        }
+    }
+
+    private void strike() {
+        if (way.signal() == Signal.KILL) {
+            first.kill();
+        } else {
+            signal("-STOP");
+        }
+    }
+
+    private void goOn() {
+        if (way.signal() == Signal.STOP) {
+            signal("-CONT");
+        }
+    }
+
+    private void signal(String signal) {
+        try {
+            assertEquals(0, new ProcessBuilder("kill", signal, Long.toString(first.pid())).start().waitFor());
+        } catch (java.io.IOException | InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    private interface Task {
+        void run() throws Exception;
+    }
+
+    private static CompletableFuture<Void> start(Task task) {
+        return start(task, false);
+    }
+
+    private static CompletableFuture<Void> start(Task task, boolean virtual) {
+        CompletableFuture<Void> ended = new CompletableFuture<>();
+        Runnable body = () -> {
+            try {
+                task.run();
+                ended.complete(null);
+            } catch (Throwable e) {
+                ended.completeExceptionally(e);
+            }
+        };
+        if (virtual) {
+            Thread.ofVirtual().start(body);
+        } else {
+            Thread.ofPlatform().daemon().start(body);
+        }
+        return ended;
+    }
+
+    private void await(String what, CompletableFuture<Void> ended) throws Exception {
+        long start = System.nanoTime();
+        try {
+            ended.get(PATIENCE_SECONDS, TimeUnit.SECONDS);
+        } catch (java.util.concurrent.TimeoutException e) {
+            Thread.getAllStackTraces().forEach((thread, trace) -> System.out.println(thread + "\n\t" + String.join("\n\t",
+                Stream.of(trace).map(StackTraceElement::toString).toList())));
+            throw new AssertionError(what + " hangs", e);
+        }
+        took.merge(what, (System.nanoTime() - start) / 1_000_000, Math::max);
+    }
+
+    /** Whatever may end with it: some calls do their work without the lost server. */
+    private static void refusedOrDone(Task task) throws Exception {
+        try {
+            task.run();
+        } catch (CacheException e) {
+            assertNotEquals(null, e.getMessage());
+        }
+    }
+
+    private static int statusOf(Task task) throws Exception {
+        try {
+            task.run();
+            return Status.OK;
+        } catch (CacheException e) {
+            return e.status();
+        }
+    }
+
+    /** Requests until one is lost. */
+    private void untilLost(Session session, AtomicBoolean going, boolean write) throws Exception {
+        MemorySegment word = MemorySegment.ofArray(new long[1]);
+        int status = Status.OK;
+        while (status == Status.OK) {
+            status = statusOf(() -> {
+                if (write) {
+                    session.writeBlocking(ON_FIRST + 64, word);
+                } else {
+                    session.readBlocking(ON_FIRST, word);
+                }
+            });
+            going.set(true);
+        }
+        assertEquals(Status.LOST, status);
+    }
+
+    private void usesFirst(boolean write) throws Exception {
+        try (Session session = cache.openSession()) {
+            untilLost(session, new AtomicBoolean(), write);
+        }
+    }
+
+    private void usesFirstAsynchronously() {
+        try (Session session = cache.openSession(); Buffer buffer = cache.allocate(4096)) {
+            int[] statuses = new int[2];
+            long[] addresses = new long[32];
+            while (statuses[0] == Status.OK) {
+                session.readAll(addresses, 32, buffer, 0, 8, (token, status) -> statuses[0] = Math.max(statuses[0], status), 0);
+                session.write(ON_FIRST + 4096, buffer, 512, 8, (token, status) -> statuses[1] = Math.max(statuses[1], status), 0);
+                session.drain();
+            }
+            assertEquals(Status.LOST, statuses[0]);
+        }
+    }
+
+    private void usesFirstThroughFutures() {
+        try (FutureSession futures = cache.openFutureSession()) {
+            MemorySegment word = MemorySegment.ofArray(new long[1]);
+            while (true) {
+                try {
+                    futures.read(ON_FIRST, word).join();
+                } catch (CompletionException e) {
+                    assertEquals(Status.LOST, ((CacheException) e.getCause()).status());
+                    return;
+                }
+            }
+        }
+    }
+
+    /** The other server's: none of its requests may fail. */
+    private CompletableFuture<Void> useSecond(AtomicLong done, AtomicBoolean enough) {
+        return start(() -> {
+            try (Session session = cache.openSession()) {
+                MemorySegment word = MemorySegment.ofArray(new long[1]);
+                while (!enough.get()) {
+                    session.writeBlocking(ON_SECOND, word);
+                    session.readBlocking(ON_SECOND, word);
+                    done.incrementAndGet();
+                }
+            }
+        });
+    }
+
+    private static void awaitMore(AtomicLong done) {
+        long seen = done.get();
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
+        while (done.get() < seen + 10) {
+            assertTrue(System.nanoTime() - deadline < 0, "requests to the other server stand still");
+            LockSupport.parkNanos(1_000_000);
+        }
+    }
+
+    @Test
+    void requestsEndAndStayLostAndOthersGoOn() throws Exception {
+        AtomicLong done = new AtomicLong();
+        AtomicBoolean enough = new AtomicBoolean();
+        CompletableFuture<Void> other = useSecond(done, enough);
+        Session kept = cache.openSession();
+        MemorySegment word = MemorySegment.ofArray(new long[] {42});
+        kept.writeBlocking(ON_FIRST, word);
+        kept.writeBlocking(ON_SECOND + 64, word);
+        kept.release();
+        Map<String, CompletableFuture<Void>> users = new LinkedHashMap<>();
+        users.put("readBlocking", start(() -> usesFirst(false)));
+        users.put("writeBlocking", start(() -> usesFirst(true)));
+        users.put("virtual thread", start(() -> usesFirst(false), true));
+        users.put("drain", start(this::usesFirstAsynchronously));
+        users.put("futures", start(this::usesFirstThroughFutures));
+        awaitMore(done);
+        strike();
+        awaitMore(done);
+        for (Map.Entry<String, CompletableFuture<Void>> user : users.entrySet()) {
+            await(user.getKey(), user.getValue());
+        }
+        assertEquals(first.address(), lost.get(PATIENCE_SECONDS, TimeUnit.SECONDS));
+        awaitMore(done);
+        Consumer<Session> allLost = session -> {
+            long[] read = {7};
+            assertEquals(Status.LOST, assertThrows(CacheException.class, () -> session.readBlocking(ON_FIRST, MemorySegment.ofArray(read))).status());
+            assertEquals(7, read[0], "a lost read left something");
+            assertEquals(Status.LOST, assertThrows(CacheException.class, () -> session.writeBlocking(ON_FIRST, word)).status());
+            session.readBlocking(ON_SECOND + 64, MemorySegment.ofArray(read));
+            assertEquals(42, read[0]);
+        };
+        allLost.accept(kept);
+        goOn();
+        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(2 * LEASE_SECONDS);
+        while (System.nanoTime() - end < 0) {
+            allLost.accept(kept);
+        }
+        try (Session session = cache.openSession()) {
+            allLost.accept(session);
+        }
+        assertThrows(CacheException.class, () -> cache.migrate(0, second.address()));
+        allLost.accept(kept);
+        kept.close();
+        enough.set(true);
+        await("the other server's user", other);
+    }
+
+    @Test
+    void callsEnd() throws Exception {
+        AtomicLong done = new AtomicLong();
+        AtomicBoolean enough = new AtomicBoolean();
+        CompletableFuture<Void> other = useSecond(done, enough);
+        List<Session> sessions = new ArrayList<>();
+        for (int i = 0; i < 8; i++) {
+            sessions.add(cache.openSession());
+        }
+        awaitMore(done);
+        strike();
+        Map<String, CompletableFuture<Void>> calls = new LinkedHashMap<>();
+        calls.put("close sessions", start(() -> {
+            for (Session session : sessions) {
+                session.read(ON_FIRST, MemorySegment.ofArray(new long[1]), (token, status) -> { }, 0);
+                session.close();
+            }
+        }));
+        calls.put("openSession", start(() -> cache.openSession().close()));
+        calls.put("openFutureSession", start(() -> cache.openFutureSession().close()));
+        calls.put("reconfigure", start(() -> refusedOrDone(() -> cache.reconfigure(way.configuration().withQueueDepth(2)))));
+        calls.put("migrate from", start(() -> refusedOrDone(() -> cache.migrate(0, second.address()))));
+        calls.put("migrate to", start(() -> refusedOrDone(() -> cache.migrate(1, first.address()))));
+        calls.put("retire", start(() -> refusedOrDone(() -> cache.retire(first.address(), moved -> { }))));
+        calls.put("addServer", start(() -> refusedOrDone(() -> cache.addServer(first.address()))));
+        calls.put("allocate", start(() -> cache.allocate(8).close()));
+        for (Map.Entry<String, CompletableFuture<Void>> call : calls.entrySet()) {
+            await(call.getKey(), call.getValue());
+        }
+        awaitMore(done);
+        enough.set(true);
+        await("the other server's user", other);
+    }
+
+    @Test
+    void migrationsFromItAndToItEnd() throws Exception {
+        AtomicLong done = new AtomicLong();
+        AtomicBoolean enough = new AtomicBoolean();
+        CompletableFuture<Void> other = useSecond(done, enough);
+        awaitMore(done);
+        boolean from = way.configuration().clientThreads() % 2 == 0;
+        int region = from ? 2 : 3;
+        String to = from ? second.address() : first.address();
+        CompletableFuture<Void> migration = start(() -> refusedOrDone(() -> cache.migrate(region, to)));
+        while (cache.movedBytes(region) < REGION_BYTES / 8 && !migration.isDone()) {
+            Thread.onSpinWait();
+        }
+        strike();
+        await("migration " + (from ? "from it" : "to it"), migration);
+        await("the next", start(() -> refusedOrDone(() -> cache.migrate(1, first.address()))));
+        try (Session session = cache.openSession()) {
+            for (long address = region * REGION_BYTES; address < (region + 1) * REGION_BYTES; address += 4096) {
+                long at = address;
+                int status = statusOf(() -> session.writeBlocking(at, MemorySegment.ofArray(new long[1])));
+                assertTrue(status == Status.OK || status == Status.LOST, Status.describe(status));
+            }
+            assertEquals(0, session.held());
+        }
+        awaitMore(done);
+        enough.set(true);
+        await("the other server's user", other);
+    }
+}

@@ -1,0 +1,132 @@
+package io.farheap.command;
+
+import io.farheap.verbs.VerbsLibrary;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.io.Writer;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * A JVM with this one's class path, as a child of this process. What it runs must end when its standard input does, so
+ * that it does not outlive its parent; where the parent ends while it is stopped, it goes on first. Any thread.
+ */
+public final class ChildJvm implements AutoCloseable {
+
+    private static final int SLOWNESS = Integer.getInteger("farheap.slowness", 1);
+    private static final long STOP_SECONDS = 10L * SLOWNESS;
+
+    private final Process process;
+    private final BufferedReader output;
+    /** Null while it runs. */
+    private Suspension suspension;
+
+    private ChildJvm(Process process) {
+        this.process = process;
+        this.output = process.inputReader(StandardCharsets.UTF_8);
+    }
+
+    /**
+     * @param environment variables that it has beside this process's
+     * @param flags       of the JVM
+     * @param command     main class and arguments
+     */
+    public static ChildJvm start(VerbsLibrary library, Map<String, String> environment, List<String> flags,
+                          List<String> command) throws IOException {
+        List<String> line = new ArrayList<>();
+        line.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        line.addAll(flags);
+        line.addAll(List.of("-XX:+UseSerialGC", "--enable-native-access=ALL-UNNAMED",
+            "--sun-misc-unsafe-memory-access=allow",
+            "-D" + VerbsLibrary.PROPERTY + "=" + library.name().toLowerCase(), "-Dfarheap.slowness=" + SLOWNESS,
+            "-cp", System.getProperty("java.class.path")));
+        line.addAll(command);
+        ProcessBuilder builder = new ProcessBuilder(line).redirectError(ProcessBuilder.Redirect.INHERIT);
+        builder.environment().putAll(environment);
+        return new ChildJvm(builder.start());
+    }
+
+    /** What it prints; one thread reads it. */
+    public BufferedReader output() {
+        return output;
+    }
+
+    /** Its standard input. */
+    public Writer input() {
+        return process.outputWriter(StandardCharsets.UTF_8);
+    }
+
+    public long pid() {
+        return process.pid();
+    }
+
+    /**
+     * SIGSTOP: when this returns, nothing of it runs until it is {@linkplain #resume resumed} or closed, or this
+     * process ends.
+     */
+    public synchronized void suspend() {
+        if (suspension == null) {
+            suspension = new Suspension(process.pid());
+        }
+    }
+
+    /** SIGCONT, where it is stopped. */
+    public synchronized void resume() {
+        if (suspension != null) {
+            suspension.close();
+            suspension = null;
+        }
+    }
+
+    /** SIGKILL, also while it is stopped. */
+    public void kill() {
+        process.destroyForcibly();
+        await(STOP_SECONDS);
+        resume();
+    }
+
+    /** Whether it has ended, of itself, within so many seconds. */
+    public boolean await(long seconds) {
+        try {
+            return process.waitFor(seconds, TimeUnit.SECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return false;
+        }
+    }
+
+    /** How it ended. */
+    public int exitValue() {
+        return process.exitValue();
+    }
+
+    /** SIGTERM, and SIGKILL where that does not help. */
+    @Override
+    public void close() {
+        resume();
+        process.destroy();
+        if (!await(STOP_SECONDS)) {
+            kill();
+        }
+    }
+
+    /** As {@link #close}, but lets it end of itself first: its standard input is closed. */
+    public void end() {
+        resume();
+        try {
+            input().close();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        } finally {
+            if (!await(STOP_SECONDS)) {
+                close();
+            }
+        }
+    }
+}

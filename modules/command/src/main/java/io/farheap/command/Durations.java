@@ -1,0 +1,28 @@
+package io.farheap.command;
+
+import picocli.CommandLine.ITypeConverter;
+import picocli.CommandLine.TypeConversionException;
+
+import java.time.Duration;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/** Durations as people write them: {@code 500ms}, {@code 3s}, {@code 2m}. */
+public final class Durations implements ITypeConverter<Duration> {
+
+    private static final Pattern FORM = Pattern.compile("(\\d{1,9})(ms|s|m)");
+
+    @Override
+    public Duration convert(String text) {
+        Matcher form = FORM.matcher(text);
+        if (!form.matches()) {
+            throw new TypeConversionException("'" + text + "' is not a duration; write a number with ms, s or m, such as 3s");
+        }
+        long number = Long.parseLong(form.group(1));
+        return switch (form.group(2)) {
+            case "ms" -> Duration.ofMillis(number);
+            case "s" -> Duration.ofSeconds(number);
+            default -> Duration.ofMinutes(number);
+        };
+    }
+}

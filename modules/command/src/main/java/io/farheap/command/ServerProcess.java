@@ -1,0 +1,115 @@
+package io.farheap.command;
+
+import io.farheap.verbs.VerbsLibrary;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * A memory server in a process of its own, on this host. It ends with its parent, however that ends: it watches its standard
+ * input.
+ */
+public final class ServerProcess implements AutoCloseable {
+
+    private static final Pattern LISTENING = Pattern.compile("listening on (\\S+:\\d+)");
+    private static final int SLOWNESS = Integer.getInteger("farheap.slowness", 1);
+
+    private final ChildJvm jvm;
+    private final String address;
+
+    private ServerProcess(ChildJvm jvm, String address) {
+        this.jvm = jvm;
+        this.address = address;
+    }
+
+    /** Starts a server on a free port of the loopback interface, and returns when it listens. */
+    public static ServerProcess start(VerbsLibrary library, long memoryBytes, long regionBytes) {
+        return start(library, "", memoryBytes, regionBytes);
+    }
+
+    /** @param device the server's RDMA device; empty for the first with an active port */
+    public static ServerProcess start(VerbsLibrary library, String device, long memoryBytes, long regionBytes) {
+        return start(library, device, memoryBytes, regionBytes, Map.of());
+    }
+
+    /**
+     * @param environment variables that the server has beside this process's
+     * @param options     more of the {@code server} command's; a {@code --lease} among them is the server's
+     */
+    public static ServerProcess start(VerbsLibrary library, String device, long memoryBytes, long regionBytes, Map<String, String> environment,
+                                      String... options) {
+        List<String> command = command(memoryBytes, regionBytes, device);
+        List<String> more = List.of(options);
+        if (!more.contains("--lease")) {
+            command.addAll(List.of("--lease", 3 * SLOWNESS + "s"));
+        }
+        command.addAll(more);
+        try {
+            // A small heap is all it needs.
+            ChildJvm jvm = ChildJvm.start(library, environment, List.of("-Xmx64m"), command);
+            try {
+                return new ServerProcess(jvm, awaitAddress(jvm.output()));
+            } catch (Throwable e) {
+                jvm.kill();
+                throw e;
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException("cannot start a memory server", e);
+        }
+    }
+
+    /** HOST:PORT of its control plane. */
+    public String address() {
+        return address;
+    }
+
+    public long pid() {
+        return jvm.pid();
+    }
+
+    /**
+     * SIGSTOP: when this returns, nothing of it runs until it is {@linkplain #resume resumed} or closed, or its parent
+     * ends.
+     */
+    public void suspend() {
+        jvm.suspend();
+    }
+
+    /** SIGCONT, where it is stopped. */
+    public void resume() {
+        jvm.resume();
+    }
+
+    /** SIGKILL. */
+    public void kill() {
+        jvm.kill();
+    }
+
+    /** SIGTERM, and SIGKILL where that does not help. */
+    @Override
+    public void close() {
+        jvm.close();
+    }
+
+    private static List<String> command(long memoryBytes, long regionBytes, String device) {
+        return new ArrayList<>(List.of("io.farheap.cli.Main", "server", "--memory", Long.toString(memoryBytes),
+            "--region", Long.toString(regionBytes), "--listen", "127.0.0.1:0", "--device", device,
+            "--until-stdin-closes"));
+    }
+
+    private static String awaitAddress(BufferedReader output) throws IOException {
+        for (String line = output.readLine(); line != null; line = output.readLine()) {
+            Matcher matcher = LISTENING.matcher(line);
+            if (matcher.find()) {
+                return matcher.group(1);
+            }
+        }
+        throw new IOException("the memory server ended before it listened; its messages are above");
+    }
+}

@@ -1,0 +1,139 @@
+package io.farheap.bench.ablation;
+
+import io.farheap.cache.Cache;
+import io.farheap.thread.Pinning;
+import org.HdrHistogram.Histogram;
+
+import java.util.Arrays;
+import java.util.List;
+import java.util.SplittableRandom;
+
+/**
+ * One application thread with a number of requests under way all the time, at random addresses: how long each takes, from issue to
+ * callback, and how many there are a second. The calling thread is pinned where a step pins threads.
+ */
+public final class Ablation {
+
+    /** @param latency of each operation in ns, two clock reads (some 50 ns) included */
+    public record Result(Histogram latency, double operationsPerSecond) {
+    }
+
+    private static final int ADDRESSES = 1 << 20;
+    private static final long WARM_UP_NANOS = 200_000_000L;
+    private static final long HIGHEST_NANOS = 10_000_000_000L;
+    private static final int ROUNDS = 64;
+
+    private final String server;
+    private final List<Integer> cores;
+    private final long span;
+    private final int record;
+    private final int outstanding;
+    private final long[] addresses = new long[ADDRESSES];
+    private int next;
+
+    /**
+     * @param server      HOST:PORT, with room for {@code span} bytes
+     * @param cores       that threads are pinned to: the client thread to the first, as the library's, the application's to the second
+     * @param span        over how many bytes records lie
+     * @param outstanding requests under way
+     */
+    public Ablation(String server, List<Integer> cores, long span, int record, int outstanding, long seed) {
+        this.server = server;
+        this.cores = cores;
+        this.span = span;
+        this.record = record;
+        this.outstanding = outstanding;
+        SplittableRandom random = new SplittableRandom(seed);
+        long records = span / record;
+        Arrays.setAll(addresses, i -> random.nextLong(records) * record);
+    }
+
+    /** On a new thread, which it awaits. @param nanos that it lasts, behind a warm-up of 0.2 s */
+    public Result measure(Step step, boolean write, long nanos) throws InterruptedException {
+        try (Cache cache = Cache.builder().capacity(span).servers(server).name("bench-ablation").configuration(step.configuration()).create()) {
+            Result[] result = new Result[1];
+            Throwable[] failure = new Throwable[1];
+            Thread application = Thread.ofPlatform().daemon().name("ablation").start(() -> {
+                try {
+                    result[0] = run(cache, step, write, nanos);
+                } catch (Throwable e) {
+                    failure[0] = e;
+                }
+            });
+            application.join();
+            if (failure[0] != null) {
+                throw new IllegalStateException("step \"" + step.name() + "\" failed", failure[0]);
+            }
+            return result[0];
+        }
+    }
+
+    private Result run(Cache cache, Step step, boolean write, long nanos) {
+        boolean pinned = step.configuration().pinned() && cores.size() > 1;
+        Records records = new Records(cache, outstanding, record, write, !step.oneSided());
+        try (Access access = access(step, records, pinned ? cores.getFirst() : Pinning.ANY)) {
+            // Now: what this thread starts would keep to its core.
+            Pinning.pin(pinned ? cores.get(1) : Pinning.ANY);
+            long[] issuedAt = new long[outstanding];
+            for (int slot = 0; slot < outstanding; slot++) {
+                begin(access, records, slot, issuedAt);
+            }
+            Histogram latency = new Histogram(HIGHEST_NANOS, 3);
+            load(access, records, issuedAt, latency, WARM_UP_NANOS);
+            latency.reset();
+            double rate = load(access, records, issuedAt, latency, nanos);
+            finish(access);
+            return new Result(latency, rate);
+        }
+    }
+
+    private Access access(Step step, Records records, int core) {
+        // One more, for the word that ends it.
+        int capacity = 2 * Integer.highestOneBit(outstanding);
+        return switch (step.by()) {
+            case LIBRARY, ITSELF -> new OwnAccess(records, outstanding);
+            case HAND_OVER -> new HandedAccess(records, HandOver.lockFree(capacity), HandOver.lockFree(capacity), core);
+            case LOCKED_HAND_OVER -> new HandedAccess(records, new LockedQueue(capacity), new LockedQueue(capacity), core);
+        };
+    }
+
+    private double load(Access access, Records records, long[] issuedAt, Histogram latency, long nanos) {
+        Patience patience = new Patience();
+        long start = System.nanoTime();
+        long done = 0;
+        long now = start;
+        // On a busy machine a pinned thread may not run for longer than that.
+        while (now - start < nanos || done == 0) {
+            for (int i = 0; i < ROUNDS; i++) {
+                long slot = access.poll();
+                if (slot == HandOver.NOTHING) {
+                    patience.lose();
+                    continue;
+                }
+                patience.renew();
+                latency.recordValue(Math.min(System.nanoTime() - issuedAt[(int) slot], HIGHEST_NANOS));
+                done++;
+                begin(access, records, (int) slot, issuedAt);
+            }
+            now = System.nanoTime();
+        }
+        return done * 1e9 / (now - start);
+    }
+
+    private void begin(Access access, Records records, int slot, long[] issuedAt) {
+        records.address(slot, addresses[next++ & ADDRESSES - 1]);
+        issuedAt[slot] = System.nanoTime();
+        access.begin(slot);
+    }
+
+    private void finish(Access access) {
+        Patience patience = new Patience();
+        for (int left = outstanding; left > 0; ) {
+            if (access.poll() == HandOver.NOTHING) {
+                patience.lose();
+            } else {
+                left--;
+            }
+        }
+    }
+}

@@ -1,0 +1,79 @@
+package io.farheap.bench.ablation;
+
+import io.farheap.cache.Completion;
+import io.farheap.thread.Joining;
+import io.farheap.thread.Pinning;
+
+/** The application's thread hands its requests over to another, which issues and polls (Redy's client thread), and gets them back. */
+final class HandedAccess implements Access {
+
+    private static final long STOP = Long.MAX_VALUE;
+
+    private final Records records;
+    private final HandOver requests;
+    private final HandOver ended;
+    private final Thread thread;
+    private volatile Throwable failure;
+    private final Completion onDone = (token, status) -> {
+        Records.check(status);
+        end(token);
+    };
+
+    /**
+     * @param records  which the other thread issues and closes
+     * @param requests to the other thread
+     * @param ended    from it
+     * @param core     that it keeps to, or {@link Pinning#ANY}
+     */
+    HandedAccess(Records records, HandOver requests, HandOver ended, int core) {
+        this.records = records;
+        this.requests = requests;
+        this.ended = ended;
+        this.thread = Thread.ofPlatform().daemon().name("ablation-client").unstarted(() -> run(core));
+        thread.start();
+    }
+
+    private void end(long slot) {
+        ended.put(slot);
+    }
+
+    private void run(int core) {
+        Pinning.pin(core);
+        try (records) {
+            Patience patience = new Patience();
+            long next = requests.poll();
+            while (next != STOP) {
+                boolean issued = next != HandOver.NOTHING && records.issue((int) next, onDone);
+                if (issued | records.poll() > 0) {
+                    patience.renew();
+                } else {
+                    patience.lose();
+                }
+                if (issued || next == HandOver.NOTHING) {
+                    next = requests.poll();
+                }
+            }
+        } catch (Throwable e) {
+            failure = e;
+        }
+    }
+
+    @Override
+    public void begin(int slot) {
+        requests.put(slot);
+    }
+
+    @Override
+    public long poll() {
+        if (failure != null) {
+            throw new IllegalStateException("the client thread has ended", failure);
+        }
+        return ended.poll();
+    }
+
+    @Override
+    public void close() {
+        requests.put(STOP);
+        Joining.join(thread);
+    }
+}

@@ -1,0 +1,97 @@
+package io.farheap.bench.peers;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.UnixDomainSocketAddress;
+import java.nio.channels.SocketChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+
+/** A server that a peer needs. It ends with this process, however that ends: a shell in between waits for the end of its input. */
+final class ChildProcess implements AutoCloseable {
+
+    private static final String UNTIL_INPUT_ENDS = """
+        "$@" </dev/null &
+        child=$!
+        while read -r line; do :; done
+        kill -KILL $child 2>/dev/null
+        wait $child 2>/dev/null
+        """;
+    private static final long START_NANOS = 30_000_000_000L;
+    private static final int STOP_SECONDS = 10;
+
+    private final Process shell;
+    private final Path log;
+
+    private ChildProcess(Process shell, Path log) {
+        this.shell = shell;
+        this.log = log;
+    }
+
+    /** @param log where what it prints goes */
+    static ChildProcess start(Path log, List<String> command) throws IOException {
+        List<String> shell = new ArrayList<>(List.of("/bin/sh", "-c", UNTIL_INPUT_ENDS, "sh"));
+        shell.addAll(command);
+        return new ChildProcess(new ProcessBuilder(shell).redirectErrorStream(true).redirectOutput(log.toFile()).start(), log);
+    }
+
+    /** Where on the PATH a program is. @throws AbsentException where it is not */
+    static String program(String name, String debianPackage) throws AbsentException {
+        for (String directory : System.getenv("PATH").split(":")) {
+            Path candidate = Path.of(directory, name);
+            if (Files.isExecutable(candidate)) {
+                return candidate.toString();
+            }
+        }
+        throw new AbsentException(name + " is not installed (Debian: " + debianPackage + ")");
+    }
+
+    static int freePort() throws IOException {
+        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            return socket.getLocalPort();
+        }
+    }
+
+    /** Whether a server listens on a Unix socket: its file is there before that. */
+    static boolean accepts(Path socket) {
+        try (SocketChannel ignored = SocketChannel.open(UnixDomainSocketAddress.of(socket))) {
+            return true;
+        } catch (IOException e) {
+            return false;
+        }
+    }
+
+    /** Returns when the server is ready. @throws AbsentException where it does not become so, with what it printed */
+    void await(BooleanSupplier ready) throws IOException, InterruptedException, AbsentException {
+        long deadline = System.nanoTime() + START_NANOS;
+        while (!ready.getAsBoolean()) {
+            if (System.nanoTime() - deadline > 0) {
+                String printed = Files.readString(log).strip();
+                throw new AbsentException("its server did not start" + (printed.isEmpty() ? "" : ": " + printed.lines().toList().getLast()));
+            }
+            Thread.sleep(10);
+        }
+    }
+
+    @Override
+    public void close() throws IOException {
+        shell.getOutputStream().close();
+        boolean interrupted = Thread.interrupted();
+        try {
+            if (!shell.waitFor(STOP_SECONDS, TimeUnit.SECONDS)) {
+                throw new IOException("a server of a peer does not end; its shell has pid " + shell.pid());
+            }
+        } catch (InterruptedException e) {
+            interrupted = true;
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+}

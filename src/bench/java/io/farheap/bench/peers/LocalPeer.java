@@ -1,0 +1,53 @@
+package io.farheap.bench.peers;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+
+/** Off-heap memory of this process: the limit. */
+final class LocalPeer implements Peer {
+
+    private final Arena arena = Arena.ofShared();
+    private final MemorySegment store;
+    private final MemorySegment value;
+    private final MemorySegment fetched;
+    private int bytes;
+
+    LocalPeer(int maxBytes) {
+        store = arena.allocate(maxBytes, 4096);
+        value = arena.allocate(maxBytes, 4096);
+        fetched = arena.allocate(maxBytes, 4096);
+    }
+
+    @Override
+    public void use(byte[] newValue) {
+        bytes = newValue.length;
+        Values.store(newValue, value);
+    }
+
+    @Override
+    public void put(int times) {
+        for (int i = 0; i < times; i++) {
+            MemorySegment.copy(value, 0, store, 0, bytes);
+            // Without this the loop would be one copy.
+            Values.keep();
+        }
+    }
+
+    @Override
+    public void get(int times) {
+        for (int i = 0; i < times; i++) {
+            MemorySegment.copy(store, 0, fetched, 0, bytes);
+            Values.keep();
+        }
+    }
+
+    @Override
+    public byte[] got() {
+        return Values.load(fetched, bytes);
+    }
+
+    @Override
+    public void close() {
+        arena.close();
+    }
+}

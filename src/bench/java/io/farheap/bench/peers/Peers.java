@@ -1,0 +1,113 @@
+package io.farheap.bench.peers;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.ServiceLoader;
+import java.util.stream.Stream;
+
+/** All peers, open or absent with a reason. */
+final class Peers implements AutoCloseable {
+
+    static final String FARHEAP = "Farheap";
+    static final String REDIS = "Redis (Lettuce)";
+    static final String MEMCACHED = "memcached (XMemcached)";
+    static final String JUCX = "UCX (jucx)";
+
+    private interface Opening {
+        Contestant open() throws Exception;
+    }
+
+    private final Path directory;
+    private final long turnNanos;
+    private final Map<String, Contestant> open = new LinkedHashMap<>();
+    private final Map<String, String> absent = new LinkedHashMap<>();
+
+    /**
+     * @param parent of the directory that this run uses, on a local disk
+     * @param server a memory server for Farheap
+     */
+    Peers(Path parent, String server, int maxBytes, long turnNanos) throws IOException {
+        this.directory = Files.createTempDirectory(parent, "farheap-peers");
+        this.turnNanos = turnNanos;
+        try {
+            add("local memory", () -> timed("local memory", new LocalPeer(maxBytes)));
+            add(FARHEAP, () -> timed(FARHEAP, new FarheapPeer(server, maxBytes)));
+            add("UCX (C)", () -> UcxPerftest.open(directory));
+            addProvided(JUCX);
+            add("file", () -> timed("file", FilePeer.open(directory, false, maxBytes)));
+            add("file, direct", () -> timed("file, direct", FilePeer.open(directory, true, maxBytes)));
+            add("Unix socket", () -> timed("Unix socket", EchoPeer.open(directory)));
+            addProvided(REDIS);
+            addProvided(MEMCACHED);
+        } catch (Throwable e) {
+            close();
+            throw e;
+        }
+    }
+
+    /** By name, in the order of a table. */
+    Map<String, Contestant> open() {
+        return open;
+    }
+
+    /** Reasons by name. */
+    Map<String, String> absent() {
+        return absent;
+    }
+
+    private Contestant timed(String name, Peer peer) {
+        return new TimedPeer(name, peer, turnNanos);
+    }
+
+    private void addProvided(String name) {
+        for (PeerProvider provider : ServiceLoader.load(PeerProvider.class)) {
+            if (provider.name().equals(name)) {
+                add(name, () -> timed(name, provider.open(directory)));
+                return;
+            }
+        }
+        absent.put(name, "its client library is not on the class path; ./farheap bench peers fetches it");
+    }
+
+    private void add(String name, Opening opening) {
+        try {
+            open.put(name, opening.open());
+        } catch (AbsentException e) {
+            absent.put(name, e.getMessage());
+        } catch (RuntimeException e) {
+            throw e;
+        } catch (Exception e) {
+            throw new IllegalStateException("cannot start " + name, e);
+        }
+    }
+
+    @Override
+    public void close() {
+        List<Contestant> all = new ArrayList<>(open.values());
+        Exception failed = null;
+        for (Contestant contestant : all.reversed()) {
+            try {
+                contestant.close();
+            } catch (Exception e) {
+                failed = e;
+            }
+        }
+        try (Stream<Path> files = Files.walk(directory)) {
+            for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
+                Files.delete(file);
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException("cannot delete " + directory, e);
+        }
+        if (failed != null) {
+            throw new IllegalStateException("cannot stop a peer", failed);
+        }
+    }
+}

@@ -1,0 +1,119 @@
+package io.farheap.bench.peers;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.IntConsumer;
+import java.util.function.ToDoubleFunction;
+
+/** Lets all peers take turns: for each operation and size one after the other, round after round. */
+public final class PeersBench {
+
+    /** Medians over the turns, in ns per operation, and the 25th and 75th percentile of the turns' medians. */
+    public record Row(Operation operation, int bytes, String peer, double p50, double p25, double p75, double p99, int turns) {
+    }
+
+    private record Key(Operation operation, int bytes, String peer) {
+    }
+
+    private static final int WARM_UP_ROUNDS = 1;
+
+    private final List<Operation> operations;
+    private final List<Integer> sizes;
+    private final Map<Key, List<Turn>> turns = new LinkedHashMap<>();
+    private final Map<String, String> absent = new LinkedHashMap<>();
+    private List<String> names = List.of();
+
+    public PeersBench(List<Operation> operations, List<Integer> sizes) {
+        this.operations = operations;
+        this.sizes = sizes;
+    }
+
+    /**
+     * @param parent    of the directory that peers use for files, sockets and logs; on a local disk
+     * @param server    a memory server for Farheap, with a region of at least the largest size
+     * @param turnNanos how long a turn is
+     * @param progress  told how many rounds are done, those that warm up too
+     */
+    public void run(Path parent, String server, int rounds, long turnNanos, IntConsumer progress) throws Exception {
+        int maxBytes = sizes.stream().mapToInt(Integer::intValue).max().orElseThrow();
+        try (Peers peers = new Peers(parent, server, maxBytes, turnNanos)) {
+            names = List.copyOf(peers.open().keySet());
+            absent.putAll(peers.absent());
+            for (Contestant contestant : peers.open().values()) {
+                warmUp(contestant, maxBytes);
+            }
+            for (int round = -WARM_UP_ROUNDS; round < rounds; round++) {
+                for (Operation operation : operations) {
+                    for (int bytes : sizes) {
+                        for (Map.Entry<String, Contestant> peer : peers.open().entrySet()) {
+                            turn(new Key(operation, bytes, peer.getKey()), peer.getValue(), round >= 0);
+                        }
+                    }
+                }
+                progress.accept(round + 1 + WARM_UP_ROUNDS);
+            }
+        }
+    }
+
+    /** The rounds that {@link #run} makes for so many that count. */
+    public static int rounds(int counting) {
+        return counting + WARM_UP_ROUNDS;
+    }
+
+    /** @param bytes the largest size: what moves whole blocks takes that if it takes any */
+    private static void warmUp(Contestant contestant, int bytes) throws Exception {
+        try {
+            contestant.warmUp(bytes);
+        } catch (AbsentException e) {
+            // Its turns will say so.
+        }
+    }
+
+    private void turn(Key key, Contestant contestant, boolean counts) throws Exception {
+        try {
+            Turn turn = contestant.turn(key.operation(), key.bytes());
+            if (counts) {
+                turns.computeIfAbsent(key, ignored -> new ArrayList<>()).add(turn);
+            }
+        } catch (AbsentException e) {
+            absent.put(key.peer() + ", " + key.bytes() + " bytes", e.getMessage());
+        } catch (IOException e) {
+            throw new IOException(key.peer() + ", " + key.operation() + " of " + key.bytes() + " bytes: " + e.getMessage(), e);
+        }
+    }
+
+    /** What was measured, by operation, then size, then peer. */
+    public List<Row> rows() {
+        List<Row> rows = new ArrayList<>();
+        turns.forEach((key, taken) -> rows.add(new Row(key.operation(), key.bytes(), key.peer(), percentile(taken, Turn::median, 0.5),
+            percentile(taken, Turn::median, 0.25), percentile(taken, Turn::median, 0.75), percentile(taken, Turn::p99, 0.5), taken.size())));
+        return rows;
+    }
+
+    /** Those that took part, in the order of the table. */
+    public List<String> names() {
+        return names;
+    }
+
+    /** What was not measured, and why. */
+    public Map<String, String> absent() {
+        return absent;
+    }
+
+    /** The row that others are compared with; null where it was not measured. */
+    public static Row farheap(List<Row> rows, Operation operation, int bytes) {
+        return rows.stream().filter(row -> row.peer().equals(Peers.FARHEAP) && row.operation() == operation && row.bytes() == bytes)
+            .findFirst().orElse(null);
+    }
+
+    private static double percentile(List<Turn> taken, ToDoubleFunction<Turn> figure, double share) {
+        double[] sorted = taken.stream().mapToDouble(figure).toArray();
+        Arrays.sort(sorted);
+        return sorted[(int) Math.round(share * (sorted.length - 1))];
+    }
+}

@@ -1,0 +1,121 @@
+package io.farheap.bench.peers;
+
+import java.io.IOException;
+import java.util.Arrays;
+import java.util.EnumMap;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.SplittableRandom;
+
+/**
+ * Times a peer's operations, and checks that what was put is what is got.
+ *
+ * <p>The median is that of blocks: as many operations under one pair of clock reads as take a few microseconds, so that the clock costs
+ * little, which is subtracted; one, where an operation takes that long. The 99th percentile is that of operations timed one by one, every
+ * block followed by one of them: the clock's cost is in it, since what overlaps with it cannot be told apart.
+ */
+final class TimedPeer implements Contestant {
+
+    private static final int BLOCK_NANOS = 4_000;
+    private static final int MAX_BLOCK = 4_096;
+    private static final int MAX_SAMPLES = 1 << 16;
+    private static final int FIRST_TRY = 8;
+    private static final long WARM_UP_NANOS = 400_000_000L;
+
+    private final Peer peer;
+    private final String name;
+    private final long turnNanos;
+    private final long clockNanos = clockCost();
+    private final SplittableRandom random = new SplittableRandom();
+    /** The last median, by operation and size: it says how long a block is. */
+    private final Map<Operation, Map<Integer, Double>> medians = new EnumMap<>(Operation.class);
+    private final double[] blocks = new double[MAX_SAMPLES];
+    private final double[] singles = new double[MAX_SAMPLES];
+
+    TimedPeer(String name, Peer peer, long turnNanos) {
+        this.name = name;
+        this.peer = peer;
+        this.turnNanos = turnNanos;
+    }
+
+    @Override
+    public void warmUp(int bytes) throws Exception {
+        peer.use(new byte[bytes]);
+        peer.begin();
+        try {
+            for (Operation operation : List.of(Operation.PUT, Operation.GET)) {
+                for (long end = System.nanoTime() + WARM_UP_NANOS; System.nanoTime() - end < 0; ) {
+                    nanos(operation, FIRST_TRY);
+                }
+            }
+        } finally {
+            peer.end();
+        }
+    }
+
+    @Override
+    public Turn turn(Operation operation, int bytes) throws Exception {
+        byte[] value = new byte[bytes];
+        random.nextBytes(value);
+        peer.use(value);
+        peer.begin();
+        try {
+            peer.put(1);
+            Turn turn = time(operation, bytes);
+            peer.get(1);
+            if (!Arrays.equals(value, peer.got())) {
+                throw new IOException(name + " does not return what was put: its figures would mean nothing");
+            }
+            return turn;
+        } finally {
+            peer.end();
+        }
+    }
+
+    private Turn time(Operation operation, int bytes) throws Exception {
+        Map<Integer, Double> known = medians.computeIfAbsent(operation, ignored -> new HashMap<>());
+        double expected = known.containsKey(bytes) ? known.get(bytes) : nanos(operation, FIRST_TRY) / FIRST_TRY;
+        int block = (int) Math.clamp(BLOCK_NANOS / Math.max(expected, 1), 1, MAX_BLOCK);
+        int count = 0;
+        // At least one: on a busy machine the turn may be over before it has begun, and figures of the last one be left.
+        for (long end = System.nanoTime() + turnNanos; count == 0 || count < MAX_SAMPLES && System.nanoTime() - end < 0; count++) {
+            double nanos = nanos(operation, block);
+            blocks[count] = Math.max(0, nanos - clockNanos) / block;
+            singles[count] = block == 1 ? nanos : nanos(operation, 1);
+            if (nanos < BLOCK_NANOS / 2 && block < MAX_BLOCK) {
+                // It was expected to take longer, before it was compiled.
+                block = Math.min(2 * block, MAX_BLOCK);
+            }
+        }
+        Arrays.sort(blocks, 0, count);
+        Arrays.sort(singles, 0, count);
+        known.put(bytes, blocks[count / 2]);
+        return new Turn(blocks[count / 2], singles[(int) (count * 0.99)]);
+    }
+
+    private double nanos(Operation operation, int times) throws Exception {
+        long start = System.nanoTime();
+        if (operation == Operation.GET) {
+            peer.get(times);
+        } else {
+            peer.put(times);
+        }
+        return System.nanoTime() - start;
+    }
+
+    private static long clockCost() {
+        long[] costs = new long[10_001];
+        for (int i = 0; i < costs.length; i++) {
+            long start = System.nanoTime();
+            costs[i] = System.nanoTime() - start;
+        }
+        Arrays.sort(costs);
+        return costs[costs.length / 2];
+    }
+
+    @Override
+    public void close() throws Exception {
+        peer.close();
+    }
+}

@@ -1,0 +1,83 @@
+package io.farheap.bench.report;
+
+import io.farheap.measure.SoftverbsModel;
+import io.farheap.verbs.Context;
+import io.farheap.verbs.VerbsLibrary;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.lang.management.ManagementFactory;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Locale;
+
+/** Where a benchmark's report goes: options that every {@code bench} command mixes in. */
+public final class BenchOutput {
+
+    @Option(names = "--json", paramLabel = "FILE", description = "write the figures to this file as one JSON object")
+    private Path json;
+
+    @Option(names = "--report", paramLabel = "DIR", description = "write plots to this directory, as PNG")
+    private Path directory;
+
+    /** Fails before the benchmark runs, and not after it, where a file could not be written. */
+    public void check() {
+        if (json != null && Files.isDirectory(json)) {
+            throw new IllegalArgumentException("--json " + json + ": it is a directory");
+        }
+        Path parent = json == null ? null : json.toAbsolutePath().getParent();
+        if (parent != null && !Files.isWritable(parent)) {
+            throw new IllegalArgumentException("--json " + json + ": cannot write to directory " + parent);
+        }
+        if (directory != null) {
+            try {
+                Files.createDirectories(directory);
+            } catch (IOException e) {
+                throw new IllegalArgumentException("--report " + directory + ": cannot create this directory: " + e.getMessage(), e);
+            }
+            if (!Files.isWritable(directory)) {
+                throw new IllegalArgumentException("--report " + directory + ": cannot write to this directory");
+            }
+        }
+    }
+
+    /** A report that says on what, and by which command, its figures are taken. */
+    public BenchReport report(CommandSpec command, Context device) {
+        String settings = device.library() == VerbsLibrary.SOFT ? System.getenv(SoftverbsModel.VARIABLE) : null;
+        return report(command, device.device().name() + " (" + device.library().name().toLowerCase(Locale.ROOT) + ")", settings);
+    }
+
+    /** A report of figures that no device has a part in. */
+    public BenchReport report(CommandSpec command) {
+        return report(command, "none", null);
+    }
+
+    private static BenchReport report(CommandSpec command, String device, String settings) {
+        String typed = TypedCommand.of(settings, ManagementFactory.getRuntimeMXBean().getInputArguments(),
+            command.root().commandLine().getParseResult().originalArgs());
+        return new BenchReport(device, SoftverbsModel.of(settings), Runtime.getRuntime().availableProcessors(), typed);
+    }
+
+    /** Whether plots are wanted. */
+    public boolean plots() {
+        return directory != null;
+    }
+
+    /** Writes what the user asked for: the JSON file, and each plot as DIR/NAME.png. */
+    public void write(BenchReport report, Plot... plots) {
+        try {
+            if (json != null) {
+                Files.writeString(json, report.json() + System.lineSeparator());
+            }
+            if (directory != null) {
+                for (Plot plot : plots) {
+                    plot.write(directory, report.origin());
+                }
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException("cannot write the report", e);
+        }
+    }
+}

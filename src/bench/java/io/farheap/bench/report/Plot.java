@@ -1,0 +1,158 @@
+package io.farheap.bench.report;
+
+import org.knowm.xchart.CategoryChart;
+import org.knowm.xchart.CategoryChartBuilder;
+import org.knowm.xchart.XYChart;
+import org.knowm.xchart.XYChartBuilder;
+import org.knowm.xchart.internal.chartpart.Chart;
+import org.knowm.xchart.style.AxesChartStyler;
+import org.knowm.xchart.style.Styler;
+
+import java.awt.Color;
+import java.awt.Font;
+import java.awt.Graphics2D;
+import java.awt.RenderingHints;
+import java.awt.image.BufferedImage;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Objects;
+import javax.imageio.ImageIO;
+
+/**
+ * A plot of a report: lines over numbers, or bars over categories. Written as a PNG of twice the size on screen, with a footer that
+ * says what the figures were taken on. Needs no display. One thread at a time.
+ */
+public final class Plot {
+
+    static {
+        // Before the first font: a display that is named but cannot be reached would fail a run at its end.
+        System.setProperty("java.awt.headless", "true");
+    }
+
+    private static final int WIDTH = 900;
+    private static final int HEIGHT = 560;
+    private static final int SCALE = 2;
+    private static final int FOOTER_LINE = 16;
+    private static final Font FOOTER_FONT = new Font(Font.SANS_SERIF, Font.PLAIN, 11);
+    private static final Color FOOTER_COLOR = new Color(0x555555);
+
+    private final String name;
+    private final XYChart lines;
+    private final CategoryChart bars;
+    private double lowest = Double.MAX_VALUE;
+    private double highest;
+
+    private Plot(String name, XYChart lines, CategoryChart bars) {
+        this.name = name;
+        this.lines = lines;
+        this.bars = bars;
+    }
+
+    /** Lines over numbers. @param name the file's, without {@code .png} */
+    public static Plot lines(String name, String title, String xAxis, String yAxis) {
+        XYChart chart = new XYChartBuilder().width(WIDTH).height(HEIGHT).title(title).xAxisTitle(xAxis).yAxisTitle(yAxis).build();
+        chart.getStyler().setMarkerSize(5);
+        style(chart.getStyler());
+        return new Plot(name, chart, null);
+    }
+
+    /** Groups of bars over categories. @param name the file's, without {@code .png} */
+    public static Plot bars(String name, String title, String xAxis, String yAxis) {
+        CategoryChart chart = new CategoryChartBuilder().width(WIDTH).height(HEIGHT).title(title).xAxisTitle(xAxis).yAxisTitle(yAxis).build();
+        chart.getStyler().setAvailableSpaceFill(0.8);
+        // Every category has its label: level ones, or those nearer to each other than the usual hint, would be left out.
+        chart.getStyler().setXAxisLabelRotation(30);
+        chart.getStyler().setXAxisTickMarkSpacingHint(20);
+        style(chart.getStyler());
+        return new Plot(name, null, chart);
+    }
+
+    /** A logarithmic x axis, for sizes and queue depths. */
+    public Plot logarithmicX() {
+        if (lines == null) {
+            throw new IllegalStateException("bars stand over categories, which have no scale");
+        }
+        lines.getStyler().setXAxisLogarithmic(true);
+        return this;
+    }
+
+    /** A logarithmic y axis, over whole decades: labels stand at these. No value of any series may be 0. */
+    public Plot logarithmicY() {
+        styler().setYAxisLogarithmic(true);
+        return this;
+    }
+
+    /** A line. @param x ascending */
+    public Plot series(String title, double[] x, double[] y) {
+        Arrays.stream(y).forEach(this::include);
+        lines.addSeries(title, x, y);
+        return this;
+    }
+
+    /** One bar in each category, or none where the value is null; every series has the same categories. */
+    public Plot series(String title, List<String> categories, List<Double> values) {
+        values.stream().filter(Objects::nonNull).forEach(this::include);
+        bars.addSeries(title, categories, values);
+        return this;
+    }
+
+    /** The same, with a whisker of {@code spread} up and down from each value. */
+    public Plot series(String title, List<String> categories, List<Double> values, List<Double> spread) {
+        for (int i = 0; i < values.size(); i++) {
+            include(values.get(i) - spread.get(i));
+            include(values.get(i) + spread.get(i));
+        }
+        bars.addSeries(title, categories, values, spread);
+        return this;
+    }
+
+    void write(Path directory, List<String> footer) throws IOException {
+        if (styler().isYAxisLogarithmic()) {
+            styler().setYAxisMin(Math.pow(10, Math.floor(Math.log10(lowest))));
+            styler().setYAxisMax(Math.pow(10, Math.ceil(Math.log10(highest))));
+        }
+        int footerHeight = (footer.size() + 1) * FOOTER_LINE;
+        BufferedImage image = new BufferedImage(SCALE * WIDTH, SCALE * (HEIGHT + footerHeight), BufferedImage.TYPE_INT_RGB);
+        Graphics2D graphics = image.createGraphics();
+        try {
+            graphics.setColor(Color.WHITE);
+            graphics.fillRect(0, 0, image.getWidth(), image.getHeight());
+            graphics.scale(SCALE, SCALE);
+            graphics.setRenderingHint(RenderingHints.KEY_TEXT_ANTIALIASING, RenderingHints.VALUE_TEXT_ANTIALIAS_ON);
+            chart().paint(graphics, WIDTH, HEIGHT);
+            graphics.setFont(FOOTER_FONT);
+            graphics.setColor(FOOTER_COLOR);
+            for (int line = 0; line < footer.size(); line++) {
+                graphics.drawString(footer.get(line), FOOTER_LINE, HEIGHT + (line + 1) * FOOTER_LINE);
+            }
+        } finally {
+            graphics.dispose();
+        }
+        Path file = directory.resolve(name + ".png");
+        if (!ImageIO.write(image, "png", file.toFile())) {
+            throw new IOException("this Java has no writer of PNG files for " + file);
+        }
+    }
+
+    private void include(double value) {
+        lowest = Math.min(lowest, value);
+        highest = Math.max(highest, value);
+    }
+
+    private static void style(AxesChartStyler styler) {
+        styler.setLegendPosition(Styler.LegendPosition.OutsideE);
+        styler.setChartBackgroundColor(Color.WHITE);
+        styler.setXAxisDecimalPattern("#,##0.###");
+        styler.setYAxisDecimalPattern("#,##0.###");
+    }
+
+    private Chart<?, ?> chart() {
+        return lines != null ? lines : bars;
+    }
+
+    private AxesChartStyler styler() {
+        return lines != null ? lines.getStyler() : bars.getStyler();
+    }
+}

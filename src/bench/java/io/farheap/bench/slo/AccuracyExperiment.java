@@ -1,0 +1,110 @@
+package io.farheap.bench.slo;
+
+import io.farheap.slo.Candidate;
+import io.farheap.slo.Configuration;
+import io.farheap.slo.ExactSearch;
+import io.farheap.slo.Measurement;
+import io.farheap.slo.Objective;
+import io.farheap.slo.Performance;
+import io.farheap.slo.PerformanceModel;
+import io.farheap.slo.SearchResult;
+import io.farheap.slo.Slo;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.stream.IntStream;
+
+/**
+ * How well a model keeps its promises (Redy, section 7.3): objectives are drawn between the lowest and the highest figures of the model,
+ * latency and throughput independently and uniformly; for each that can be met, a configuration is searched and measured. One draw of each
+ * bounds reads and writes at the same place between their own lowest and highest: under a fixed mix both are as frequent as the mix says. One thread at a time.
+ */
+public final class AccuracyExperiment {
+
+    /** Of objectives that are drawn, per objective that is wanted. */
+    private static final int MOST_DRAWS = 100;
+    private static final int WARM_UPS = 2_000;
+
+    private final PerformanceModel model;
+    private final double margin;
+    private final SplittableRandom random;
+    private final ExactSearch search = new ExactSearch();
+    private final List<SloResult> results = new ArrayList<>();
+    private int drawn;
+
+    /**
+     * @param margin by which predictions are to be better than what is asked
+     * @param seed   of the objectives
+     */
+    public AccuracyExperiment(PerformanceModel model, double margin, long seed) {
+        this.model = model;
+        this.margin = margin;
+        this.random = new SplittableRandom(seed);
+    }
+
+    /** Draws objectives until so many of them can be met, or hardly any can. @return those, with what was chosen */
+    public List<SloChoice> draw(int count) {
+        SplittableRandom warmUp = new SplittableRandom(count);
+        for (int i = 0; i < WARM_UPS; i++) {
+            search.find(model, draw(warmUp).withMargin(margin));
+        }
+        List<SloChoice> choices = new ArrayList<>();
+        while (choices.size() < count && drawn < MOST_DRAWS * count) {
+            Slo slo = draw(random);
+            long start = System.nanoTime();
+            SearchResult found = search.find(model, slo.withMargin(margin));
+            long nanos = System.nanoTime() - start;
+            drawn++;
+            if (found.feasible()) {
+                choices.add(new SloChoice(slo, new Candidate(found.found(), found.predicted()), nanos));
+            }
+        }
+        return choices;
+    }
+
+    /** How many objectives were drawn, those that cannot be met included. */
+    public int drawn() {
+        return drawn;
+    }
+
+    private Slo draw(SplittableRandom random) {
+        double latency = random.nextDouble();
+        double throughput = random.nextDouble();
+        return new Slo(objective(model.readLatencyNanos(), latency, model.readsPerSecond(), throughput),
+            objective(model.writeLatencyNanos(), latency, model.writesPerSecond(), throughput));
+    }
+
+    private static Objective objective(PerformanceModel.Range latency, double latencyShare, PerformanceModel.Range perSecond, double throughputShare) {
+        return perSecond.high() == 0 ? Objective.NONE : new Objective(latency.at(latencyShare), perSecond.at(throughputShare));
+    }
+
+    /** Measures what was chosen for one objective. */
+    public SloResult measure(SloChoice choice, Measurement measurement) throws InterruptedException {
+        Performance real = measurement.measure(choice.chosen().configuration());
+        SloResult result = new SloResult(choice, real, CoreDistance.nanos());
+        results.add(result);
+        return result;
+    }
+
+    /** All that were measured. */
+    public List<SloResult> results() {
+        return List.copyOf(results);
+    }
+
+    /**
+     * The configurations that would meet most of the objectives if the one were used for all, as the model predicts it.
+     *
+     * @param most how many of them
+     */
+    public List<Configuration> fixedBaselines(int most) {
+        List<Configuration> all = model.space().stream().filter(configuration -> model.predict(configuration).isPresent()).toList();
+        int[] met = all.stream().mapToInt(configuration -> fixedMet(model.predict(configuration).orElseThrow())).toArray();
+        return IntStream.range(0, met.length).boxed().sorted((a, b) -> met[b] - met[a]).limit(most).map(all::get).toList();
+    }
+
+    /** How many of the objectives one performance meets. */
+    public int fixedMet(Performance performance) {
+        return (int) results.stream().filter(result -> result.choice().slo().metBy(performance)).count();
+    }
+}

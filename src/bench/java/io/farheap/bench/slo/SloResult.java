@@ -1,0 +1,61 @@
+package io.farheap.bench.slo;
+
+import io.farheap.slo.Objective;
+import io.farheap.slo.Performance;
+
+/**
+ * What a configuration that was chosen for an objective really does.
+ *
+ * @param coresNanos a cache line's round trip between cores at that time ({@link io.farheap.bench.slo.CoreDistance})
+ */
+public record SloResult(SloChoice choice, Performance real, double coresNanos) {
+
+    public boolean latencyMet() {
+        return real.readLatencyNanos() <= reads().latencyNanos() && real.writeLatencyNanos() <= writes().latencyNanos();
+    }
+
+    public boolean throughputMet() {
+        return real.readsPerSecond() >= reads().perSecond() && real.writesPerSecond() >= writes().perSecond();
+    }
+
+    public boolean met() {
+        return latencyMet() && throughputMet();
+    }
+
+    private Objective reads() {
+        return choice.slo().reads();
+    }
+
+    private Objective writes() {
+        return choice.slo().writes();
+    }
+
+    private Performance predicted() {
+        return choice.chosen().predicted();
+    }
+
+    /** By which share of the real one the prediction is wrong: reads' or writes', whichever is more so. */
+    public double latencyError() {
+        return Math.max(error(predicted().readLatencyNanos(), real.readLatencyNanos()), error(predicted().writeLatencyNanos(), real.writeLatencyNanos()));
+    }
+
+    /** As {@link #latencyError}. */
+    public double throughputError() {
+        return Math.max(error(predicted().readsPerSecond(), real.readsPerSecond()), error(predicted().writesPerSecond(), real.writesPerSecond()));
+    }
+
+    private static double error(double predicted, double real) {
+        return real == 0 ? 0 : Math.abs(predicted - real) / real;
+    }
+
+    /** The bound on average latency, of reads and writes as they are mixed, in ns. */
+    public double askedLatencyNanos() {
+        double reads = predicted().readsPerSecond();
+        double writes = predicted().writesPerSecond();
+        return ((reads > 0 ? reads().latencyNanos() * reads : 0) + (writes > 0 ? writes().latencyNanos() * writes : 0)) / (reads + writes);
+    }
+
+    public double askedPerSecond() {
+        return reads().perSecond() + writes().perSecond();
+    }
+}

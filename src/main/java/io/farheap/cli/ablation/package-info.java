@@ -1,2 +1,0 @@
-/** What each of Redy's optimisations is worth (its section 4.3), by a hand-over between threads of which each can be turned off. */
-package io.farheap.cli.ablation;

@@ -1,5 +1,0 @@
-package io.farheap.cli.peers;
-
-/** What one turn of one peer gave, in ns per operation. */
-record Turn(double median, double p99) {
-}

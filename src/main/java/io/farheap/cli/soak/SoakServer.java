@@ -1,8 +1,0 @@
-package io.farheap.cli.soak;
-
-/** A memory server. */
-public interface SoakServer extends SoakProcess {
-
-    /** HOST:PORT of its control plane. */
-    String address();
-}

@@ -1,0 +1,131 @@
+package io.farheap.measure;
+
+import io.farheap.cache.Cache;
+import io.farheap.cache.CacheConfiguration;
+import io.farheap.latency.LatencySums;
+import io.farheap.slo.Configuration;
+import io.farheap.slo.ConfigurationSpace;
+import io.farheap.slo.Measurement;
+import io.farheap.slo.ModelSubject;
+import io.farheap.slo.Performance;
+import io.farheap.thread.Cores;
+import io.farheap.thread.Pinning;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Measures a live cache: switches it to a configuration (c, s, b, q), lets c {@linkplain ApplicationThread application threads} keep
+ * {@code b * q} requests in flight each, and takes {@link Windows} of {@value #WINDOW_MILLIS} ms, after {@value #WARM_UP_MILLIS} ms to warm up, until they are
+ * settled, for {@value #MOST_MILLIS} ms at most. Latencies are averages from issue to callback, as a cache that is watched measures them. One thread at a time.
+ */
+public final class CacheMeasurement implements Measurement, AutoCloseable {
+
+    /** Shorter than what a scheduler takes from a thread at a time, so that this spoils some windows and not all. */
+    static final int WINDOW_MILLIS = 5;
+    static final int WARM_UP_MILLIS = 60;
+    static final int MOST_MILLIS = 2_000;
+    /** For the first request to complete. */
+    private static final int PATIENCE_MILLIS = 30_000;
+    private static final int COMPILERS_MILLIS = 1_000;
+    private static final int WARM_UP_DEPTH = 4;
+    private static final int WARM_UP_BATCH = 16;
+
+    private final Cache cache;
+    private final ModelSubject subject;
+    private final List<Integer> cores;
+    private long seed;
+    private boolean warm;
+
+    /** @param cache closed with it; it times at least a sample of requests, and has no session */
+    public CacheMeasurement(Cache cache, ModelSubject subject, long seed) {
+        this.cache = cache;
+        this.subject = subject;
+        this.seed = seed;
+        this.cores = Cores.near(cache.context().device().name());
+    }
+
+    @Override
+    public Performance measure(Configuration configuration) throws InterruptedException {
+        if (!warm) {
+            warmUp();
+            warm = true;
+        }
+        Windows windows = new Windows(subject.readPercent());
+        load(configuration, threads -> take(windows, threads));
+        return windows.medians();
+    }
+
+    /** Else the first measurements would be of the compilers of this process and of the server's. */
+    private void warmUp() throws InterruptedException {
+        int depth = Math.min(WARM_UP_DEPTH, subject.deviceDepth());
+        int batch = Math.min(WARM_UP_BATCH, ConfigurationSpace.maxBatch(subject.recordBytes()));
+        for (int i = 0; i < 2; i++) {
+            load(new Configuration(1, 0, 1, depth), threads -> Thread.sleep(COMPILERS_MILLIS));
+            load(new Configuration(1, 1, batch, depth), threads -> Thread.sleep(COMPILERS_MILLIS));
+        }
+    }
+
+    private interface Loaded {
+        void run(List<ApplicationThread> threads) throws InterruptedException;
+    }
+
+    private void load(Configuration configuration, Loaded meanwhile) throws InterruptedException {
+        List<ApplicationThread> threads = new ArrayList<>();
+        cache.reconfigure(CacheConfiguration.DIRECT.with(configuration));
+        try {
+            for (int i = 0; i < configuration.clientThreads(); i++) {
+                threads.add(new ApplicationThread(cache, subject.recordBytes(), subject.readPercent(),
+                    configuration.batchSize() * configuration.queueDepth(), seed++, core(i, configuration.clientThreads())));
+            }
+            meanwhile.run(threads);
+        } finally {
+            threads.forEach(ApplicationThread::close);
+        }
+    }
+
+    /** From the first core up, where there are more cores than threads: a server of this host takes its own from the last one down. */
+    private int core(int thread, int threads) {
+        return cores.size() > threads ? cores.get(thread) : Pinning.ANY;
+    }
+
+    private void take(Windows windows, List<ApplicationThread> threads) throws InterruptedException {
+        Thread.sleep(WARM_UP_MILLIS);
+        long start = System.nanoTime();
+        long from = start;
+        long before = completed(threads);
+        LatencySums sumsBefore = cache.latency().sums();
+        while (!windows.settled() && System.nanoTime() - start < (windows.count() == 0 ? PATIENCE_MILLIS : MOST_MILLIS) * 1_000_000L) {
+            Thread.sleep(WINDOW_MILLIS);
+            long completed = completed(threads);
+            LatencySums sums = cache.latency().sums();
+            long now = System.nanoTime();
+            LatencySums done = sums.minus(sumsBefore);
+            if (completed == before || lacks(done)) {
+                // A slow configuration: the window goes on.
+                continue;
+            }
+            windows.add(done.readLatencyNanos(), done.writeLatencyNanos(), (completed - before) * 1e9 / (now - from));
+            before = completed;
+            sumsBefore = sums;
+            from = now;
+        }
+    }
+
+    private boolean lacks(LatencySums done) {
+        return subject.readPercent() > 0 && done.reads() == 0 || subject.readPercent() < 100 && done.writes() == 0;
+    }
+
+    private static long completed(List<ApplicationThread> threads) {
+        long completed = 0;
+        for (ApplicationThread thread : threads) {
+            completed += thread.completed();
+        }
+        return completed;
+    }
+
+    @Override
+    public void close() {
+        cache.close();
+    }
+}

@@ -1,0 +1,55 @@
+package io.farheap.measure;
+
+import io.farheap.verbs.Context;
+import io.farheap.verbs.VerbsLibrary;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.SymbolLookup;
+import java.util.Map;
+
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+
+/**
+ * Lets a run go on in which softverbs executes operations later than its NIC model says, which otherwise ends the process: a space has
+ * configurations that are too much for the machine, and finding that out is what it is measured for. softverbs still says at the end how many were late.
+ */
+public final class LateOperations {
+
+    private static final String ALLOW = "misses=allow";
+
+    private LateOperations() {
+    }
+
+    /** In this process. @param context which is open */
+    public static void allow(Context context) {
+        if (context.library() != VerbsLibrary.SOFT) {
+            return;
+        }
+        try (Arena arena = Arena.ofConfined()) {
+            int error = (int) Linker.nativeLinker().downcallHandle(
+                SymbolLookup.libraryLookup(VerbsLibrary.softLibrary().toPath(), arena).findOrThrow("softverbs_control"),
+                FunctionDescriptor.of(JAVA_INT, ADDRESS)).invokeExact((MemorySegment) arena.allocateFrom(ALLOW));
+            if (error != 0) {
+                throw new IllegalStateException("softverbs refuses the setting " + ALLOW + " with errno " + error);
+            }
+        } catch (RuntimeException | Error e) {
+            throw e;
+        } catch (Throwable e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    /** What a memory server that is started for it needs in its environment. */
+    public static Map<String, String> environment() {
+        String settings = System.getenv(SoftverbsModel.VARIABLE);
+        if (settings == null || settings.isBlank()) {
+            return Map.of();
+        }
+        // A file of settings is the user's own.
+        return settings.startsWith("@") ? Map.of() : Map.of(SoftverbsModel.VARIABLE, settings + "," + ALLOW);
+    }
+}

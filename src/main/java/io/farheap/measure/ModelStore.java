@@ -1,0 +1,38 @@
+package io.farheap.measure;
+
+import io.farheap.slo.ModelFile;
+import io.farheap.slo.ModelSubject;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.zip.CRC32C;
+
+/** Where models of this user are kept, one file for each subject, so that one that was measured is there for the next command. */
+public final class ModelStore {
+
+    private ModelStore() {
+    }
+
+    /** Its directory is created. */
+    public static Path file(ModelSubject subject) {
+        Path directory = Path.of(System.getProperty("user.home"), ".cache", "farheap", "models");
+        try {
+            Files.createDirectories(directory);
+        } catch (IOException e) {
+            throw new UncheckedIOException("cannot create " + directory + ", where performance models are kept; name a file with --file", e);
+        }
+        return directory.resolve(name(subject));
+    }
+
+    /** Says the most of a subject, and has a checksum of all of it: other subjects have other names. */
+    static String name(ModelSubject subject) {
+        CRC32C checksum = new CRC32C();
+        checksum.update(subject.toString().getBytes(StandardCharsets.UTF_8));
+        String device = subject.device().replaceAll("[^A-Za-z0-9]+", "-").replaceAll("^-|-$", "");
+        return (device.length() > 60 ? device.substring(0, 60) : device) + "-" + subject.recordBytes() + "b-" + subject.readPercent() + "r-" + subject.clientCores()
+            + "c-" + String.format("%08x", checksum.getValue()) + ".v" + ModelFile.VERSION;
+    }
+}

@@ -1,0 +1,123 @@
+package io.farheap.soak;
+
+import io.farheap.cache.CacheException;
+
+import java.io.PrintStream;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.SplittableRandom;
+
+/** Episode after episode, each with a cache and disturbances of its own, until the time is over or something is wrong. */
+public final class Soak implements AutoCloseable {
+
+    private static final int SERVERS = 3;
+    private static final long REGION_BYTES = 256 << 10;
+    private static final int MAX_REGIONS = 24;
+    /** Of one server, for what client processes, visitors and migrations have beside the soak's own cache. */
+    private static final int OTHER_REGIONS = 40;
+    private static final int SERVER_REGIONS = MAX_REGIONS + OTHER_REGIONS;
+    private static final int SLOWNESS = Integer.getInteger("farheap.slowness", 1);
+    /**
+     * Nobody may wait longer than a lease and this; what exceeds it by the margin is a problem, since a machine may be
+     * busy.
+     */
+    static final long BEYOND_LEASE_NANOS = 5_000_000_000L;
+    private static final long MARGIN_NANOS = 30_000_000_000L * SLOWNESS;
+    private static final long LOOK_MILLIS = 20;
+    private static final long SHORTEST_NANOS = 3_000_000_000L;
+    private static final long LONGEST_NANOS = 12_000_000_000L;
+
+    private final SoakHost host;
+    private final SplittableRandom random;
+    private final PrintStream out;
+    private final List<SoakServer> servers = new ArrayList<>();
+    private final Faults faults = new Faults();
+    private final Problems problems = new Problems();
+    private final Waits waits;
+
+    public Soak(SoakHost host, long seed, PrintStream out) {
+        this.host = host;
+        this.waits = new Waits(host.leaseNanos() + BEYOND_LEASE_NANOS + MARGIN_NANOS, problems);
+        this.random = new SplittableRandom(seed);
+        this.out = out;
+    }
+
+    /** @return what is wrong; empty where every byte was right */
+    public Collection<String> run(long nanos) throws InterruptedException {
+        long end = System.nanoTime() + nanos;
+        long operations = 0;
+        int episodes = 0;
+        long held = 0;
+        long freeing = 0;
+        long shortStops = 0;
+        do {
+            startServers();
+            Episode episode = new Episode(random.split(), host, servers, REGION_BYTES, MAX_REGIONS, faults, waits,
+                problems, out::println);
+            long wanted = random.nextLong(SHORTEST_NANOS, LONGEST_NANOS);
+            long left = end - System.nanoTime();
+            out.printf("episode %d: %s%n", ++episodes, episode);
+            EpisodeResult result;
+            try {
+                result = episode.run(Math.max(Math.min(wanted, left), SHORTEST_NANOS));
+            } catch (Episode.StuckException e) {
+                break;
+            } catch (CacheException e) {
+                problems.add("the cache", e);
+                break;
+            }
+            operations += result.operations() + result.neighboursOperations();
+            held = Math.max(held, result.heldNanos());
+            shortStops += result.shortStops();
+            for (SoakServer server : List.copyOf(servers)) {
+                if (episode.killed().contains(server.address())) {
+                    server.close();
+                    servers.remove(server);
+                }
+            }
+            freeing = Math.max(freeing, awaitAllFree());
+            out.printf("    %,d operations and %,d of other clients, %,d regions moved, %,d clients replaced, "
+                    + "%,d bytes lost with a server; %s%n",
+                result.operations(), result.neighboursOperations(), result.regionsMoved(), result.recoveries(),
+                result.bytesLost(), problems.any() ? "NOT as it must be" : "every other byte is right");
+        } while (!problems.any() && System.nanoTime() - end < 0);
+        out.printf("%d episodes, %,d operations, %,d short stops%n", episodes, operations, shortStops);
+        out.printf("with leases of %.1f s: longest wait for a request %.1f s, for a call %.1f s;%n"
+                + "    regions of a client that was stopped or killed were given to others after %.1f s at most,%n"
+                + "    and all regions were free %.1f s after an episode at most%n", host.leaseNanos() / 1e9,
+                waits.longestRequestNanos() / 1e9,
+                waits.longestCallNanos() / 1e9, held / 1e9, freeing / 1e9);
+        return problems.all();
+    }
+
+    private void startServers() {
+        while (servers.size() < SERVERS) {
+            servers.add(host.startServer(SERVER_REGIONS * REGION_BYTES, REGION_BYTES));
+        }
+    }
+
+    /**
+     * Nobody uses the servers any more, but for processes that were killed.
+     *
+     * @return how long it took until all regions were free
+     */
+    private long awaitAllFree() throws InterruptedException {
+        List<String> addresses = servers.stream().map(SoakServer::address).toList();
+        int all = servers.size() * SERVER_REGIONS;
+        long start = System.nanoTime();
+        while (Regions.free(addresses) < all && !problems.any()) {
+            if (System.nanoTime() - start > waits.mostNanos()) {
+                problems.add("%.1f s after the last client has ended, %d of %d regions are free".formatted(
+                    (System.nanoTime() - start) / 1e9, Regions.free(addresses), all));
+            }
+            Thread.sleep(LOOK_MILLIS);
+        }
+        return System.nanoTime() - start;
+    }
+
+    @Override
+    public void close() {
+        servers.forEach(SoakServer::close);
+    }
+}

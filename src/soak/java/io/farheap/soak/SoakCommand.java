@@ -1,0 +1,147 @@
+package io.farheap.soak;
+
+import io.farheap.command.ChildJvm;
+import io.farheap.command.DeviceNotice;
+import io.farheap.command.Durations;
+import io.farheap.command.ServerProcess;
+import io.farheap.command.Subcommand;
+import io.farheap.verbs.Devices;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.SplittableRandom;
+import java.util.concurrent.Callable;
+
+/** {@code farheap soak}: everything at once, for as long as one likes. Exit code 1 where a byte was wrong. */
+@Command(name = "soak", mixinStandardHelpOptions = true,
+    description = "Use caches in all ways while regions move, servers and clients are stopped (SIGSTOP) and killed "
+        + "and the software device fails, and check every byte, and how long others wait.")
+public final class SoakCommand implements Subcommand, Callable<Integer> {
+
+    private static final double NANOS_PER_MINUTE = 60e9;
+
+    @Option(names = "--minutes", paramLabel = "N", defaultValue = "1", description = "how long, such as 0.5 (default: ${DEFAULT-VALUE})")
+    private double minutes;
+
+    @Option(names = "--seed", paramLabel = "S", description = "of all that is random but time (default: another each time)")
+    private Long seed;
+
+    @Option(names = "--lease", paramLabel = "TIME", converter = Durations.class, defaultValue = "10s",
+        description = "of the servers; longer where the machine is so busy that a client may not come to renew it "
+            + "(default: ${DEFAULT-VALUE})")
+    private Duration lease;
+
+    @Spec
+    private CommandSpec spec;
+
+    @Override
+    public Integer call() throws InterruptedException {
+        if (!(minutes > 0)) {
+            throw new IllegalArgumentException("--minutes " + minutes + ": it must be more than 0");
+        }
+        DeviceNotice.print(spec.commandLine().getErr());
+        long chosen = seed != null ? seed : new SplittableRandom().nextLong();
+        System.out.printf("seed %d%n", chosen);
+        Collection<String> problems;
+        try (Soak soak = new Soak(new Processes(lease), chosen, System.out)) {
+            problems = soak.run((long) (minutes * NANOS_PER_MINUTE));
+        }
+        problems.forEach(problem -> System.out.println("WRONG: " + problem));
+        System.out.printf("%s (seed %d)%n", problems.isEmpty() ? "every byte was right" : "FAILED", chosen);
+        return problems.isEmpty() ? 0 : 1;
+    }
+
+    /** Processes on this host. */
+    private record Processes(Duration lease) implements SoakHost {
+
+        @Override
+        public SoakServer startServer(long memoryBytes, long regionBytes) {
+            ServerProcess process = ServerProcess.start(Devices.library(), "", memoryBytes, regionBytes, Map.of(),
+                "--lease", lease.toMillis() + "ms");
+            return new SoakServer() {
+                @Override
+                public String address() {
+                    return process.address();
+                }
+
+                @Override
+                public void kill() {
+                    process.kill();
+                }
+
+                @Override
+                public void suspend() {
+                    process.suspend();
+                }
+
+                @Override
+                public void resume() {
+                    process.resume();
+                }
+
+                @Override
+                public void close() {
+                    process.close();
+                }
+            };
+        }
+
+        @Override
+        public SoakClient startClient(List<String> arguments) {
+            List<String> command = new ArrayList<>(List.of(Tenant.class.getName()));
+            command.addAll(arguments);
+            ChildJvm jvm;
+            try {
+                jvm = ChildJvm.start(Devices.library(), Map.of(), List.of("-Xmx128m"), command);
+            } catch (IOException e) {
+                throw new UncheckedIOException("cannot start a client process", e);
+            }
+            return new SoakClient() {
+                @Override
+                public String line() throws IOException {
+                    return jvm.output().readLine();
+                }
+
+                @Override
+                public void tell(String line) throws IOException {
+                    jvm.input().write(line + "\n");
+                    jvm.input().flush();
+                }
+
+                @Override
+                public void kill() {
+                    jvm.kill();
+                }
+
+                @Override
+                public void suspend() {
+                    jvm.suspend();
+                }
+
+                @Override
+                public void resume() {
+                    jvm.resume();
+                }
+
+                @Override
+                public void close() {
+                    jvm.close();
+                }
+            };
+        }
+
+        @Override
+        public long leaseNanos() {
+            return lease.toNanos();
+        }
+    }
+}

@@ -1,0 +1,16 @@
+package io.farheap.soak;
+
+import java.util.List;
+
+/** Starts the soak's processes. */
+public interface SoakHost {
+
+    /** Returns when the server listens. */
+    SoakServer startServer(long memoryBytes, long regionBytes);
+
+    /** @param arguments of {@link Tenant#main} */
+    SoakClient startClient(List<String> arguments);
+
+    /** Of the servers' leases. */
+    long leaseNanos();
+}

@@ -1,0 +1,148 @@
+package io.farheap.soak;
+
+import io.farheap.cache.Cache;
+import io.farheap.cache.Status;
+
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Predicate;
+
+/** Issues random requests through one client, several at a time, and has what they bring checked. */
+final class Worker implements Runnable {
+
+    private static final int SLOWNESS = Integer.getInteger("farheap.slowness", 1);
+    static final long PATIENCE_NANOS = 60_000_000_000L * SLOWNESS;
+
+    private final String name;
+    private final Cache cache;
+    private final Client.Opener opener;
+    private final RandomRequests requests;
+    private final Predicate<Part> mayBeLost;
+    private final SplittableRandom random;
+    private final Waits waits;
+    private final Problems problems;
+    private final AtomicLong operations = new AtomicLong();
+    private final AtomicLong recoveries = new AtomicLong();
+    private volatile long progressAt = System.nanoTime();
+    private volatile boolean stop;
+
+    private InFlight inFlight;
+    private Recovery recovery;
+    /** How many requests it wants under way. */
+    private int target = 1;
+
+    /** @param mayBeLost whether a part of the cache may be lost for good */
+    Worker(String name, Cache cache, Client.Opener opener, RandomRequests requests, Predicate<Part> mayBeLost, SplittableRandom random,
+           Waits waits, Problems problems) {
+        this.name = name;
+        this.cache = cache;
+        this.opener = opener;
+        this.requests = requests;
+        this.mayBeLost = mayBeLost;
+        this.random = random;
+        this.waits = waits;
+        this.problems = problems;
+    }
+
+    @Override
+    public void run() {
+        work(() -> {
+            while (!stop) {
+                step();
+            }
+            inFlight.drain();
+            recovery.run();
+        });
+    }
+
+    /** Reads these parts and checks them, on this thread. */
+    void check(List<Part> parts) {
+        work(() -> {
+            parts.forEach(recovery::add);
+            recovery.run();
+        });
+    }
+
+    private void work(Runnable body) {
+        try (InFlight opened = new InFlight(cache, opener, this::finished)) {
+            inFlight = opened;
+            recovery = new Recovery(opened, mayBeLost, random, this::problem);
+            body.run();
+        } catch (Throwable e) {
+            problems.add(name, e);
+        }
+    }
+
+    /** It finishes what it has begun, and ends. */
+    void stop() {
+        stop = true;
+    }
+
+    String name() {
+        return name;
+    }
+
+    long operations() {
+        return operations.get();
+    }
+
+    /** How often it opened another client because a request was lost. */
+    long recoveries() {
+        return recoveries.get();
+    }
+
+    /** Whether it has not come forward for long. */
+    boolean stalls() {
+        return System.nanoTime() - progressAt > PATIENCE_NANOS;
+    }
+
+    private void step() {
+        if (recovery.isNeeded()) {
+            inFlight.drain();
+            recoveries.incrementAndGet();
+            long start = System.nanoTime();
+            inFlight.reopen(start + PATIENCE_NANOS);
+            waits.call(name, System.nanoTime() - start);
+            recovery.run();
+            return;
+        }
+        if (random.nextInt(64) == 0) {
+            target = 1 + random.nextInt(InFlight.MOST);
+        }
+        if (inFlight.pending() < target && issue() && random.nextInt(4) != 0) {
+            return;
+        }
+        inFlight.client().progress();
+    }
+
+    private boolean issue() {
+        Request request = inFlight.free(random);
+        requests.choose(request, inFlight.client());
+        if (inFlight.issue(request)) {
+            return true;
+        }
+        request.part.refused(request);
+        return false;
+    }
+
+    private void finished(Request request) {
+        progressAt = System.nanoTime();
+        waits.request(name, progressAt - request.issuedAt);
+        operations.incrementAndGet();
+        if (request.status != Status.OK) {
+            if (request.status != Status.LOST) {
+                problem("a " + request + " ended with " + Status.describe(request.status));
+            }
+            recovery.add(request.part);
+        }
+        String wrong = request.part.finished(request, request.status == Status.OK);
+        if (wrong != null) {
+            problem(wrong);
+        }
+    }
+
+    private void problem(String what) {
+        problems.add(name + ": " + what);
+    }
+}
