@@ -1,0 +1,144 @@
+package io.farheap;
+
+import com.tngtech.archunit.core.domain.Dependency;
+import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import com.tngtech.archunit.core.importer.ImportOption;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+/** Who may use whom: packages use those below them, and types of one package stay clear of circles. docs/architecture.md draws it. */
+class LayersTest {
+
+    private static final String ROOT = "io.farheap.";
+    /** From the bottom up. A package uses those before it alone. */
+    private static final List<String> LAYERS = List.of("lifetime", "posix", "latency", "ring", "slo", "verbs", "thread", "memory", "connection",
+        "rpc", "control", "server", "remote", "migration", "cache", "measure", "metrics");
+    /** They talk through {@code control}, from one process to another. */
+    private static final Set<String> STRANGERS = Set.of("server", "remote");
+    /** What the library's jar is not to have. */
+    private static final Set<String> BESIDE = Set.of("cli", "bench", "soak");
+    /**
+     * The types of each package that are in a circle, as many as there are now: whoever opens one lowers its number, nobody raises it. Two are
+     * a pair, such as a thing and its builder.
+     */
+    private static final Map<String, Integer> CIRCLES = Map.of("cache", 24, "control", 2, "migration", 2, "remote", 12, "rpc", 5, "server", 10,
+        "verbs", 8);
+
+    private static Collection<JavaClass> classes;
+
+    @BeforeAll
+    static void read() {
+        classes = new ClassFileImporter().withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS).importPackages("io.farheap").stream()
+            .filter(type -> !BESIDE.contains(room(type))).toList();
+        assertTrue(classes.size() > 200, "only " + classes.size() + " classes were found");
+    }
+
+    /** The package below {@code io.farheap}; what is generated counts as its parent's. */
+    private static String room(JavaClass type) {
+        String name = type.getPackageName();
+        return name.startsWith(ROOT) ? name.substring(ROOT.length()).split("\\.")[0] : "";
+    }
+
+    private static Set<JavaClass> uses(JavaClass type) {
+        return type.getDirectDependenciesFromSelf().stream().map(Dependency::getTargetClass).map(JavaClass::getBaseComponentType)
+            .filter(used -> used.getPackageName().startsWith(ROOT)).collect(Collectors.toSet());
+    }
+
+    @Test
+    void everyPackageHasItsPlace() {
+        Set<String> rooms = classes.stream().map(LayersTest::room).collect(Collectors.toCollection(TreeSet::new));
+        assertEquals(new TreeSet<>(LAYERS), rooms, "a package is new or gone: LAYERS says where it stands");
+    }
+
+    @Test
+    void packagesUseThoseBelowThem() {
+        Set<String> wrong = new TreeSet<>();
+        for (JavaClass type : classes) {
+            int own = LAYERS.indexOf(room(type));
+            for (JavaClass used : uses(type)) {
+                boolean strangers = STRANGERS.contains(room(type)) && STRANGERS.contains(room(used)) && !room(type).equals(room(used));
+                if (LAYERS.indexOf(room(used)) > own || strangers || BESIDE.contains(room(used))) {
+                    wrong.add(type.getName() + " -> " + used.getName());
+                }
+            }
+        }
+        assertEquals(Set.of(), wrong);
+    }
+
+    @Test
+    void noTypeJoinsACircle() {
+        Map<String, Integer> found = new TreeMap<>();
+        Set<String> circles = new TreeSet<>();
+        for (List<String> circle : circles()) {
+            String room = circle.getFirst().substring(ROOT.length()).split("\\.")[0];
+            found.merge(room, circle.size(), Integer::sum);
+            circles.add(circle.toString());
+        }
+        assertEquals(CIRCLES, found, () -> "the circles are " + String.join("\n", circles));
+    }
+
+    /** Strongly connected groups of top-level types, those of one type left out. */
+    private static List<List<String>> circles() {
+        Map<String, Set<String>> graph = new TreeMap<>();
+        for (JavaClass type : classes) {
+            if (type.getPackageName().contains(".wire") || type.getPackageName().contains(".binding")) {
+                continue;
+            }
+            Set<String> targets = graph.computeIfAbsent(top(type), name -> new TreeSet<>());
+            uses(type).stream().map(LayersTest::top).filter(name -> !name.equals(top(type))).forEach(targets::add);
+        }
+        List<List<String>> circles = new ArrayList<>();
+        Set<String> done = new HashSet<>();
+        for (String name : graph.keySet()) {
+            if (!done.contains(name)) {
+                Set<String> circle = new TreeSet<>(reach(name, graph));
+                circle.removeIf(other -> !reach(other, graph).contains(name));
+                done.addAll(circle);
+                if (circle.size() > 1) {
+                    circles.add(List.copyOf(circle));
+                }
+            }
+        }
+        return circles;
+    }
+
+    private static final Map<String, Set<String>> REACHED = new HashMap<>();
+
+    /** What a type uses, and what that uses, and so on. */
+    private static Set<String> reach(String from, Map<String, Set<String>> graph) {
+        return REACHED.computeIfAbsent(from, name -> {
+            Set<String> seen = new HashSet<>();
+            Deque<String> next = new ArrayDeque<>(graph.getOrDefault(name, Set.of()));
+            while (!next.isEmpty()) {
+                String type = next.pop();
+                if (seen.add(type)) {
+                    next.addAll(graph.getOrDefault(type, Set.of()));
+                }
+            }
+            return seen;
+        });
+    }
+
+    private static String top(JavaClass type) {
+        String name = type.getName();
+        int nested = name.indexOf('$');
+        return nested < 0 ? name : name.substring(0, nested);
+    }
+}
