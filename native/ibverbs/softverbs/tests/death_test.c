@@ -310,7 +310,7 @@ int main(int argc, char **argv)
 		killed_in_the_middle(SIGKILL);
 		killed_in_the_middle(SIGSTOP);
 	}
-	struct footprint after = footprint_now();
+	struct footprint after = footprint_after(&before);
 
 	step("nothing is left");
 	CHECK_EQ(after.fds, before.fds);

@@ -479,7 +479,9 @@ int main(void)
 	registrations();
 	endpoint_close(&a);
 	endpoint_close(&b);
-	CHECK_EQ(footprint_now().fds, before.fds);
-	CHECK_EQ(footprint_now().threads, before.threads);
+	struct footprint after = footprint_after(&before);
+
+	CHECK_EQ(after.fds, before.fds);
+	CHECK_EQ(after.threads, before.threads);
 	return 0;
 }

@@ -487,7 +487,7 @@ int main(int argc, char **argv)
 			child_kill(&c);
 		else
 			child_finish(&c);
-		struct footprint after = footprint_now();
+		struct footprint after = footprint_after(&before);
 
 		CHECK_EQ(after.fds, before.fds);
 		CHECK_EQ(after.maps, before.maps);

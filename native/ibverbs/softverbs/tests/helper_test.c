@@ -332,7 +332,7 @@ int main(int argc, char **argv)
 	many_visits();
 	quiet_about_the_dead();
 	errors_under_fire();
-	struct footprint after = footprint_now();
+	struct footprint after = footprint_after(&before);
 
 	step("nothing is left");
 	CHECK_EQ(after.fds, before.fds);

@@ -205,7 +205,7 @@ int main(void)
 		endpoint_close(&a);
 		endpoint_close(&b);
 	}
-	struct footprint after = footprint_now();
+	struct footprint after = footprint_after(&before);
 
 	step("nothing is left: %d descriptors, %d shared mappings, %d threads", after.fds, after.maps, after.threads);
 	CHECK_EQ(after.fds, before.fds);

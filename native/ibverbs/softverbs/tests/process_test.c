@@ -159,7 +159,7 @@ int main(int argc, char **argv)
 
 	for (int kind = 0; kind < 3; kind++)
 		run((enum memory)kind, names[kind]);
-	struct footprint after = footprint_now();
+	struct footprint after = footprint_after(&before);
 
 	step("nothing is left");
 	CHECK_EQ(after.fds, before.fds);

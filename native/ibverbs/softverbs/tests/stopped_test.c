@@ -599,7 +599,7 @@ int main(int argc, char **argv)
 	window_of_type_1();
 	datagram_receiver();
 	atomics();
-	struct footprint after = footprint_now();
+	struct footprint after = footprint_after(&before);
 
 	step("nothing is left");
 	CHECK_EQ(after.fds, before.fds);

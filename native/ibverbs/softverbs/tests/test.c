@@ -437,6 +437,16 @@ struct footprint footprint_now(void)
 	return f;
 }
 
+struct footprint footprint_after(const struct footprint *before)
+{
+	uint64_t until = now_ns() + PATIENCE_NS;
+
+	/* for threads alone: all else must be gone when the calls return */
+	while (count_threads() > before->threads && now_ns() < until)
+		usleep(1000);
+	return footprint_now();
+}
+
 struct sv_segment *own_segment(void)
 {
 	FILE *maps = fopen("/proc/self/maps", "r");

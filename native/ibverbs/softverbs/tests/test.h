@@ -123,6 +123,8 @@ struct footprint {
 	int fds, maps, threads;
 };
 struct footprint footprint_now(void);
+/* Once there are no more threads than before: one that was joined is listed for a moment more. */
+struct footprint footprint_after(const struct footprint *before);
 
 /* This process's control segment, as the device and its peers see it (../src/object/layout.h). */
 struct sv_segment *own_segment(void);

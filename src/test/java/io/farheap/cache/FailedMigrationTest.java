@@ -27,6 +27,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 class FailedMigrationTest {
 
     private static final long STRAGGLE_NANOS = 1_000_000;
+    /** The copy of what is left takes seconds then, longer than a busy machine keeps a thread waiting. */
+    private static final long FAIL_STRAGGLE_NANOS = 25_000_000;
     private static final MigrationOptions SLOWLY = MigrationOptions.DEFAULT.chunkBytes(512).windowBytes(512);
 
     private Cluster cluster;
@@ -57,7 +59,7 @@ class FailedMigrationTest {
 
     /** Migrates the first region, and breaks the queue pairs that are in use when some more of it is there. */
     private void failOnTheWayTo(int server, LongPredicate farEnough) {
-        SoftverbsFaults.delayOperations(STRAGGLE_NANOS);
+        SoftverbsFaults.delayOperations(FAIL_STRAGGLE_NANOS);
         CompletableFuture<CacheException> migration = CompletableFuture.supplyAsync(() -> {
             try {
                 cache.migrate(List.of(0), cluster.address(server), SLOWLY);

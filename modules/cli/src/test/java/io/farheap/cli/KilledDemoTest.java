@@ -30,8 +30,8 @@ class KilledDemoTest {
         CommandProcess demo = CommandProcess.start(environment, "demo", "--file", file.toString(), "--region", "1m",
             "--seconds", "100");
         try {
-            // It draws its first bar then: what that needs is there.
-            demo.awaitLine("filling");
+            // It has drawn a bar and called the servers then: what either needs of native libraries is unpacked and removed.
+            demo.awaitLine("filled from");
         } finally {
             demo.kill();
         }

@@ -120,15 +120,34 @@ class KilledMigrationTest {
             }
         }
         long[] written = new long[PROBES];
-        for (long value = 2; !migration.isDone() || value == 2; value++) {
+        // Until its end is noticed, a write to the memory of a dead server may succeed: the last ones begin after that.
+        boolean noticed = false;
+        boolean last = false;
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(TestDevice.patience(60));
+        for (long value = 2; !last; value++) {
+            assertTrue(System.nanoTime() - deadline < 0, () -> "no write is lost, or the migration goes on: " + migration);
+            last = noticed && migration.isDone();
             pause();
             for (int probe = 0; probe < PROBES; probe++) {
-                written[probe] = write(probe, value) ? value : -value;
+                if (last) {
+                    assertKept(probe, written[probe]);
+                }
+                boolean ok = write(probe, value);
+                noticed |= !ok;
+                written[probe] = ok ? value : -value;
             }
         }
         String message = migration.join().getMessage();
         assertTrue(message.contains(old.address()) && message.contains(fresh.address()), message);
         return written;
+    }
+
+    /** What was written while the migration failed is either lost or there. */
+    private void assertKept(int probe, long written) {
+        long read = read(session, probe);
+        if (read != LOST && written > 0) {
+            assertEquals(written, read, "probe " + probe);
+        }
     }
 
     /** @return how many probes are lost, from the beginning on */

@@ -12,8 +12,6 @@ import org.junit.jupiter.api.Test;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.TimeUnit;
-import java.util.function.Supplier;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -27,16 +25,16 @@ class LeakTest {
     void aCacheLeavesNothing() throws InterruptedException {
         // The first round loads classes and starts what lives as long as the process.
         use();
-        Map<String, Long> descriptors = settled(ProcessResources::descriptors);
-        Map<String, Long> mappings = settled(ProcessResources::sharedMappings);
-        Map<String, Long> threads = settled(ProcessResources::threads);
+        Map<String, Long> descriptors = ProcessResources.settled(ProcessResources::descriptors);
+        Map<String, Long> mappings = ProcessResources.settled(ProcessResources::sharedMappings);
+        Map<String, Long> threads = ProcessResources.settled(ProcessResources::threads);
         List<String> files = ProcessResources.sharedMemoryFiles();
         for (int round = 0; round < TestDevice.scaled(3); round++) {
             use();
         }
-        assertEventually(descriptors, ProcessResources::descriptors);
-        assertEventually(mappings, ProcessResources::sharedMappings);
-        assertEventually(threads, ProcessResources::threads);
+        ProcessResources.assertNoMore(descriptors, ProcessResources::descriptors);
+        ProcessResources.assertNoMore(mappings, ProcessResources::sharedMappings);
+        ProcessResources.assertNoMore(threads, ProcessResources::threads);
         assertEquals(files, ProcessResources.sharedMemoryFiles());
     }
 
@@ -60,27 +58,5 @@ class LeakTest {
                 first.kill();
             }
         }
-    }
-
-    /** What stays the same for a while: threads that end may take a moment. */
-    private static <T> T settled(Supplier<T> actual) throws InterruptedException {
-        T value = actual.get();
-        for (int same = 0; same < 10; same++) {
-            Thread.sleep(100);
-            T now = actual.get();
-            if (!now.equals(value)) {
-                value = now;
-                same = 0;
-            }
-        }
-        return value;
-    }
-
-    private static <T> void assertEventually(T expected, Supplier<T> actual) {
-        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
-        while (!expected.equals(actual.get()) && System.nanoTime() - deadline < 0) {
-            Thread.yield();
-        }
-        assertEquals(expected, actual.get());
     }
 }

@@ -1,5 +1,7 @@
 package io.farheap.cli;
 
+import io.farheap.testing.TestDevice;
+
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -7,7 +9,9 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -43,6 +47,38 @@ final class ProcessResources {
                 || name.contains("grpc")));
         } catch (IOException e) {
             throw new UncheckedIOException(e);
+        }
+    }
+
+    /** What stays the same for a while: threads that end may take a moment. */
+    static <T> T settled(Supplier<T> actual) throws InterruptedException {
+        T value = actual.get();
+        for (int same = 0; same < 10; same++) {
+            Thread.sleep(100);
+            T now = actual.get();
+            if (!now.equals(value)) {
+                value = now;
+                same = 0;
+            }
+        }
+        return value;
+    }
+
+    /** Whether there is no more of anything than before. There may be less: what was let go of late was still there before. */
+    static boolean noMore(Map<String, Long> now, Map<String, Long> before) {
+        return now.entrySet().stream().allMatch(entry -> entry.getValue() <= before.getOrDefault(entry.getKey(), 0L));
+    }
+
+    /** Fails where after a while there still is more of anything than before. */
+    static void assertNoMore(Map<String, Long> before, Supplier<Map<String, Long>> actual) throws InterruptedException {
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(TestDevice.patience(60));
+        Map<String, Long> now = actual.get();
+        while (!noMore(now, before)) {
+            if (System.nanoTime() - deadline > 0) {
+                throw new AssertionError("left over: now there is " + now + ", and there was " + before);
+            }
+            Thread.sleep(10);
+            now = actual.get();
         }
     }
 

@@ -17,10 +17,10 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.function.Supplier;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** A memory server, in a process of its own, that does not answer: it is stopped. */
 class SilentServerTest {
@@ -82,17 +82,27 @@ class SilentServerTest {
     @Test
     void nothingIsLeft() throws Exception {
         use();
-        Map<String, Long> descriptors = ProcessResources.descriptors();
-        Map<String, Long> mappings = ProcessResources.sharedMappings();
-        Map<String, Long> threads = ProcessResources.threads();
+        awaitLateClose();
+        Map<String, Long> descriptors = ProcessResources.settled(ProcessResources::descriptors);
+        Map<String, Long> mappings = ProcessResources.settled(ProcessResources::sharedMappings);
+        Map<String, Long> threads = ProcessResources.settled(ProcessResources::threads);
         List<String> files = ProcessResources.sharedMemoryFiles();
         for (int round = 0; round < 3; round++) {
             use();
         }
-        assertEventually(descriptors, ProcessResources::descriptors);
-        assertEventually(mappings, ProcessResources::sharedMappings);
-        assertEventually(threads, ProcessResources::threads);
+        ProcessResources.assertNoMore(descriptors, ProcessResources::descriptors);
+        ProcessResources.assertNoMore(mappings, ProcessResources::sharedMappings);
+        ProcessResources.assertNoMore(threads, ProcessResources::threads);
         assertEquals(files, ProcessResources.sharedMemoryFiles());
+    }
+
+    /** What closes what a server that was stopped could still write to: what it holds must not count as what there was before. */
+    private static void awaitLateClose() throws InterruptedException {
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
+        while (Thread.getAllStackTraces().keySet().stream().anyMatch(thread -> thread.getName().equals("farheap-late-close"))) {
+            assertTrue(System.nanoTime() - deadline < 0, "what could be written to late is not closed");
+            Thread.sleep(10);
+        }
     }
 
     private static void use() throws Exception {
@@ -113,13 +123,5 @@ class SilentServerTest {
             within("closing the cache", cache::close);
             server.kill();
         }
-    }
-
-    private static <T> void assertEventually(T expected, Supplier<T> actual) {
-        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(TestDevice.patience(60));
-        while (!expected.equals(actual.get()) && System.nanoTime() - deadline < 0) {
-            Thread.onSpinWait();
-        }
-        assertEquals(expected, actual.get());
     }
 }
