@@ -10,13 +10,9 @@ import io.farheap.lifetime.Undo;
 import io.farheap.memory.RegisteredMemory;
 import io.farheap.migration.MigrationOptions;
 import io.farheap.migration.MigrationResult;
-import io.farheap.migration.Pause;
-import io.farheap.migration.RegionEntry;
-import io.farheap.migration.RegionMigration;
 import io.farheap.migration.RegionTable;
 import io.farheap.remote.CompletionEvents;
 import io.farheap.remote.ContextLifetime;
-import io.farheap.remote.RemoteRegion;
 import io.farheap.remote.RemoteServer;
 import io.farheap.slo.Explanation;
 import io.farheap.slo.Slo;
@@ -27,8 +23,6 @@ import io.farheap.verbs.Devices;
 import io.farheap.verbs.ProtectionDomain;
 import io.farheap.verbs.VerbsException;
 
-import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -37,8 +31,6 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 import java.util.function.Consumer;
-import java.util.function.IntFunction;
-import java.util.stream.IntStream;
 
 /**
  * A byte-addressable cache in the memory of other machines (Redy, table 1). Create it with {@link #builder}, use it through
@@ -57,7 +49,7 @@ public final class Cache implements AutoCloseable {
     private final CompletionEvents events;
     private final LatencyTracker latency = new LatencyTracker();
     private final RegionTable table;
-    private final RegionMigration migration;
+    private final CacheMoves moves;
     /** Null where the cache has no objective. */
     private final SloWatch watch;
 
@@ -101,7 +93,7 @@ public final class Cache implements AutoCloseable {
                 servers.add(undo.add(attach(address)));
             }
             table = RegionPlacement.allocate(servers, options.capacity());
-            migration = new RegionMigration(context, table, () -> sessions);
+            moves = new CacheMoves(context, table, servers, () -> sessions.stream().map(Session::participant).toList());
             undo.add(events);
             paths = undo.add(new DataPaths(this, options, options.configuration()));
             if (options.file() != null) {
@@ -457,22 +449,11 @@ public final class Cache implements AutoCloseable {
      */
     public MigrationResult migrate(List<Integer> regions, String to, MigrationOptions how) {
         checkOpen();
-        for (int region : regions) {
-            if (region < 0 || region >= table.size()) {
-                throw new IndexOutOfBoundsException("region " + region + "; the cache has " + table.size());
-            }
-        }
+        moves.check(regions);
         moving.lock();
         try {
             checkOpen();
-            RemoteServer destination = server(to);
-            return moveAll(regions, how, region -> {
-                try {
-                    return migration.migrate(region, null, destination, how);
-                } catch (ControlException e) {
-                    throw stays(region, e);
-                }
-            });
+            return moves.toServer(regions, server(to), how);
         } finally {
             moving.unlock();
         }
@@ -496,45 +477,12 @@ public final class Cache implements AutoCloseable {
         try {
             checkOpen();
             RemoteServer source = server(address);
-            List<Integer> regions = IntStream.range(0, table.size()).filter(region -> table.get(region).uses(source)).boxed().toList();
-            MigrationResult total = moveAll(regions, how, region -> {
-                MigrationResult one = moveToRoomiest(region, source, how);
-                moved.accept(one);
-                return one;
-            });
+            MigrationResult total = moves.offServer(source, how, moved);
             detach(source);
             return total;
         } finally {
             moving.unlock();
         }
-    }
-
-    private MigrationResult moveAll(List<Integer> regions, MigrationOptions how, IntFunction<MigrationResult> mover) {
-        MigrationResult total = MigrationResult.NONE;
-        long started = System.nanoTime();
-        boolean pause = how.pause() == Pause.CACHE;
-        if (pause) {
-            migration.pause(!how.unpausedReads());
-        }
-        try {
-            for (int region : regions) {
-                total = total.plus(mover.apply(region));
-            }
-        } finally {
-            if (pause) {
-                migration.resume();
-            }
-        }
-        return pause ? total.paused(System.nanoTime() - started) : total;
-    }
-
-    private CacheException stays(int region, ControlException cause) {
-        return new CacheException("region " + region + " stays on " + serversOf(region) + ": " + cause.getMessage(), cause);
-    }
-
-    private String serversOf(int region) {
-        RegionEntry where = table.get(region);
-        return String.join(" and ", servers.stream().filter(where::uses).map(RemoteServer::address).toList());
     }
 
     /** As {@link #close}: Redy's name for it. */
@@ -655,7 +603,7 @@ public final class Cache implements AutoCloseable {
     void reconnect(Session carrier) {
         for (RemoteServer server : servers) {
             try {
-                carrier.ensureConnected(server);
+                carrier.participant().ensureConnected(server);
             } catch (ControlException e) {
                 tolerate(server, e);
             }
@@ -694,7 +642,7 @@ public final class Cache implements AutoCloseable {
         losing.forEach(Joining::join);
         LostServerListener listener = options.lostListener();
         if (listener != null && !deleted) {
-            listener.serverLost(server.address(), cause.getMessage(), table == null ? 0 : regionsOf(server));
+            listener.serverLost(server.address(), cause.getMessage(), moves == null ? 0 : moves.regionsOf(server));
         }
     }
 
@@ -704,38 +652,6 @@ public final class Cache implements AutoCloseable {
         } catch (Throwable e) {
             LOG.log(System.Logger.Level.ERROR, "cannot fail a session's connections to lost memory server " + server, e);
         }
-    }
-
-    private int regionsOf(RemoteServer server) {
-        int regions = 0;
-        for (int region = 0; region < table.size(); region++) {
-            if (table.get(region).uses(server)) {
-                regions++;
-            }
-        }
-        return regions;
-    }
-
-    private MigrationResult moveToRoomiest(int region, RemoteServer source, MigrationOptions how) {
-        ControlException refused = null;
-        for (RemoteServer destination : byRoom(source)) {
-            try {
-                return migration.migrate(region, source, destination, how);
-            } catch (ControlException e) {
-                refused = e;
-            }
-        }
-        if (refused == null) {
-            throw new CacheException("region " + region + " stays on " + source + ": there is no other server; add one");
-        }
-        throw stays(region, refused);
-    }
-
-    private List<RemoteServer> byRoom(RemoteServer except) {
-        List<RemoteServer> others = new ArrayList<>(servers);
-        others.remove(except);
-        others.sort(Comparator.comparingInt(server -> regionsOf(server) - server.description().freeRegions()));
-        return others;
     }
 
     private void detach(RemoteServer server) {

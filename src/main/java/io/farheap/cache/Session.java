@@ -3,7 +3,6 @@ package io.farheap.cache;
 import io.farheap.latency.OperationLatency;
 import io.farheap.lifetime.Closing;
 import io.farheap.migration.MigrationParticipant;
-import io.farheap.remote.RemoteRegion;
 import io.farheap.remote.RemoteServer;
 import io.farheap.thread.OwnerGate;
 import io.farheap.verbs.VerbsException;
@@ -36,7 +35,7 @@ import java.util.concurrent.locks.ReentrantLock;
  * Callbacks of other requests of the session run meanwhile; an exception of one comes out of the blocking call, whose own request then
  * goes on, so its memory must stay untouched until {@link #drain} has returned.
  */
-public final class Session implements AutoCloseable, MigrationParticipant {
+public final class Session implements AutoCloseable {
 
     private static final VarHandle OWNER;
 
@@ -64,6 +63,7 @@ public final class Session implements AutoCloseable, MigrationParticipant {
     private Links links;
     private final Blocked blocked = new Blocked();
 
+    private final SessionParticipant participant = new SessionParticipant(this::links, this::wake, this::mayResume);
     private final ReentrantLock destroying = new ReentrantLock();
 
     private Thread owner;
@@ -406,36 +406,17 @@ public final class Session implements AutoCloseable, MigrationParticipant {
         }
     }
 
-    @Override
-    public void ensureConnected(RemoteServer server) {
-        links.ensure(server);
-        wake();
+    /** The session, as a migration sees it. */
+    MigrationParticipant participant() {
+        return participant;
     }
 
-    @Override
-    public boolean flush(RemoteRegion region) {
-        if (links.flushedAlready(region)) {
-            return true;
-        }
-        try {
-            return links.flush(region);
-        } finally {
-            // Completions that the session sleeps for may have been taken meanwhile.
-            wake();
-        }
+    private Links links() {
+        return links;
     }
 
-    @Override
-    public boolean flushed(RemoteRegion region) {
-        try {
-            return links.flushed(region);
-        } finally {
-            wake();
-        }
-    }
-
-    @Override
-    public void resume() {
+    /** A migration lets held requests go on, if there are any: the session looks at its next poll. */
+    private void mayResume() {
         if (path.mayHold()) {
             resumed = true;
             wake();

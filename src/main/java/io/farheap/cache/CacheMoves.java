@@ -1,0 +1,123 @@
+package io.farheap.cache;
+
+import io.farheap.control.ControlException;
+import io.farheap.migration.MigrationOptions;
+import io.farheap.migration.MigrationParticipant;
+import io.farheap.migration.MigrationResult;
+import io.farheap.migration.Pause;
+import io.farheap.migration.RegionEntry;
+import io.farheap.migration.RegionMigration;
+import io.farheap.migration.RegionTable;
+import io.farheap.remote.RemoteServer;
+import io.farheap.verbs.Context;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.function.Consumer;
+import java.util.function.IntFunction;
+import java.util.function.Supplier;
+import java.util.stream.IntStream;
+
+/** Moves a cache's regions between its servers, one region after the other. One thread at a time. */
+final class CacheMoves {
+
+    private final RegionTable table;
+    private final RegionMigration migration;
+    /** Those that the cache uses now. */
+    private final List<RemoteServer> servers;
+
+    /** @param sessions those that are open when it is called */
+    CacheMoves(Context context, RegionTable table, List<RemoteServer> servers, Supplier<List<? extends MigrationParticipant>> sessions) {
+        this.table = table;
+        this.servers = servers;
+        this.migration = new RegionMigration(context, table, sessions);
+    }
+
+    /** @throws IndexOutOfBoundsException naming a region that there is not */
+    void check(List<Integer> regions) {
+        for (int region : regions) {
+            if (region < 0 || region >= table.size()) {
+                throw new IndexOutOfBoundsException("region " + region + "; the cache has " + table.size());
+            }
+        }
+    }
+
+    /** @throws CacheException where a region stays, after which those before it have moved */
+    MigrationResult toServer(List<Integer> regions, RemoteServer destination, MigrationOptions how) {
+        return moveAll(regions, how, region -> {
+            try {
+                return migration.migrate(region, null, destination, how);
+            } catch (ControlException e) {
+                throw stays(region, e);
+            }
+        });
+    }
+
+    /**
+     * Moves everything off a server, each region to the one that has most room.
+     *
+     * @param moved told of each region that has moved
+     * @throws CacheException where a region stays, after which those before it have moved
+     */
+    MigrationResult offServer(RemoteServer source, MigrationOptions how, Consumer<MigrationResult> moved) {
+        List<Integer> regions = IntStream.range(0, table.size()).filter(region -> table.get(region).uses(source)).boxed().toList();
+        return moveAll(regions, how, region -> {
+            MigrationResult one = toRoomiest(region, source, how);
+            moved.accept(one);
+            return one;
+        });
+    }
+
+    private MigrationResult moveAll(List<Integer> regions, MigrationOptions how, IntFunction<MigrationResult> mover) {
+        MigrationResult total = MigrationResult.NONE;
+        long started = System.nanoTime();
+        boolean pause = how.pause() == Pause.CACHE;
+        if (pause) {
+            migration.pause(!how.unpausedReads());
+        }
+        try {
+            for (int region : regions) {
+                total = total.plus(mover.apply(region));
+            }
+        } finally {
+            if (pause) {
+                migration.resume();
+            }
+        }
+        return pause ? total.paused(System.nanoTime() - started) : total;
+    }
+
+    private MigrationResult toRoomiest(int region, RemoteServer source, MigrationOptions how) {
+        ControlException refused = null;
+        for (RemoteServer destination : byRoom(source)) {
+            try {
+                return migration.migrate(region, source, destination, how);
+            } catch (ControlException e) {
+                refused = e;
+            }
+        }
+        if (refused == null) {
+            throw new CacheException("region " + region + " stays on " + source + ": there is no other server; add one");
+        }
+        throw stays(region, refused);
+    }
+
+    private List<RemoteServer> byRoom(RemoteServer except) {
+        List<RemoteServer> others = new ArrayList<>(servers);
+        others.remove(except);
+        others.sort(Comparator.comparingInt(server -> regionsOf(server) - server.description().freeRegions()));
+        return others;
+    }
+
+    /** How many regions are on a server, or some of them. Any thread. */
+    int regionsOf(RemoteServer server) {
+        return (int) IntStream.range(0, table.size()).filter(region -> table.get(region).uses(server)).count();
+    }
+
+    private CacheException stays(int region, ControlException cause) {
+        RegionEntry where = table.get(region);
+        String on = String.join(" and ", servers.stream().filter(where::uses).map(RemoteServer::address).toList());
+        return new CacheException("region " + region + " stays on " + on + ": " + cause.getMessage(), cause);
+    }
+}

@@ -1,0 +1,60 @@
+package io.farheap.cache;
+
+import io.farheap.migration.MigrationParticipant;
+import io.farheap.remote.RemoteRegion;
+import io.farheap.remote.RemoteServer;
+
+import java.util.function.Supplier;
+
+/** A session, as a migration sees it: on the migration's thread, while the session's goes on or sleeps. */
+final class SessionParticipant implements MigrationParticipant {
+
+    private final Supplier<Links> links;
+    private final Runnable wake;
+    private final Runnable mayResume;
+
+    /**
+     * @param links     the session's now
+     * @param wake      makes its thread poll, if it sleeps
+     * @param mayResume lets requests that it holds go on
+     */
+    SessionParticipant(Supplier<Links> links, Runnable wake, Runnable mayResume) {
+        this.links = links;
+        this.wake = wake;
+        this.mayResume = mayResume;
+    }
+
+    @Override
+    public void ensureConnected(RemoteServer server) {
+        links.get().ensure(server);
+        wake.run();
+    }
+
+    @Override
+    public boolean flush(RemoteRegion region) {
+        Links now = links.get();
+        if (now.flushedAlready(region)) {
+            return true;
+        }
+        try {
+            return now.flush(region);
+        } finally {
+            // Completions that the session sleeps for may have been taken meanwhile.
+            wake.run();
+        }
+    }
+
+    @Override
+    public boolean flushed(RemoteRegion region) {
+        try {
+            return links.get().flushed(region);
+        } finally {
+            wake.run();
+        }
+    }
+
+    @Override
+    public void resume() {
+        mayResume.run();
+    }
+}
