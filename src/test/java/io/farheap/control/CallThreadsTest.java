@@ -230,6 +230,8 @@ class CallThreadsTest {
         await(() -> plane.hanging.stream().allMatch(name -> plane.count(name) == 1));
 
         client.close();
+        // The server has one I/O thread: once it serves a later connection, it has seen the end of this one.
+        client().hello(ControlPlane.PROTOCOL_VERSION);
         plane.mayGoOn.countDown();
 
         await(() -> plane.calls.contains(List.of("disconnect", 1L, -2L))

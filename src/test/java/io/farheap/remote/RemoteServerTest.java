@@ -40,8 +40,8 @@ class RemoteServerTest {
     private final Context context = Devices.open(TestDevice.client());
     private final ProtectionDomain domain = context.allocateProtectionDomain();
     private final Semaphore stuck = new Semaphore(0);
-    /** Allocations that have taken effect at the server, whatever the client knows of them. */
-    private final Semaphore granted = new Semaphore(0);
+    /** An allocation has taken effect at the server, whatever the client knows of it. */
+    private final CountDownLatch granted = new CountDownLatch(1);
     private final CountDownLatch mayGoOn = new CountDownLatch(1);
     private final CompletableFuture<ControlException> lost = new CompletableFuture<>();
     /** The method that hangs, and whether it does so before it takes effect. */
@@ -81,10 +81,14 @@ class RemoteServerTest {
                 if (refusing && method.getName().equals("renewLease")) {
                     throw new ControlException(Code.LEASE_EXPIRED, "gone");
                 }
+                if (method.getName().equals("abandon")) {
+                    // Else it may come first, and the late allocation is refused, not given back.
+                    granted.await();
+                }
                 try {
                     Object result = method.invoke(memory, arguments);
                     if (method.getName().equals("allocate")) {
-                        granted.release();
+                        granted.countDown();
                     }
                     if (boasting && result instanceof ServerDescription told) {
                         return new ServerDescription(told.serverId(), told.name(), told.protocolVersion(), 1L << 40,
@@ -120,7 +124,7 @@ class RemoteServerTest {
         hanging = "";
         mayGoOn.countDown();
         // Before the late grant all regions are free too.
-        assertTrue(granted.tryAcquire(60, TimeUnit.SECONDS));
+        assertTrue(granted.await(60, TimeUnit.SECONDS));
         awaitFree(REGIONS);
         // Also the server has to be as it was: all of it can be had.
         List<RemoteRegion> all = server.allocate(REGIONS);

@@ -30,6 +30,8 @@ class PacedPullTest {
     private static final long REGION = 1 << 20;
     private static final long HALF = REGION / 2;
     private static final long LEASE = 300_000_000_000L;
+    /** A server that prepares a pull waits for the end of the one under way for so long. */
+    private static final long PREPARE_WAITS_NANOS = 2_000_000_000L;
 
     private MemoryServer server;
     private ControlServer control;
@@ -71,6 +73,10 @@ class PacedPullTest {
 
     private CompletableFuture<PullResult> begin(long offset, long end) {
         prepare(offset, end, PullLeader.PIECE);
+        return start(offset);
+    }
+
+    private CompletableFuture<PullResult> start(long offset) {
         CompletableFuture<PullResult> pull =
             CompletableFuture.supplyAsync(() -> plane.pull(client.lease.id(), to.regionId(), control.address(), token));
         leader.awaitCopied(offset);
@@ -109,7 +115,13 @@ class PacedPullTest {
         token = plane.export(client.lease.id(), from.regionId()).token();
         try (PullLeader before = leader) {
             leader = new PullLeader();
-            CompletableFuture<PullResult> pull = begin(HALF, REGION);
+            long start = System.nanoTime();
+            prepare(HALF, REGION, PullLeader.PIECE);
+            if (System.nanoTime() - start >= PREPARE_WAITS_NANOS) {
+                // It may have given up waiting: until the one under way has ended, it refuses another.
+                assertEquals(Code.PULL_FAILED, ended(abandoned));
+            }
+            CompletableFuture<PullResult> pull = start(HALF);
             assertEquals(Code.PULL_FAILED, ended(abandoned));
             assertEquals(HALF, before.copied());
             leader.clear(REGION);

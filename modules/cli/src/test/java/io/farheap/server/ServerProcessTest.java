@@ -64,10 +64,18 @@ class ServerProcessTest {
     /** While it stops: it waits a moment for a pull whose client does nothing. */
     @Test
     void aSecondSignalEndsItAtOnce() throws Exception {
-        try (Child server = server()) {
+        int exit = 0;
+        // Between two signals a busy machine may hold this thread for longer than the server takes to end in order.
+        for (int attempt = 0; exit == 0 && attempt < 5; attempt++) {
+            exit = exitAfterTwoSignals();
+        }
+        assertEquals(128 + 15, exit);
+    }
+
+    private static int exitAfterTwoSignals() throws Exception {
+        try (Child server = server("--lease", LONG_LEASE)) {
             String address = address(server);
             try (ControlClient plane = ControlClient.connect(address); TestClient client = new TestClient(plane);
-                 LeaseKeeper _ = new LeaseKeeper(plane, client.lease, (l, e) -> { });
                  PullLeader leader = new PullLeader()) {
                 RegionGrant from = client.allocate();
                 RegionGrant to = client.allocate();
@@ -80,8 +88,8 @@ class ServerProcessTest {
                     server.process.destroy();
                     Thread.sleep(10);
                 }
-                assertEquals(128 + 15, server.await());
                 assertTrue(pull.handle((result, e) -> e != null).join());
+                return server.await();
             }
         }
     }
@@ -118,12 +126,12 @@ class ServerProcessTest {
 
     @Test
     void aKilledClientGivesItsRegionsBackZeroed() throws Exception {
-        try (Child server = server("--lease", TestDevice.patience(1) + "s")) {
+        try (Child server = server("--lease", TestDevice.patience(2) + "s")) {
             String address = address(server);
             try (ControlClient plane = ControlClient.connect(address);
                  Child holder = new Child(HoldingClient.class.getName(), address, "4")) {
                 assertEquals("holding", holder.line());
-                Thread.sleep(TestDevice.patience(1500));
+                Thread.sleep(TestDevice.patience(3000));
                 assertEquals(0, free(plane), "a lease that is renewed must not expire");
 
                 holder.kill();
@@ -142,7 +150,7 @@ class ServerProcessTest {
 
     @Test
     void aClientThatIsKilledWhileARegionMovesGivesBothItsRegionsBack() throws Exception {
-        String lease = TestDevice.patience(1) + "s";
+        String lease = TestDevice.patience(2) + "s";
         try (Child first = server("--lease", lease); Child second = server("--lease", lease)) {
             String from = address(first);
             String to = address(second);

@@ -20,7 +20,8 @@ import java.util.List;
 
 /**
  * A client process that is nearly always in the middle of a long WRITE or READ, for others to stop it there. It says
- * so, and says when its operations begin to fail; then it ends. Arguments: HOST:PORT, regions, WRITE or READ.
+ * so, and says when its operations begin to fail; then it ends. The server knows it by its process's number. Arguments:
+ * HOST:PORT, regions, WRITE or READ.
  */
 final class StoppedClient {
 
@@ -46,7 +47,7 @@ final class StoppedClient {
         Context context = Devices.open(TestDevice.client());
         ProtectionDomain domain = context.allocateProtectionDomain();
         CompletionQueue completions = context.createCompletionQueue(1, 1, null);
-        var lease = plane.openLease("stopped");
+        var lease = plane.openLease("stopped-" + ProcessHandle.current().pid());
         new LeaseKeeper(plane, lease, (lost, cause) -> { });
         List<RegionGrant> regions = plane.allocate(lease.id(), Integer.parseInt(arguments[1]));
         int bytes = (int) regions.getFirst().length();

@@ -19,6 +19,7 @@ import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
@@ -38,7 +39,7 @@ class StoppedClientTest {
 
     private static Child server() throws IOException {
         return new Child("io.farheap.cli.Main", "server", "--memory", "64m", "--region", "16m", "--listen",
-            "127.0.0.1:0", "--lease", "3s",
+            "127.0.0.1:0", "--lease", TestDevice.patience(2) + "s",
             "--device", TestDevice.server());
     }
 
@@ -104,9 +105,8 @@ class StoppedClientTest {
     private static Child stoppedInTheMiddle(Child server, String address, ControlPlane plane, String operation)
         throws Exception {
         for (int attempt = 0; attempt < 20; attempt++) {
-            long before = withdrawn(server);
             Child client = stopped(address, plane, HELD, operation);
-            await("the end of the lease", () -> withdrawn(server) > before || free(plane) == REGIONS);
+            await("the end of the lease", () -> withdrawn(server, client) == 1 || free(plane) == REGIONS);
             if (free(plane) == REGIONS - HELD) {
                 return client;
             }
@@ -116,8 +116,11 @@ class StoppedClientTest {
         throw new AssertionError("no client was stopped in the middle of a copy");
     }
 
-    private static long withdrawn(Child server) throws IOException {
-        return server.errors().lines().filter(line -> line.contains("stay withdrawn")).count();
+    /** How many of these clients the device waits for, though their leases have ended. */
+    private static long withdrawn(Child server, Child... clients) throws IOException {
+        String log = server.errors();
+        return Stream.of(clients).map(client -> "client stopped-" + client.process.pid() + " ")
+            .filter(name -> log.lines().anyMatch(line -> line.contains(name) && line.contains("stay withdrawn"))).count();
     }
 
     @ParameterizedTest
@@ -188,8 +191,7 @@ class StoppedClientTest {
         try (Child server = server()) {
             String address = address(server);
             try (ControlClient plane = ControlClient.connect(address);
-                 Child stopped = copying(address, plane, HELD, "WRITE")) {
-                signal(stopped, "STOP");
+                 Child _ = stopped(address, plane, HELD, "WRITE")) {
                 server.process.destroy();
                 assertEquals(0, server.await());
             }
@@ -205,7 +207,7 @@ class StoppedClientTest {
                  Child first = stopped(address, plane, 1, "WRITE");
                  Child second = stopped(address, plane, 1, "READ");
                  Child third = stopped(address, plane, 1, "WRITE")) {
-                await("the end of all leases", () -> free(plane) + withdrawn(server) == REGIONS);
+                await("the end of all leases", () -> free(plane) + withdrawn(server, first, second, third) == REGIONS);
                 try (TestClient other = new TestClient(plane);
                      LeaseKeeper _ = new LeaseKeeper(plane, other.lease, (lease, cause) -> { })) {
                     other.fill(other.allocate(), 1);
