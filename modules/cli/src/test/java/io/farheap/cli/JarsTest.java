@@ -36,7 +36,7 @@ class JarsTest {
 
     private static Set<String> names(Path jar) throws IOException {
         try (JarFile file = new JarFile(jar.toFile())) {
-            return file.stream().map(ZipEntry::getName).collect(Collectors.toCollection(TreeSet::new));
+            return file.stream().filter(entry -> !entry.isDirectory()).map(ZipEntry::getName).collect(Collectors.toCollection(TreeSet::new));
         }
     }
 
