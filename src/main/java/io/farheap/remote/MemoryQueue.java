@@ -87,6 +87,38 @@ abstract sealed class MemoryQueue implements AutoCloseable permits RemoteQueue, 
         }
     }
 
+    /**
+     * Ends the connection to a server: what is under way comes back as {@link Outcome#UNKNOWN}, if it has not ended. Then, on another thread,
+     * the server's end is destroyed. The owner.
+     *
+     * @param tag comes back as {@link Outcome#DONE} when nothing that was sent can take effect any more, or as {@link Outcome#UNREACHABLE}. A
+     *            call that its handler has put off is the handler's affair
+     */
+    public final void disconnect(RemoteServer server, long tag) {
+        enter();
+        try {
+            detach(server.index());
+            links().disconnect(server, tag);
+        } finally {
+            exit();
+        }
+    }
+
+    /**
+     * Connects to a server anew; an earlier connection is {@linkplain #disconnect disconnected} first. The owner.
+     *
+     * @param tag comes back as {@link Outcome#DONE} when the queue can be used with that server again, or as {@link Outcome#UNREACHABLE}
+     */
+    public final void reconnect(RemoteServer server, long tag) {
+        enter();
+        try {
+            detach(server.index());
+            links().reconnect(server, tag);
+        } finally {
+            exit();
+        }
+    }
+
     /** Ends all connections, and fences them where their servers answer. Tags that are out do not come back. The owner; idempotent. */
     @Override
     public final void close() {
@@ -133,8 +165,11 @@ abstract sealed class MemoryQueue implements AutoCloseable permits RemoteQueue, 
     /** Nothing is posted any more. Inside the gate, or with it claimed. */
     abstract void forgetServers();
 
-    /** Before the queue is used. */
-    abstract void connectFirst(RemoteServer server);
+    /** What there is to each server. */
+    abstract QueueLinks<?> links();
+
+    /** Posts no more to a server, and lets what is under way to it come back. Inside the gate. */
+    abstract void detach(int server);
 
     /** Whether something that has not been handed over uses a buffer. With the gate claimed. */
     abstract boolean uses(RegisteredBuffer buffer);

@@ -281,7 +281,7 @@ public final class RemoteMemory implements AutoCloseable {
 
     private static void connect(MemoryQueue queue, RemoteServer server) {
         try {
-            queue.connectFirst(server);
+            queue.links().connectFirst(server);
         } catch (ControlException e) {
             switch (e.code()) {
                 case UNAVAILABLE, DEADLINE_EXCEEDED, LEASE_EXPIRED -> { }

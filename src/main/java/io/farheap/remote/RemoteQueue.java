@@ -412,39 +412,9 @@ public final class RemoteQueue extends MemoryQueue {
         return connection != null && !connection.failed();
     }
 
-    /**
-     * Ends the connection to a server: what is under way comes back as {@link Outcome#UNKNOWN}, if it has not ended. Then, on another thread,
-     * the server's end is destroyed.
-     *
-     * @param tag comes back as {@link Outcome#DONE} when nothing that was posted can take effect any more, or as {@link Outcome#UNREACHABLE}
-     */
-    public void disconnect(RemoteServer server, long tag) {
-        enter();
-        try {
-            detach(server.index());
-            links.disconnect(server, tag);
-        } finally {
-            exit();
-        }
-    }
-
-    /**
-     * Connects to a server anew; an earlier connection is {@linkplain #disconnect disconnected} first.
-     *
-     * @param tag comes back as {@link Outcome#DONE} when operations are taken again, or as {@link Outcome#UNREACHABLE}
-     */
-    public void reconnect(RemoteServer server, long tag) {
-        enter();
-        try {
-            detach(server.index());
-            links.reconnect(server, tag);
-        } finally {
-            exit();
-        }
-    }
-
     /** Fails the connection to a server, if there is one, and stashes its completions: destroying a queue pair would drop them. */
-    private void detach(int server) {
+    @Override
+    void detach(int server) {
         Connection connection = connection(server);
         if (connection == null) {
             return;
@@ -509,11 +479,6 @@ public final class RemoteQueue extends MemoryQueue {
     }
 
     @Override
-    void connectFirst(RemoteServer server) {
-        links.connectFirst(server);
-    }
-
-    @Override
     boolean uses(RegisteredBuffer buffer) {
         for (Connection connection : byNumber) {
             if (connection != null && connection.usesLocal(buffer.localKey())) {
@@ -536,6 +501,11 @@ public final class RemoteQueue extends MemoryQueue {
     /** What has been posted since the queue was opened. The owner. */
     public VerbCounts posted() {
         return new VerbCounts(reads, writes, swaps, adds, bytesRead, bytesWritten, doorbells);
+    }
+
+    @Override
+    QueueLinks<?> links() {
+        return links;
     }
 
     @Override

@@ -196,39 +196,8 @@ public final class RpcQueue extends MemoryQueue {
         return lane != null && !lane.connection.failed();
     }
 
-    /**
-     * Ends the connection to a server: calls under way come back as {@link Outcome#UNKNOWN}, if they have not ended. Then, on another
-     * thread, the server's end is destroyed.
-     *
-     * @param tag comes back as {@link Outcome#DONE} when no call takes effect any more that was made, or as {@link Outcome#UNREACHABLE}; a
-     *            call that a handler has put off is the handler's affair
-     */
-    public void disconnect(RemoteServer server, long tag) {
-        enter();
-        try {
-            detach(server.index());
-            links.disconnect(server, tag);
-        } finally {
-            exit();
-        }
-    }
-
-    /**
-     * Connects to a server anew; an earlier connection is {@linkplain #disconnect disconnected} first.
-     *
-     * @param tag comes back as {@link Outcome#DONE} when calls are taken again, or as {@link Outcome#UNREACHABLE}
-     */
-    public void reconnect(RemoteServer server, long tag) {
-        enter();
-        try {
-            detach(server.index());
-            links.reconnect(server, tag);
-        } finally {
-            exit();
-        }
-    }
-
-    private void detach(int server) {
+    @Override
+    void detach(int server) {
         RpcLane lane = lane(server);
         if (lane != null) {
             byServer[server] = null;
@@ -253,8 +222,8 @@ public final class RpcQueue extends MemoryQueue {
     }
 
     @Override
-    void connectFirst(RemoteServer server) {
-        links.connectFirst(server);
+    QueueLinks<?> links() {
+        return links;
     }
 
     @Override

@@ -1,21 +1,53 @@
 package io.farheap.remote;
 
-/** A connection, or a pair of message rings, together with its end on the server. */
-interface ServerEnd extends AutoCloseable {
+import io.farheap.control.ControlException;
 
-    RemoteServer server();
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/** A connection, or a pair of message rings, together with its end on the server. Any thread. */
+abstract sealed class ServerEnd implements AutoCloseable permits ServerConnection, ServerRing {
+
+    private final RemoteServer server;
+    private final long connectionId;
+    private final AtomicBoolean fenced = new AtomicBoolean();
+
+    ServerEnd(RemoteServer server, long connectionId) {
+        this.server = server;
+        this.connectionId = connectionId;
+    }
+
+    public final RemoteServer server() {
+        return server;
+    }
 
     /**
      * Destroys the server's end: when it returns, nothing that was sent by it takes effect any more.
      *
-     * @throws io.farheap.control.ControlException where the server does not answer, so that nothing is known
+     * @throws ControlException where the server does not answer, so that nothing is known
      */
-    void fence();
+    public final void fence() {
+        if (!fenced.get()) {
+            server.disconnect(connectionId);
+            fenced.set(true);
+        }
+    }
 
-    /** Destroys both ends. @throws io.farheap.control.ControlException as {@link #fence}; it may be called again then, or closed */
-    void end();
+    /** @return whether it is fenced */
+    final boolean fenceOrForget() {
+        try {
+            fence();
+            return true;
+        } catch (ControlException e) {
+            // The server's end goes with the server or with the lease; a migration must not copy before that.
+            server.forgotten(connectionId);
+            return false;
+        }
+    }
+
+    /** Destroys both ends. @throws ControlException as {@link #fence}; it may be called again then, or closed */
+    abstract void end();
 
     /** Destroys both ends, also where the server does not answer: its end then goes with its lease. */
     @Override
-    void close();
+    public abstract void close();
 }

@@ -1,41 +1,22 @@
 package io.farheap.remote;
 
-import io.farheap.control.ControlException;
 import io.farheap.rpc.BatchConnection;
 
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.atomic.AtomicBoolean;
 
 /** A pair of message rings together with its end on the server. */
-public final class ServerRing implements ServerEnd {
+public final class ServerRing extends ServerEnd {
 
-    private final RemoteServer server;
     private final BatchConnection connection;
-    private final long connectionId;
-    private final AtomicBoolean fenced = new AtomicBoolean();
     private volatile CompletableFuture<Void> closed = CompletableFuture.completedFuture(null);
 
     ServerRing(RemoteServer server, BatchConnection connection, long connectionId) {
-        this.server = server;
+        super(server, connectionId);
         this.connection = connection;
-        this.connectionId = connectionId;
-    }
-
-    @Override
-    public RemoteServer server() {
-        return server;
     }
 
     public BatchConnection connection() {
         return connection;
-    }
-
-    @Override
-    public void fence() {
-        if (!fenced.get()) {
-            server.disconnect(connectionId);
-            fenced.set(true);
-        }
     }
 
     /**
@@ -48,7 +29,7 @@ public final class ServerRing implements ServerEnd {
 
     /** The server's end first: it writes answers. */
     @Override
-    public void end() {
+    void end() {
         fence();
         connection.close();
     }
@@ -62,23 +43,12 @@ public final class ServerRing implements ServerEnd {
         if (fenceOrForget()) {
             connection.close();
         } else {
-            closed = server.closeLate(connection);
+            closed = server().closeLate(connection);
         }
     }
 
     /** Completes when it is closed. */
     public CompletableFuture<Void> closed() {
         return closed;
-    }
-
-    private boolean fenceOrForget() {
-        try {
-            fence();
-            return true;
-        } catch (ControlException e) {
-            // The server's end goes with the server or with the lease; a migration must not copy before that.
-            server.forgotten(connectionId);
-            return false;
-        }
     }
 }

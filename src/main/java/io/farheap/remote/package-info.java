@@ -16,7 +16,7 @@
  * one: it is not atomic, and an error in it leaves what stood before it done.
  * <li>Nothing cancels an operation: its local memory is the device's until its tag returns. A buffer or region in use is not closed.
  * <li>{@code UNKNOWN}: the operation was posted, and whether it took effect, or will, is not known until the server's end is fenced, which
- * {@link io.farheap.remote.RemoteQueue#disconnect} and {@link io.farheap.remote.RemoteQueue#reconnect} do.
+ * {@code disconnect} and {@code reconnect} of the queue do.
  * </ul>
  *
  * <p><b>Calls</b> ({@link io.farheap.remote.RpcQueue}) are executed by a server's thread. A queue's calls to one server are executed in the order in which
