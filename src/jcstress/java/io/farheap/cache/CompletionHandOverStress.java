@@ -20,7 +20,7 @@ public class CompletionHandOverStress {
     private static final int STATUS = 5;
 
     private final OwnerGate gate = new OwnerGate();
-    private final ForeignCompletions foreign = new ForeignCompletions(4);
+    private final StashedCompletions foreign = new StashedCompletions(4);
     private int handled;
     private int spoilt;
 

@@ -5,8 +5,8 @@ import io.farheap.control.ControlException;
 import io.farheap.latency.LatencyTracker;
 import io.farheap.latency.LatencyTracking;
 import io.farheap.latency.OperationLatency;
+import io.farheap.lifetime.CloseStack;
 import io.farheap.lifetime.Closing;
-import io.farheap.lifetime.Undo;
 import io.farheap.memory.RegisteredMemory;
 import io.farheap.migration.MigrationOptions;
 import io.farheap.migration.MigrationResult;
@@ -80,28 +80,28 @@ public final class Cache implements AutoCloseable {
     Cache(CacheOptions options) {
         this.options = options;
         this.events = new CompletionEvents(options.name());
-        try (Undo undo = new Undo()) {
-            context = undo.add(Devices.open(options.device()));
+        try (CloseStack stack = new CloseStack()) {
+            context = stack.add(Devices.open(options.device()));
             contextLifetime = new ContextLifetime(context);
             checkDepth(options.configuration());
             if (options.tuning() != null) {
                 options.tuning().check(context);
             }
-            domain = undo.add(context.allocateProtectionDomain());
-            scratch = undo.add(RegisteredMemory.allocate(domain, "farheap-scratch", Long.BYTES, Access.LOCAL_WRITE));
+            domain = stack.add(context.allocateProtectionDomain());
+            scratch = stack.add(RegisteredMemory.allocate(domain, "farheap-scratch", Long.BYTES, Access.LOCAL_WRITE));
             for (String address : options.servers()) {
-                servers.add(undo.add(attach(address)));
+                servers.add(stack.add(attach(address)));
             }
             table = RegionPlacement.allocate(servers, options.capacity());
             moves = new CacheMoves(context, table, servers, () -> sessions.stream().map(Session::participant).toList());
-            undo.add(events);
-            paths = undo.add(new DataPaths(this, options, options.configuration()));
+            stack.add(events);
+            paths = stack.add(new DataPaths(this, options, options.configuration()));
             if (options.file() != null) {
                 load();
             }
             watch = options.tuning() == null ? null
                 : new SloWatch(options.name(), latency, options.tuning().why(), options.tuning().period(), options.tuning().listener());
-            undo.keep();
+            stack.keep();
         }
     }
 
@@ -499,7 +499,7 @@ public final class Cache implements AutoCloseable {
         refuseInCallback();
         futures.forEach(FutureSession::close);
         moving.lock();
-        try (Undo everything = new Undo()) {
+        try (CloseStack everything = new CloseStack()) {
             openings.writeLock().lock();
             topology.lock();
             try {

@@ -1,8 +1,8 @@
 package io.farheap.cache;
 
 import io.farheap.latency.OperationLatency;
+import io.farheap.lifetime.CloseStack;
 import io.farheap.lifetime.Closing;
-import io.farheap.lifetime.Undo;
 import io.farheap.migration.RegionTable;
 import io.farheap.remote.RemoteRegion;
 import io.farheap.remote.RemoteServer;
@@ -32,10 +32,10 @@ record DataPath(RequestPath requests, Links links, CompletionChannel channel, Ru
     /** For a session whose thread processes its requests. It is not connected to any server yet. */
     static DataPath own(Cache cache, CacheOptions options, CacheConfiguration how, OwnerGate gate, OperationLatency latency) {
         int entries = options.completionEntries(how, cache.context().limits());
-        try (Undo undo = new Undo()) {
-            CompletionChannel channel = undo.add(cache.context().createCompletionChannel());
-            CompletionQueue queue = undo.add(cache.context().createCompletionQueue(entries + FLUSH_ENTRIES, COMPLETION_BATCH, channel));
-            BounceBuffers bounce = undo.add(new BounceBuffers(cache.domain()));
+        try (CloseStack stack = new CloseStack()) {
+            CompletionChannel channel = stack.add(cache.context().createCompletionChannel());
+            CompletionQueue queue = stack.add(cache.context().createCompletionQueue(entries + FLUSH_ENTRIES, COMPLETION_BATCH, channel));
+            BounceBuffers bounce = stack.add(new BounceBuffers(cache.domain()));
             SessionEngine engine = new SessionEngine(cache.table(), queue, entries, entries + FLUSH_ENTRIES, cache.maxMessageBytes(), bounce,
                 latency, options.requests());
             Links connections = new SessionConnections(gate, engine, queue, cache.domain(), cache.scratch(), how, options.doorbellBatch());
@@ -47,7 +47,7 @@ record DataPath(RequestPath requests, Links links, CompletionChannel channel, Ru
                 requests = batches;
                 links = new SessionRings(connections, gate, batches, cache.context(), channel, how);
             }
-            undo.keep();
+            stack.keep();
             return new DataPath(requests, links, channel, free, cache.contextLifetime()::closesLater);
         }
     }

@@ -13,7 +13,7 @@ final class HandedGroups {
     /** Of the request whose slot it is; 1 for an ordinary one. */
     private final int[] records;
     private final int[] next;
-    /** What a record's request is in {@link Parts}, while the record is a request by itself. */
+    /** What a record's request is in {@link ScatterGather}, while the record is a request by itself. */
     private final int[] part;
 
     HandedGroups(int slots) {
@@ -56,7 +56,7 @@ final class HandedGroups {
         part[slot] = whole;
     }
 
-    /** A part has ended. @return what its request is in {@link Parts}, or {@link #NONE} for what is no part */
+    /** A part has ended. @return what its request is in {@link ScatterGather}, or {@link #NONE} for what is no part */
     int endPart(int slot) {
         int whole = part[slot];
         if (whole != NONE) {

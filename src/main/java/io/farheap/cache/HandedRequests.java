@@ -55,7 +55,7 @@ final class HandedRequests implements RequestPath, Completion {
     private final int[] deferred;
     private int deferredCount;
     /** The client thread's: requests whose records go one by one, and what is left to issue of the oldest in {@code issued}, if it is such a one. */
-    private final Parts parts;
+    private final ScatterGather parts;
     private int nextRecord;
     private int recordsLeft;
     private int refused;
@@ -72,7 +72,7 @@ final class HandedRequests implements RequestPath, Completion {
         this.table = table;
         this.latency = latency;
         this.groups = new HandedGroups(capacity);
-        this.parts = new Parts(capacity);
+        this.parts = new ScatterGather(capacity);
         addresses = new long[capacity];
         write = new boolean[capacity];
         address = new long[capacity];
@@ -183,7 +183,7 @@ final class HandedRequests implements RequestPath, Completion {
 
     @Override
     public int now(boolean isWrite, long at, Buffer from, long offset, long bytes, Completion whenDone, long itsToken) {
-        return NOT_NOW;
+        return DECLINED;
     }
 
     @Override

@@ -18,7 +18,7 @@ record QuiescingPath(RequestPath path) implements RequestPath {
 
     @Override
     public int now(boolean write, long address, Buffer buffer, long offset, long length, Completion completion, long token) {
-        return NOT_NOW;
+        return DECLINED;
     }
 
     @Override

@@ -13,7 +13,7 @@ interface RequestPath {
     /** {@link #now} has issued the request; its completion will be called back. */
     int STARTED = 1;
     /** {@link #now} has done nothing: the request has to be issued. */
-    int NOT_NOW = 2;
+    int DECLINED = 2;
 
     /**
      * Issues a request, with its data in a registered buffer at address {@code local}, or else in a segment.
@@ -36,7 +36,7 @@ interface RequestPath {
     /**
      * Does a request at once, where nothing else of the session is pending and nothing is in its way.
      *
-     * @return {@link #DONE}, {@link #STARTED} or {@link #NOT_NOW}
+     * @return {@link #DONE}, {@link #STARTED} or {@link #DECLINED}
      */
     int now(boolean write, long address, Buffer buffer, long offset, long length, Completion completion, long token);
 

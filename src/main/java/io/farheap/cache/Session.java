@@ -243,7 +243,7 @@ public final class Session implements AutoCloseable {
             return;
         }
         blocked.begin();
-        if (result == RequestPath.NOT_NOW) {
+        if (result == RequestPath.DECLINED) {
             while (!read(address, destination, offset, length, blocked, blocked.ticket)) {
                 awaitProgress();
             }
@@ -258,7 +258,7 @@ public final class Session implements AutoCloseable {
             return;
         }
         blocked.begin();
-        if (result == RequestPath.NOT_NOW) {
+        if (result == RequestPath.DECLINED) {
             while (!write(address, source, offset, length, blocked, blocked.ticket)) {
                 awaitProgress();
             }
@@ -493,12 +493,12 @@ public final class Session implements AutoCloseable {
     private int now(boolean write, long address, Buffer buffer, long offset, long length) {
         if (owner != Thread.currentThread() || (address | offset | length - 1) < 0 || length > capacity - address
             || path.inCallback()) {
-            return RequestPath.NOT_NOW;
+            return RequestPath.DECLINED;
         }
         gate.enter();
         try {
             return !closed && !closing && length <= buffer.usableBytes() - offset && buffer.cache() == cache
-                ? path.now(write, address, buffer, offset, length, blocked, blocked.ticket + 1) : RequestPath.NOT_NOW;
+                ? path.now(write, address, buffer, offset, length, blocked, blocked.ticket + 1) : RequestPath.DECLINED;
         } finally {
             gate.exit();
         }

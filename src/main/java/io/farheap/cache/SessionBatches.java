@@ -16,7 +16,7 @@ import java.util.Arrays;
  *
  * <p>Order. Requests to one server in batches are executed in the order of issue. A small request that overlaps a direct one which is
  * not called back goes the direct way too, behind it. A direct request that overlaps one in a batch which is not answered waits in the
- * engine's queue until it is. {@link Runs} keep the order of callbacks between the two ways.
+ * engine's queue until it is. {@link IssueOrder} keep the order of callbacks between the two ways.
  *
  * <p>A batch is sent when it is full; by a poll, when nothing of the session is on its way to that server; or by {@link #flush}. A batch of
  * one request that a poll would send becomes a one-sided operation (Redy, section 4.3).
@@ -32,8 +32,8 @@ final class SessionBatches implements RequestPath {
     private final SessionEngine engine;
     private final RegionTable table;
     private final OperationLatency latency;
-    private final Runs runs = new Runs(FIRST_RUNS);
-    private final Parts parts;
+    private final IssueOrder runs = new IssueOrder(FIRST_RUNS);
+    private final ScatterGather parts;
     private final RecordGroups groups;
     private final BatchRoute[] routes;
     /** By server; null where there is none, or where it has failed. */
@@ -48,7 +48,7 @@ final class SessionBatches implements RequestPath {
         this.engine = engine;
         this.table = table;
         this.latency = latency;
-        this.parts = new Parts(capacity);
+        this.parts = new ScatterGather(capacity);
         this.groups = new RecordGroups(table, engine.maxRecords());
         this.routes = new BatchRoute[table.size()];
         forgetRoutes();
@@ -102,7 +102,7 @@ final class SessionBatches implements RequestPath {
     @Override
     public int now(boolean write, long address, Buffer buffer, long offset, long length, Completion completion, long token) {
         if (pending > 0) {
-            return NOT_NOW;
+            return DECLINED;
         }
         int result = engine.now(write, address, buffer, offset, length, completion, token);
         if (result == STARTED) {

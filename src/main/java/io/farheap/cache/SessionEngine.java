@@ -52,8 +52,8 @@ final class SessionEngine implements RequestPath {
     private final Requests requests;
     private final HeldRequests held;
     private final int heldLimit;
-    private final ForeignCompletions foreign;
-    private final Parts parts;
+    private final StashedCompletions foreign;
+    private final ScatterGather parts;
     /** By their number, also those that were replaced or closed: a completion of theirs may still come. */
     private Connection[] connections = new Connection[0];
     /** The one to use for each server. */
@@ -93,8 +93,8 @@ final class SessionEngine implements RequestPath {
         this.heldLimit = capacity / 2;
         this.routes = new Routes(this, table.size());
         this.held = new HeldRequests(requests, table, capacity);
-        this.parts = new Parts(capacity);
-        this.foreign = new ForeignCompletions(foreignEntries);
+        this.parts = new ScatterGather(capacity);
+        this.foreign = new StashedCompletions(foreignEntries);
         this.order = new int[capacity * ORDER_PLACES];
         this.orderMask = order.length - 1;
     }
@@ -281,7 +281,7 @@ final class SessionEngine implements RequestPath {
             return nowInPart(entry.split(), write, address, buffer, offset, length, completion, token);
         }
         return routes.get(index).entry != entry && routes.learn(index, entry)
-            ? now(write, address, buffer, offset, length, completion, token) : NOT_NOW;
+            ? now(write, address, buffer, offset, length, completion, token) : DECLINED;
     }
 
     /** As {@link #now}, in a region that is in more than one place. */
@@ -291,7 +291,7 @@ final class SessionEngine implements RequestPath {
         RemoteRegion copy = split.copy(write, offsetInRegion, length);
         Connection connection = copy == null ? null : connection(copy.serverIndex());
         if (connection == null || connection.failed() || routes.blocked() || requests.pending() != 0 || length > maxMessageBytes) {
-            return NOT_NOW;
+            return DECLINED;
         }
         return run(connection.now(), copy, copy.address() + offsetInRegion, copy.remoteKey(), write, address, buffer, offset, length, completion,
             token);
@@ -308,7 +308,7 @@ final class SessionEngine implements RequestPath {
         order[(int) tail & orderMask] = request;
         tail++;
         next = tail;
-        if (result == OneOperation.OVERTAKEN) {
+        if (result == OneOperation.OTHER_COMPLETION) {
             foreign.add(completions.id(0), completions.status(0));
         }
         if (result != OneOperation.FAILED) {

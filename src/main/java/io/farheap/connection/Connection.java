@@ -257,7 +257,7 @@ public final class Connection implements AutoCloseable {
 
     /**
      * READs and WRITEs from post to completion, while nothing is in flight on any connection of the completion queue. After
-     * {@link OneOperation#IN_FLIGHT} and {@link OneOperation#OVERTAKEN} the caller must {@link #adopt}, after {@link OneOperation#FAILED} it must {@link #fail}.
+     * {@link OneOperation#IN_FLIGHT} and {@link OneOperation#OTHER_COMPLETION} the caller must {@link #adopt}, after {@link OneOperation#FAILED} it must {@link #fail}.
      */
     public OneOperation now() {
         return now;

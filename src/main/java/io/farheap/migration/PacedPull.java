@@ -1,6 +1,6 @@
 package io.farheap.migration;
 
-import io.farheap.connection.MarkExchange;
+import io.farheap.connection.WatermarkExchange;
 import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
 import io.farheap.control.Mark;
@@ -32,14 +32,14 @@ final class PacedPull implements AutoCloseable {
 
     private final RemoteServer server;
     private final RemoteServer source;
-    private final MarkExchange exchange;
+    private final WatermarkExchange exchange;
     private final long offset;
     private final long end;
     private CompletableFuture<PullResult> result;
     private long cleared;
     private long copied;
 
-    private PacedPull(RemoteServer server, RemoteServer source, MarkExchange exchange, long offset, long end) {
+    private PacedPull(RemoteServer server, RemoteServer source, WatermarkExchange exchange, long offset, long end) {
         this.server = server;
         this.source = source;
         this.exchange = exchange;
@@ -57,7 +57,7 @@ final class PacedPull implements AutoCloseable {
      */
     static PacedPull begin(Context context, RemoteRegion into, RemoteRegion source, long offset, long end, int pieceBytes) {
         Ticket ticket = source.server().export(source);
-        MarkExchange exchange = new MarkExchange(context, NOT_BEGUN);
+        WatermarkExchange exchange = new WatermarkExchange(context, NOT_BEGUN);
         PacedPull pull = new PacedPull(into.server(), source.server(), exchange, offset, end);
         try {
             Mark client = new Mark(exchange.endpoint(), exchange.address(), exchange.remoteKey());

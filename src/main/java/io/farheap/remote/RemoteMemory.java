@@ -2,8 +2,8 @@ package io.farheap.remote;
 
 import io.farheap.connection.Connection;
 import io.farheap.control.ControlException;
+import io.farheap.lifetime.CloseStack;
 import io.farheap.lifetime.Closing;
-import io.farheap.lifetime.Undo;
 import io.farheap.memory.RegisteredMemory;
 import io.farheap.memory.SharedMemory;
 import io.farheap.thread.Joining;
@@ -69,11 +69,11 @@ public final class RemoteMemory implements AutoCloseable {
         this.onLost = onLost;
         this.context = Devices.open(device);
         this.lifetime = new ContextLifetime(context);
-        try (Undo undo = new Undo()) {
-            undo.add(context);
-            this.domain = undo.add(context.allocateProtectionDomain());
+        try (CloseStack stack = new CloseStack()) {
+            stack.add(context);
+            this.domain = stack.add(context.allocateProtectionDomain());
             this.scratch = RegisteredMemory.allocate(domain, "farheap-scratch", Long.BYTES, Access.LOCAL_WRITE);
-            undo.keep();
+            stack.keep();
         }
         this.events = new CompletionEvents(name);
     }
@@ -229,12 +229,12 @@ public final class RemoteMemory implements AutoCloseable {
     public RemoteQueue openQueue(QueueOptions options) {
         checkOptions(options);
         checkOpen();
-        try (Undo undo = new Undo()) {
-            CompletionChannel channel = undo.add(context.createCompletionChannel());
-            CompletionQueue completions = undo.add(context.createCompletionQueue(options.operations()
+        try (CloseStack stack = new CloseStack()) {
+            CompletionChannel channel = stack.add(context.createCompletionChannel());
+            CompletionQueue completions = stack.add(context.createCompletionQueue(options.operations()
                 + RemoteQueue.RESERVED_ENTRIES, RemoteQueue.COMPLETION_BATCH, channel));
             RemoteQueue queue = new RemoteQueue(this, channel, completions, options, calls);
-            connectAndAdd(queue, undo);
+            connectAndAdd(queue, stack);
             return queue;
         }
     }
@@ -246,16 +246,16 @@ public final class RemoteMemory implements AutoCloseable {
      */
     public RpcQueue openRpcQueue(RpcOptions options) {
         checkOpen();
-        try (Undo undo = new Undo()) {
-            RpcQueue queue = new RpcQueue(this, undo.add(context.createCompletionChannel()), options, calls);
-            connectAndAdd(queue, undo);
+        try (CloseStack stack = new CloseStack()) {
+            RpcQueue queue = new RpcQueue(this, stack.add(context.createCompletionChannel()), options, calls);
+            connectAndAdd(queue, stack);
             return queue;
         }
     }
 
-    private void connectAndAdd(MemoryQueue queue, Undo undo) {
+    private void connectAndAdd(MemoryQueue queue, CloseStack stack) {
         // It closes the rest itself.
-        undo.keep();
+        stack.keep();
         try {
             for (RemoteServer server : servers) {
                 connect(queue, server);
@@ -329,7 +329,7 @@ public final class RemoteMemory implements AutoCloseable {
             topology.unlock();
         }
         calls.shutdown();
-        try (Undo everything = new Undo()) {
+        try (CloseStack everything = new CloseStack()) {
             everything.add(lifetime);
             everything.add(domain);
             everything.add(scratch);

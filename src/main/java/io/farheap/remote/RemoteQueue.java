@@ -207,7 +207,7 @@ public final class RemoteQueue extends MemoryQueue {
 
     /** What {@link #execute} has begun and not ended becomes an ordinary operation. */
     private int adopt(Connection connection, int result, boolean write, int localKey, long remote, int remoteKey, int bytes, long tag) {
-        if (result == OneOperation.OVERTAKEN) {
+        if (result == OneOperation.OTHER_COMPLETION) {
             stash.add(completions.id(0), completions.status(0));
         }
         connection.adopt(tag, write, localKey, remote, remoteKey, bytes);

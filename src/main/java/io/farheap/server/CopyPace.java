@@ -1,6 +1,6 @@
 package io.farheap.server;
 
-import io.farheap.connection.MarkExchange;
+import io.farheap.connection.WatermarkExchange;
 import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
 import io.farheap.control.Mark;
@@ -18,7 +18,7 @@ final class CopyPace implements AutoCloseable {
     private static final long SPIN_NANOS = 200_000;
     private static final long PARK_NANOS = 20_000;
 
-    private final MarkExchange exchange;
+    private final WatermarkExchange exchange;
     private final long offset;
     private final long end;
     private final int pieceBytes;
@@ -41,7 +41,7 @@ final class CopyPace implements AutoCloseable {
         this.end = pace.end();
         this.pieceBytes = pace.pieceBytes();
         this.cleared = offset;
-        exchange = new MarkExchange(context, offset);
+        exchange = new WatermarkExchange(context, offset);
         try {
             exchange.connect(pace.client().endpoint(), pace.client().remoteAddress(), pace.client().rkey());
         } catch (VerbsException e) {

@@ -1,7 +1,7 @@
 package io.farheap.server;
 
+import io.farheap.lifetime.CloseStack;
 import io.farheap.lifetime.Closing;
-import io.farheap.lifetime.Undo;
 import io.farheap.posix.Posix;
 import io.farheap.rpc.MessageRing;
 import io.farheap.thread.Idle;
@@ -63,19 +63,19 @@ final class ServerThread implements AutoCloseable {
         this.idle = new IdleRounds(idle);
         this.core = core;
         this.channel = context.createCompletionChannel();
-        try (Undo undo = new Undo()) {
-            undo.add(channel);
+        try (CloseStack stack = new CloseStack()) {
+            stack.add(channel);
             epoll = Posix.epoll();
-            undo.add(() -> Posix.close(epoll));
+            stack.add(() -> Posix.close(epoll));
             wake = Posix.eventFd();
-            undo.add(() -> Posix.close(wake));
+            stack.add(() -> Posix.close(wake));
             Posix.epollAdd(epoll, wake, STOP);
             Posix.epollAdd(epoll, channel.fd(), BELL);
             thread = new Thread(this::run, "farheap-srv-" + number);
             thread.setDaemon(true);
             // Last: a process may have as many threads as it may.
             thread.start();
-            undo.keep();
+            stack.keep();
         }
     }
 

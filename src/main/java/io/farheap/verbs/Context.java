@@ -1,6 +1,6 @@
 package io.farheap.verbs;
 
-import io.farheap.lifetime.Undo;
+import io.farheap.lifetime.CloseStack;
 import io.farheap.verbs.binding.ibv_comp_channel;
 import io.farheap.verbs.binding.ibv_context;
 import io.farheap.verbs.binding.ibv_cq;
@@ -140,21 +140,21 @@ public final class Context implements AutoCloseable {
             throw new IllegalArgumentException("a batch of " + batch + " completions; it must be at least 1");
         }
         Arena arena = Arena.ofShared();
-        try (Undo undo = new Undo()) {
-            undo.add(arena::close);
+        try (CloseStack stack = new CloseStack()) {
+            stack.add(arena::close);
             MemorySegment completions = CompletionQueue.completions(arena, batch);
             if (channel != null) {
                 channel.children().add();
-                undo.add(channel.children()::remove);
+                stack.add(channel.children()::remove);
             }
             children.add();
-            undo.add(children::remove);
+            stack.add(children::remove);
             ibv_cq cq = ibverbs.farheap_create_cq(handle, entries, channel == null ? null : channel.handle());
             if (cq == null) {
                 throw new VerbsException("cannot create a completion queue of " + entries + " entries on " + device.name(),
                     Native.errno());
             }
-            undo.keep();
+            stack.keep();
             return new CompletionQueue(this, cq, batch, channel, arena, completions);
         }
     }

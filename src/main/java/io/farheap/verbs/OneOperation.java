@@ -20,7 +20,7 @@ public final class OneOperation implements AutoCloseable {
     public static final int COMPLETED = 0;
     public static final int IN_FLIGHT = 1;
     public static final int FAILED = 2;
-    public static final int OVERTAKEN = 3;
+    public static final int OTHER_COMPLETION = 3;
 
     private static final FunctionDescriptor RUN = FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
     // Bound to the function's address, which the shim knows as soon as it is loaded: a call then needs no object.
@@ -53,7 +53,7 @@ public final class OneOperation implements AutoCloseable {
      *
      * @param localAddress of memory registered under {@code localKey}; the caller has checked {@code bytes} against it
      * @return {@link #COMPLETED}; {@link #IN_FLIGHT}: the completion comes by the completion queue, with this object's id;
-     *         {@link #OVERTAKEN}: the same, and another's completion has been taken, which is the first that the queue's accessors have; or
+     *         {@link #OTHER_COMPLETION}: the same, and another's completion has been taken, which is the first that the queue's accessors have; or
      *         {@link #FAILED}: the device refused it, or it ended with an error
      */
     public int run(boolean write, long localAddress, int localKey, long remoteAddress, int remoteKey, int bytes) {

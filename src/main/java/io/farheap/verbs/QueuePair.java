@@ -1,6 +1,6 @@
 package io.farheap.verbs;
 
-import io.farheap.lifetime.Undo;
+import io.farheap.lifetime.CloseStack;
 import io.farheap.posix.Errno;
 import io.farheap.verbs.binding.ibv_ah_attr;
 import io.farheap.verbs.binding.ibv_global_route;
@@ -77,17 +77,17 @@ public final class QueuePair implements AutoCloseable {
         }
         Gid gid = Gid.choose(context, port);
         Arena own = Arena.ofShared();
-        try (Undo undo = new Undo(); Arena arena = Arena.ofConfined()) {
-            undo.add(own::close);
+        try (CloseStack stack = new CloseStack(); Arena arena = Arena.ofConfined()) {
+            stack.add(own::close);
             MemorySegment badRequest = own.allocate(8, 8);
             ibv_qp_init_attr attr = new ibv_qp_init_attr(Native.allocate(arena, Loader.sizeof(ibv_qp_init_attr.class)));
             attr.send_cq(completions.handle()).recv_cq(completions.handle()).qp_type(ibverbs.IBV_QPT_RC).sq_sig_all(0);
             ibv_qp handle = create(domain, attr, depth, inlineBytes);
-            undo.add(() -> ibverbs.farheap_destroy_qp(handle));
+            stack.add(() -> ibverbs.farheap_destroy_qp(handle));
             QueuePair queuePair = new QueuePair(domain, completions, handle, depth, attr.cap().max_inline_data(), port, gid,
                 own, badRequest);
             queuePair.initialize();
-            undo.keep();
+            stack.keep();
             return queuePair;
         }
     }

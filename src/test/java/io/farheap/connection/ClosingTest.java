@@ -26,7 +26,7 @@ class ClosingTest {
 
     @Test
     void ofAMarkExchange() throws ReflectiveOperationException {
-        closeWithoutMemory(new MarkExchange(context, 0), "memory");
+        closeWithoutMemory(new WatermarkExchange(context, 0), "memory");
     }
 
     private void closeWithoutMemory(AutoCloseable resource, String memory) throws ReflectiveOperationException {

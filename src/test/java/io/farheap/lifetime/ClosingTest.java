@@ -66,10 +66,10 @@ class ClosingTest {
     void whatIsNotKeptIsClosedLatestFirst() {
         RuntimeException failure = new IllegalArgumentException();
         assertSame(failure, assertThrows(RuntimeException.class, () -> {
-            try (Undo undo = new Undo()) {
-                undo.add(closing("a", null));
-                undo.add(closing("b", one));
-                undo.add(closing("c", null));
+            try (CloseStack stack = new CloseStack()) {
+                stack.add(closing("a", null));
+                stack.add(closing("b", one));
+                stack.add(closing("c", null));
                 throw failure;
             }
         }));
@@ -79,9 +79,9 @@ class ClosingTest {
 
     @Test
     void whatIsKeptStaysOpen() {
-        try (Undo undo = new Undo()) {
-            undo.add(closing("a", one));
-            undo.keep();
+        try (CloseStack stack = new CloseStack()) {
+            stack.add(closing("a", one));
+            stack.keep();
         }
         assertEquals(List.of(), closed);
     }

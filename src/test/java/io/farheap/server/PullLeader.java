@@ -1,6 +1,6 @@
 package io.farheap.server;
 
-import io.farheap.connection.MarkExchange;
+import io.farheap.connection.WatermarkExchange;
 import io.farheap.control.ControlPlane;
 import io.farheap.control.Mark;
 import io.farheap.control.PullPace;
@@ -18,7 +18,7 @@ final class PullLeader implements AutoCloseable {
     private static final long TIMEOUT_NANOS = 60_000_000_000L;
 
     private final Context context = Devices.open("");
-    private final MarkExchange exchange = new MarkExchange(context, NOT_BEGUN);
+    private final WatermarkExchange exchange = new WatermarkExchange(context, NOT_BEGUN);
 
     void prepare(ControlPlane server, long lease, RegionGrant into, String source, byte[] token, long offset, long end) {
         prepare(server, lease, into, source, token, offset, end, PIECE);

@@ -102,7 +102,7 @@ class LoopbackTest {
         try (OneOperation one = queuePair.oneOperation(7, 64, 1_000_000)) {
             prepare(3, SendRequests.WRITE, SendRequests.SIGNALED, 0, 8, 0);
             assertEquals(0, queuePair.post(requests, 3, 8));
-            assertEquals(OneOperation.OVERTAKEN, one.run(false, local.address() + 8, local.localKey(), remote.address(), remote.remoteKey(), 8));
+            assertEquals(OneOperation.OTHER_COMPLETION, one.run(false, local.address() + 8, local.localKey(), remote.address(), remote.remoteKey(), 8));
             assertEquals(3, completions.id(0));
             assertEquals(WcStatus.SUCCESS, completions.status(0));
             assertEquals(WcStatus.SUCCESS, await(7));

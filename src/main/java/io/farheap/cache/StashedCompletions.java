@@ -1,14 +1,14 @@
 package io.farheap.cache;
 
 /** Completions that a migration took from a session's completion queue; the session's thread handles them before others. */
-final class ForeignCompletions {
+final class StashedCompletions {
 
     private final long[] ids;
     private final int[] statuses;
     private int count;
 
     /** @param capacity the completion queue's entries */
-    ForeignCompletions(int capacity) {
+    StashedCompletions(int capacity) {
         ids = new long[capacity];
         statuses = new int[capacity];
     }

@@ -4,7 +4,7 @@ package io.farheap.cache;
  * Requests for many records whose records have become requests of their own, or groups in batches. Called back when the
  * last of these has been. One thread at a time; nothing here allocates after construction.
  */
-final class Parts implements Completion {
+final class ScatterGather implements Completion {
 
     private final int[] remaining;
     private final int[] status;
@@ -13,7 +13,7 @@ final class Parts implements Completion {
     private final int[] free;
     private int freeCount;
 
-    Parts(int capacity) {
+    ScatterGather(int capacity) {
         remaining = new int[capacity];
         status = new int[capacity];
         token = new long[capacity];

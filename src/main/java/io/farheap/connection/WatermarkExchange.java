@@ -24,7 +24,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
  *
  * <p>One thread at a time.
  */
-public final class MarkExchange implements AutoCloseable {
+public final class WatermarkExchange implements AutoCloseable {
 
     /** Marks on their way at most. */
     private static final int DEPTH = 16;
@@ -45,7 +45,7 @@ public final class MarkExchange implements AutoCloseable {
     private long completed;
 
     /** @param mark the peer's first mark, as it were */
-    public MarkExchange(Context context, long mark) {
+    public WatermarkExchange(Context context, long mark) {
         domain = context.allocateProtectionDomain();
         try {
             completions = context.createCompletionQueue(DEPTH, DEPTH, null);

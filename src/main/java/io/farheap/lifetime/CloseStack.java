@@ -4,7 +4,7 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 
 /** Closes what was opened, latest first and each whatever the others throw, unless it is told to keep everything. */
-public final class Undo implements AutoCloseable {
+public final class CloseStack implements AutoCloseable {
 
     private final Deque<AutoCloseable> opened = new ArrayDeque<>();
 

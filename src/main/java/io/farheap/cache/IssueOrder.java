@@ -4,7 +4,7 @@ package io.farheap.cache;
  * The order of issue among the ways that a session's requests take: runs of consecutive requests that took the same one. Callbacks come
  * run by run. One thread at a time; allocates only where it grows.
  */
-final class Runs {
+final class IssueOrder {
 
     private BatchLane[] lanes;
     private long[] counts;
@@ -13,7 +13,7 @@ final class Runs {
     private int tail;
 
     /** @param capacity a power of two */
-    Runs(int capacity) {
+    IssueOrder(int capacity) {
         lanes = new BatchLane[capacity];
         counts = new long[capacity];
         mask = capacity - 1;
