@@ -13,7 +13,7 @@ public final class Outcome {
     public static final int NOT_POSTED = 2;
     /** It was posted and the connection failed: it may have taken effect, or may until the server's end is fenced. */
     public static final int UNKNOWN = 3;
-    /** Of {@link RemoteQueue#disconnect} and {@link RemoteQueue#reconnect}: the server cannot be reached, and nothing is fenced. */
+    /** Of {@code disconnect} and {@code reconnect}: the server cannot be reached, and nothing is fenced; or a later one has overtaken it. */
     public static final int UNREACHABLE = 4;
     /** Of {@link RpcQueue} alone: the operation failed at the server; what it changed before stays. The connection goes on. */
     public static final int FAILED = 5;

@@ -5,8 +5,14 @@ import io.farheap.lifetime.Closing;
 import io.farheap.verbs.CompletionChannel;
 import io.farheap.verbs.VerbsException;
 
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.RejectedExecutionException;
@@ -21,8 +27,14 @@ import java.util.function.Supplier;
  */
 final class QueueLinks<E extends ServerEnd> {
 
-    /** What came of a control call. @param made to use from now on, or null */
-    private record News<E>(long tag, int outcome, E made) {
+    /**
+     * What came of a change.
+     *
+     * @param server its index
+     * @param number which change of that server it was
+     * @param made   to use from now on, or null
+     */
+    private record News<E>(long tag, int outcome, int server, int number, E made) {
     }
 
     /** What the links belong to. */
@@ -54,7 +66,14 @@ final class QueueLinks<E extends ServerEnd> {
     /** By the server's index. Guarded by {@code changing}. */
     private final Map<Integer, E> ends = new HashMap<>();
     private boolean closed;
+    /** Of ends that were closed and are not gone yet. Guarded by {@code changing}. */
+    private final List<CompletableFuture<Void>> late = new ArrayList<>();
     private long eventsToken;
+    /** By server: how many changes have been asked for. The owner's: what an earlier change made is used only if no later one is to end it. */
+    private int[] asked = new int[0];
+    /** Changes that are to be made, in the order in which they were asked for, by one thread at a time. Guards itself and {@code making}. */
+    private final Queue<Runnable> changes = new ArrayDeque<>();
+    private boolean making;
 
     /** @param channel where completions raise events; it is closed with the links' queue */
     QueueLinks(Owner<E> owner, CompletionEvents events, CompletionChannel channel, ExecutorService calls) {
@@ -80,43 +99,79 @@ final class QueueLinks<E extends ServerEnd> {
         return made;
     }
 
+    /** The owner. */
     void disconnect(RemoteServer server, long tag) {
-        run(tag, () -> {
+        ask(server, tag, () -> {
             fence(server);
             return null;
         });
     }
 
+    /** The owner. */
     void reconnect(RemoteServer server, long tag) {
-        run(tag, () -> {
+        ask(server, tag, () -> {
             fence(server);
             return connect(server);
         });
     }
 
-    /** Ends both ends of what there is to a server. */
+    /** Ends both ends of what there is to a server. With a lost lease, the server's end is gone or goes with it. */
     private void fence(RemoteServer server) {
         E earlier = ends.get(server.index());
-        if (earlier != null) {
+        if (earlier == null) {
+            return;
+        }
+        if (server.lost() == null) {
             earlier.end();
-            ends.remove(server.index());
+        } else {
+            earlier.close();
+            late.add(earlier.closed());
+        }
+        ends.remove(server.index());
+    }
+
+    private void ask(RemoteServer server, long tag, Supplier<E> change) {
+        int index = server.index();
+        if (index >= asked.length) {
+            asked = Arrays.copyOf(asked, index + 1);
+        }
+        int number = ++asked[index];
+        boolean begin;
+        synchronized (changes) {
+            changes.add(() -> make(index, number, tag, change));
+            begin = !making;
+            making = true;
+        }
+        if (begin) {
+            try {
+                calls.execute(this::makeAll);
+            } catch (RejectedExecutionException e) {
+                // The memory is being closed, and this with it.
+                tell(new News<>(tag, Outcome.UNREACHABLE, index, number, null));
+            }
         }
     }
 
-    private void run(long tag, Supplier<E> change) {
-        try {
-            calls.execute(() -> change(tag, change));
-        } catch (RejectedExecutionException e) {
-            tell(new News<>(tag, Outcome.UNREACHABLE, null));
+    private void makeAll() {
+        while (true) {
+            Runnable next;
+            synchronized (changes) {
+                next = changes.poll();
+                if (next == null) {
+                    making = false;
+                    return;
+                }
+            }
+            next.run();
         }
     }
 
-    private void change(long tag, Supplier<E> change) {
-        News<E> told = new News<>(tag, Outcome.UNREACHABLE, null);
+    private void make(int server, int number, long tag, Supplier<E> change) {
+        News<E> told = new News<>(tag, Outcome.UNREACHABLE, server, number, null);
         changing.lock();
         try {
             if (!closed) {
-                told = new News<>(tag, Outcome.DONE, change.get());
+                told = new News<>(tag, Outcome.DONE, server, number, change.get());
             }
         } catch (ControlException | VerbsException e) {
             // It is told as unreachable: the caller decides whether to try again.
@@ -143,11 +198,13 @@ final class QueueLinks<E extends ServerEnd> {
         int handed = 0;
         try {
             for (News<E> piece = news.poll(); piece != null; piece = news.poll()) {
-                if (piece.made() != null) {
+                // What a later change is about to end, or has ended, is not used.
+                boolean overtaken = piece.made() != null && piece.number() != asked[piece.server()];
+                if (piece.made() != null && !overtaken) {
                     owner.add(piece.made());
                 }
                 handed++;
-                handler.handle(piece.tag(), piece.outcome());
+                handler.handle(piece.tag(), overtaken ? Outcome.UNREACHABLE : piece.outcome());
             }
         } finally {
             // After an exception of the handler. Never to false here: that could hide what has been added since.
@@ -172,7 +229,18 @@ final class QueueLinks<E extends ServerEnd> {
             closed = true;
             events.remove(eventsToken);
             Closing.all(ends.values());
+        } finally {
+            ends.values().forEach(end -> late.add(end.closed()));
             ends.clear();
+            changing.unlock();
+        }
+    }
+
+    /** Completes when all is closed that there was. After {@link #close}. */
+    CompletableFuture<Void> closed() {
+        changing.lock();
+        try {
+            return CompletableFuture.allOf(late.toArray(CompletableFuture[]::new));
         } finally {
             changing.unlock();
         }

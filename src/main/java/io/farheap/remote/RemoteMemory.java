@@ -18,6 +18,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutorService;
@@ -379,6 +380,11 @@ public final class RemoteMemory implements AutoCloseable {
 
     Context context() {
         return context;
+    }
+
+    /** @param closed completes when something is closed that is made of the context */
+    void closesLater(CompletableFuture<Void> closed) {
+        lifetime.closesLater(closed);
     }
 
     ProtectionDomain domain() {

@@ -21,6 +21,7 @@ final class RpcLane {
         OUTCOMES[BatchFormat.NO_OPERATION] = Outcome.NO_OPERATION;
     }
 
+    final RemoteServer server;
     final BatchConnection connection;
     private final long[] tags;
     /** Where the reply goes; null for a call that has been handed over. */
@@ -32,7 +33,8 @@ final class RpcLane {
     /** The connection is another's to end: its memory is not looked at any more. */
     private boolean detached;
 
-    RpcLane(BatchConnection connection) {
+    RpcLane(RemoteServer server, BatchConnection connection) {
+        this.server = server;
         this.connection = connection;
         this.tags = new long[connection.entries()];
         this.buffers = new RegisteredBuffer[connection.entries()];
@@ -60,7 +62,8 @@ final class RpcLane {
 
     /** Takes answers, sends what waits where nothing is on its way, and hands over. @return how many calls were handed over */
     int poll(ReplyHandler handler) {
-        if (underWay == 0) {
+        // After an exception of the handler's, a batch may have nothing to hand over and its place to give back.
+        if (underWay == 0 && entry < 0) {
             return 0;
         }
         if (!detached) {
@@ -136,8 +139,8 @@ final class RpcLane {
 
     /** From now on nobody but who closes the connection uses its memory. What has not been answered is lost. */
     void detach() {
-        connection.fail();
         detached = true;
+        connection.fail();
     }
 
     /** @return false where no event is certain */

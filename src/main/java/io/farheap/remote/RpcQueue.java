@@ -1,6 +1,5 @@
 package io.farheap.remote;
 
-import io.farheap.lifetime.Closing;
 import io.farheap.rpc.BatchConnection;
 import io.farheap.rpc.RingShape;
 import io.farheap.verbs.CompletionChannel;
@@ -8,6 +7,7 @@ import io.farheap.verbs.CompletionChannel;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 
 /**
@@ -28,11 +28,15 @@ public final class RpcQueue extends MemoryQueue {
 
     /** What is slept where no event is certain. */
     private static final long UNCERTAIN_NANOS = 50_000;
+    /** A server that is gone, or whose thread is, raises no event: polls find out. */
+    private static final long PATIENCE_NANOS = 50_000_000;
 
     private final RpcOptions options;
     private final RingShape shape;
     private final QueueLinks<ServerRing> links;
     private final Runnable waker = this::wake;
+    /** Tests have more, so that a lost wake-up shows. */
+    long patienceNanos = PATIENCE_NANOS;
     /** The one to use for each server. */
     private RpcLane[] byServer = new RpcLane[0];
     /** Those, and replaced ones that have calls which have not been handed over. */
@@ -70,7 +74,7 @@ public final class RpcQueue extends MemoryQueue {
         if (server >= byServer.length) {
             byServer = Arrays.copyOf(byServer, server + 1);
         }
-        byServer[server] = new RpcLane(connection);
+        byServer[server] = new RpcLane(owner, connection);
         lanes.add(byServer[server]);
         // Either this sees the loss, or whoever fails what is lost sees the lane.
         if (owner.lost() != null) {
@@ -91,11 +95,11 @@ public final class RpcQueue extends MemoryQueue {
     public int call(RemoteServer server, int operation, RegisteredBuffer buffer, long at, int bytes, long replyAt, int replyBytes, long tag) {
         enter();
         try {
-            if (bytes < 0 || bytes > shape.recordBytes() || replyBytes < 0 || replyBytes > shape.recordBytes() || buffer.owner() != memory
+            RpcLane lane = lane(server.index());
+            if (lane != null && lane.server != server || bytes < 0 || bytes > shape.recordBytes() || replyBytes < 0 || replyBytes > shape.recordBytes() || buffer.owner() != memory
                 || at < 0 || at > buffer.usableBytes() - bytes || replyAt < 0 || replyAt > buffer.usableBytes() - replyBytes) {
                 return Posting.INVALID;
             }
-            RpcLane lane = lane(server.index());
             if (lane == null || lane.connection.failed()) {
                 return Posting.LOST;
             }
@@ -159,20 +163,22 @@ public final class RpcQueue extends MemoryQueue {
     long arm(long nanos) {
         checkOpen();
         links.listen(waker);
-        boolean certain = true;
-        for (RpcLane lane : lanes) {
-            certain &= lane.underWay() == 0 || lane.requestWakeUp();
-        }
+        // First of all: what completes from here on raises an event, and what has completed before is taken below.
         for (RpcLane lane : lanes) {
             lane.listen();
         }
-        // What came before raises no event.
+        long most = nanos;
+        for (RpcLane lane : lanes) {
+            if (lane.underWay() > 0) {
+                most = Math.min(most, lane.requestWakeUp() ? patienceNanos : UNCERTAIN_NANOS);
+            }
+        }
         for (RpcLane lane : lanes) {
             if (lane.underWay() > 0 && lane.ready()) {
                 return 0;
             }
         }
-        return links.hasNews() ? 0 : certain ? nanos : Math.min(nanos, UNCERTAIN_NANOS);
+        return links.hasNews() ? 0 : most;
     }
 
     /** Calls that may be made to a server before the queue says {@link Posting#FULL}; 0 where there is no connection. */
@@ -244,7 +250,16 @@ public final class RpcQueue extends MemoryQueue {
 
     @Override
     void free() {
-        Closing.all(links::close, channel);
+        try {
+            links.close();
+        } finally {
+            // A ring that its server does not let go of is closed later, and with it what the channel is for.
+            CompletableFuture<Void> freed = links.closed().thenRun(channel::close);
+            memory.closesLater(freed);
+            if (freed.isCompletedExceptionally()) {
+                freed.join();
+            }
+        }
     }
 
     private RpcLane lane(int server) {

@@ -2,6 +2,7 @@ package io.farheap.remote;
 
 import io.farheap.control.ControlException;
 
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /** A connection, or a pair of message rings, together with its end on the server. Any thread. */
@@ -46,6 +47,11 @@ abstract sealed class ServerEnd implements AutoCloseable permits ServerConnectio
 
     /** Destroys both ends. @throws ControlException as {@link #fence}; it may be called again then, or closed */
     abstract void end();
+
+    /** Completes when it is closed: later than {@link #close} returns where the server is in the middle of writing to it. */
+    public CompletableFuture<Void> closed() {
+        return CompletableFuture.completedFuture(null);
+    }
 
     /** Destroys both ends, also where the server does not answer: its end then goes with its lease. */
     @Override

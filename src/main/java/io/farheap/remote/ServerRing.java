@@ -47,7 +47,7 @@ public final class ServerRing extends ServerEnd {
         }
     }
 
-    /** Completes when it is closed. */
+    @Override
     public CompletableFuture<Void> closed() {
         return closed;
     }

@@ -11,7 +11,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 
 /**
  * A call's arguments: bytes, little-endian where they are read as numbers. A view that is moved from call to call; the handler that is
- * given it uses it until it returns. Its length is what the client says, so a handler reads what it needs or fails.
+ * given it uses it on its own thread until it returns. Its length is what the client says, so a handler reads what it needs or fails.
  */
 public final class Arguments {
 
@@ -28,6 +28,11 @@ public final class Arguments {
     void set(long at, int length) {
         address = memory.address() + at;
         bytes = length;
+    }
+
+    /** Nothing is to be read here any more. */
+    void end() {
+        bytes = 0;
     }
 
     public int bytes() {

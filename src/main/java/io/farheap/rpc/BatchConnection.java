@@ -654,7 +654,7 @@ public final class BatchConnection implements AutoCloseable {
             at += BatchFormat.padded(count);
         }
         if (summary != BatchFormat.summary((int) (at - slot), count, statuses ? BatchFormat.STATUSES : 0)
-            || !BatchFormat.complete(in, slot, sequence, summary, hash)) {
+            || !BatchFormat.complete(in, slot, sequence, summary, hash) || replies != null && !settle(statuses, first, count)) {
             torn();
             return false;
         }
@@ -689,6 +689,19 @@ public final class BatchConnection implements AutoCloseable {
             }
             at += BatchFormat.padded(length);
         }
+    }
+
+    /** Of a connection with calls each entry has a status, also where all are done. @return false where one is none that there is */
+    private boolean settle(boolean told, int first, int count) {
+        if (!told) {
+            Arrays.fill(statuses, first, first + count, BatchFormat.DONE);
+        }
+        for (int entry = first; entry < first + count; entry++) {
+            if (statuses[entry] < BatchFormat.DONE || statuses[entry] > BatchFormat.LATER) {
+                return false;
+            }
+        }
+        return true;
     }
 
     private void awaitLater(int first, int count, long sequence) {

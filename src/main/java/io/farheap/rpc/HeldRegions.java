@@ -3,8 +3,9 @@ package io.farheap.rpc;
 import java.lang.foreign.MemorySegment;
 
 /**
- * The regions of the client whose call is executed, and of no other. Valid on the server thread that executes the call, while it does:
- * a handler that {@linkplain Reply#later answers later} asks again when it goes on, for the client may have given a region back.
+ * The regions of the client whose call is executed, and of no other. For the thread that executes the call, while it does, and for no
+ * other: a region that the client gives back is another's once no server thread is in a call. A handler that {@linkplain Reply#later
+ * answers later} copies what it needs before it returns.
  */
 public final class HeldRegions {
 

@@ -36,6 +36,8 @@ public final class MessageRing implements AutoCloseable {
     /** How often a batch that does not get whole is looked at again: each look costs as much as serving it. */
     private static final int TORN_LOOKS = 64;
     private static final int LOOK_MASK = 0x3F;
+    /** Answers to calls that were put off, from one look at the ring to the next. */
+    private static final int LATER_AT_ONCE = 16;
 
     private final HeldRegions held;
     private final long regionBytes;
@@ -323,7 +325,8 @@ public final class MessageRing implements AutoCloseable {
      * Sends answers that were put off, and looks whether the client wants to be woken. @return whether there is no room to answer more
      */
     private boolean callsFirst() {
-        for (PendingCall call = calls.nextAnswer(); call != null; call = calls.nextAnswer()) {
+        int left = LATER_AT_ONCE;
+        for (PendingCall call = calls.nextAnswer(); call != null && left-- > 0; call = calls.nextAnswer()) {
             if (!roomToAnswer()) {
                 return true;
             }

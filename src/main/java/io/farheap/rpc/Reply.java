@@ -18,6 +18,7 @@ public final class Reply {
     private int capacity;
     private int index;
     private PendingCall pending;
+    private boolean open;
 
     /** @param memory where all of them are */
     Reply(ServedCalls calls, MemorySegment memory) {
@@ -31,6 +32,7 @@ public final class Reply {
         address = memory.address() + at;
         capacity = most;
         pending = null;
+        open = true;
     }
 
     /** How many bytes the client has room for. */
@@ -68,10 +70,19 @@ public final class Reply {
      * call takes a place in its client's queue.
      */
     public PendingCall later() {
+        if (!open) {
+            throw new IllegalStateException("the handler has returned: only while it executes a call can it put it off");
+        }
         if (pending == null) {
             pending = calls.later(index, capacity);
         }
         return pending;
+    }
+
+    /** Nothing is to be written here any more. */
+    void end() {
+        open = false;
+        capacity = 0;
     }
 
     boolean deferred() {

@@ -18,11 +18,11 @@ public record RingShape(int queueDepth, int batch, int recordBytes, boolean call
     /** The control words at the start of each ring. */
     public static final int CONTROL_BYTES = 64;
 
-    /** What arguments and replies may have. */
+    /** What arguments and replies may have. A server thread serves a whole batch before it looks at the next client's. */
     public static final int MAX_RECORD_BYTES = 64 << 10;
 
     private static final int LINE_BYTES = 64;
-    private static final int MAX_SLOT_BYTES = 16 << 20;
+    private static final int MAX_SLOT_BYTES = 256 << 10;
 
     /** @throws IllegalArgumentException naming the value that is wrong and its limits */
     public RingShape {

@@ -1,5 +1,6 @@
 package io.farheap.rpc;
 
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 
 /** A server's operations by number. Thread-safe. */
@@ -8,7 +9,10 @@ public final class RpcHandlers {
     /** Operations have numbers from 0 to one less. */
     public static final int MOST = 4096;
 
+    private static final System.Logger LOG = System.getLogger(RpcHandlers.class.getName());
+
     private final AtomicReferenceArray<RpcHandler> handlers = new AtomicReferenceArray<>(MOST);
+    private final AtomicLong failures = new AtomicLong();
 
     /**
      * From now on calls of an operation go to a handler.
@@ -30,6 +34,20 @@ public final class RpcHandlers {
      */
     public void unregister(int operation) {
         handlers.set(operation, null);
+    }
+
+    /** Clients provoke these, so not all of many are logged; nor may logging one fail. */
+    void failed(int operation, String client, Throwable cause) {
+        long count = failures.incrementAndGet();
+        if (Long.bitCount(count) != 1) {
+            return;
+        }
+        try {
+            LOG.log(System.Logger.Level.WARNING, "operation " + operation + " failed for client " + client + " (calls that failed so far: "
+                + count + ")", cause);
+        } catch (Throwable e) {
+            // There may be no memory left; the call has failed all the same, and no other.
+        }
     }
 
     /** @param operation any number. @return null where there is none */

@@ -15,8 +15,6 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
  */
 final class ServedCalls implements AutoCloseable {
 
-    private static final System.Logger LOG = System.getLogger(ServedCalls.class.getName());
-
     private final RpcHandlers handlers;
     private final HeldRegions held;
     private final Runnable wake;
@@ -38,7 +36,6 @@ final class ServedCalls implements AutoCloseable {
 
     /** Put off and not sent yet. */
     private int deferred;
-    private long failures;
     private final Queue<PendingCall> answers = new ConcurrentLinkedQueue<>();
     private volatile boolean cancelled;
 
@@ -52,14 +49,14 @@ final class ServedCalls implements AutoCloseable {
         this.wake = wake;
         this.most = shape.slots() * shape.batch();
         this.stride = BatchFormat.padded(shape.recordBytes());
-        this.scratch = arena.allocate((long) stride * shape.batch(), Long.BYTES);
-        this.arguments = new Arguments(scratch);
-        this.reply = new Reply(this, out);
         this.handler = new RpcHandler[shape.batch()];
         this.operation = new int[shape.batch()];
         this.bytes = new int[shape.batch()];
         this.capacity = new int[shape.batch()];
         this.status = new byte[shape.batch()];
+        this.scratch = arena.allocate((long) stride * shape.batch(), Long.BYTES);
+        this.arguments = new Arguments(scratch);
+        this.reply = new Reply(this, out);
     }
 
     /** Takes a call of a batch that is being checked. @return the hash of the batch so far */
@@ -89,6 +86,8 @@ final class ServedCalls implements AutoCloseable {
             status[index] = BatchFormat.NOT_HELD;
         } catch (Throwable e) {
             failed(index, e);
+        } finally {
+            arguments.end();
         }
     }
 
@@ -121,6 +120,10 @@ final class ServedCalls implements AutoCloseable {
         } catch (Throwable e) {
             reply.drop();
             failed(index, e);
+        } finally {
+            // One that keeps them must not reach what comes after.
+            arguments.end();
+            reply.end();
         }
         return 0;
     }
@@ -141,13 +144,9 @@ final class ServedCalls implements AutoCloseable {
         }
     }
 
-    /** The client provokes these, so not all of many are logged. */
     private void failed(int index, Throwable cause) {
         status[index] = BatchFormat.FAILED;
-        if (Long.bitCount(++failures) == 1) {
-            LOG.log(System.Logger.Level.WARNING, "operation " + operation[index] + " failed for client " + held.client()
-                + " (failed calls of its queue so far: " + failures + ")", cause);
-        }
+        handlers.failed(operation[index], held.client(), cause);
     }
 
     PendingCall later(int index, int most) {

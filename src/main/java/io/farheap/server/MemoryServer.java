@@ -113,7 +113,7 @@ public final class MemoryServer implements ControlPlane, AutoCloseable {
         handlers.register(operation, handler);
     }
 
-    /** Calls of an operation are refused from now on; when this returns, none is being executed. */
+    /** Calls of an operation are refused from now on; when this returns, none is being executed. Not from a handler: it would wait for itself. */
     public void unregister(int operation) {
         handlers.unregister(operation);
         threads.barrier();

@@ -226,6 +226,66 @@ class RpcQueueTest {
         assertTrue(queue.connected(attached.get(0)));
     }
 
+    /** The place of a call that failed is used again: nothing of its outcome may stay there. */
+    @ParameterizedTest
+    @ValueSource(ints = {THROW, NONE, TOUCH_THROWS})
+    void whatHasFailedLeavesNoTraceInItsPlace(int operation) {
+        mustCall(0, operation, 9, 0);
+        await(1);
+        for (int round = 0; round < 10 * BATCHES; round++) {
+            ended.clear();
+            for (long tag = 0; tag < BATCH; tag++) {
+                mustCall(0, ECHO, 9, tag);
+            }
+            await(BATCH);
+            assertTrue(ended.values().stream().allMatch(new Ended(Outcome.DONE, 9)::equals), () -> "got " + ended);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2, BATCHES})
+    void anExceptionOfTheReplyHandlerLosesNoPlace(int batches) {
+        queue.close();
+        queue = memory.openRpcQueue(OPTIONS.with(batches, 2));
+        for (int round = 0; round < 50; round++) {
+            ended.clear();
+            int calls = 1 + round % (2 * batches);
+            for (long tag = 0; tag < calls; tag++) {
+                int posting = call(0, ECHO, 8, tag);
+                assertEquals(Posting.OK, posting, Posting.describe(posting) + " in round " + round);
+            }
+            while (ended.size() < calls) {
+                try {
+                    queue.poll((tag, outcome, bytes) -> {
+                        ended.put(tag, new Ended(outcome, bytes));
+                        throw new IllegalStateException("a handler that fails");
+                    });
+                } catch (IllegalStateException e) {
+                    assertEquals("a handler that fails", e.getMessage());
+                }
+            }
+            poll();
+        }
+    }
+
+    @Test
+    void whatAHandlerKeepsIsOfNoUseLater() throws InterruptedException {
+        BlockingQueue<io.farheap.rpc.Reply> kept = new LinkedBlockingQueue<>();
+        BlockingQueue<io.farheap.rpc.Arguments> read = new LinkedBlockingQueue<>();
+        servers.register(20, (held, arguments, reply) -> {
+            kept.add(reply);
+            read.add(arguments);
+            return 0;
+        });
+        mustCall(0, 20, 8, 0);
+        await(1);
+        io.farheap.rpc.Reply reply = kept.take();
+        assertThrows(IndexOutOfBoundsException.class, () -> reply.setLong(0, 1));
+        assertEquals(0, reply.segment().byteSize());
+        assertThrows(IllegalStateException.class, reply::later);
+        assertThrows(IndexOutOfBoundsException.class, () -> read.take().getLong(0));
+    }
+
     @Test
     void argumentsThatEndEarlyFailTheirCall() {
         mustCall(0, ADD, 3, 0);
@@ -316,6 +376,7 @@ class RpcQueueTest {
         System.out.println("sleeps of seed " + seed);
         SplittableRandom random = new SplittableRandom(seed);
         SplittableRandom theirs = random.split();
+        queue.patienceNanos = SLEEP_NANOS;
         Thread answers = Thread.ofPlatform().daemon().start(() -> {
             try {
                 while (true) {
@@ -440,6 +501,61 @@ class RpcQueueTest {
         }
         assertEquals(Outcome.DONE, ended.get(71L).outcome());
         assertEquals(Posting.LOST, call(0, ECHO, 8, 60));
+    }
+
+    /** Changes are made in the order in which they were asked for, and of what they make only the last is used. */
+    @Test
+    void theLastOfManyChangesCounts() {
+        for (int round = 0; round < 20; round++) {
+            ended.clear();
+            long tag = 100;
+            for (int i = 0; i < 1 + round % 4; i++) {
+                if ((round + i) % 3 == 0) {
+                    queue.disconnect(attached.get(0), tag++);
+                }
+                queue.reconnect(attached.get(0), tag++);
+                if (i % 2 == 0) {
+                    poll();
+                }
+            }
+            while (!ended.containsKey(tag - 1)) {
+                poll();
+            }
+            assertEquals(Outcome.DONE, ended.get(tag - 1).outcome());
+            ended.clear();
+            for (long call = 0; call < CALLS; call++) {
+                mustCall(0, ECHO, 8, call);
+            }
+            await(CALLS);
+        }
+        queue.reconnect(attached.get(0), 200);
+        queue.disconnect(attached.get(0), 201);
+        while (!ended.containsKey(201L)) {
+            poll();
+        }
+        assertFalse(queue.connected(attached.get(0)));
+        assertEquals(Posting.LOST, call(0, ECHO, 8, 60));
+    }
+
+    @Test
+    void aServerThatIsGoneKeepsNobodyFromClosing() {
+        try (TestServers one = new TestServers(1); RemoteMemory other = RemoteMemory.open(TestDevice.client(), "closing")) {
+            RemoteServer server = other.attach(one.address(0));
+            RpcQueue calls = other.openRpcQueue(OPTIONS);
+            RegisteredBuffer page = other.register(4096);
+            assertEquals(Posting.OK, calls.call(server, NONE, page, 0, 8, 64, 8, 0));
+            one.stop(0);
+            calls.close();
+            page.close();
+        }
+    }
+
+    @Test
+    void aServerOfAnotherMemoryIsNotCalled() {
+        try (RemoteMemory other = RemoteMemory.open(TestDevice.client(), "other")) {
+            RemoteServer server = other.attach(servers.address(1));
+            assertEquals(Posting.INVALID, queue.call(server, ECHO, buffer, 0, 8, 64, 8, 0));
+        }
     }
 
     @Test

@@ -102,6 +102,19 @@ class HostileRepliesTest {
         assertUntouchedFrom(64);
     }
 
+    @ParameterizedTest
+    @ValueSource(bytes = {5, 127, -1, -2, Byte.MIN_VALUE})
+    void aStatusThatIsNoneIsNotTaken(byte status) {
+        answer(8, 8, BatchFormat.DONE, status, BatchFormat.DONE, BatchFormat.DONE);
+        assertEquals(0, client.receive());
+        assertEquals(0, client.ready());
+        answer(8, 8);
+        assertEquals(1, client.receive());
+        for (int i = 0; i < CALLS; i++) {
+            assertEquals(BatchFormat.DONE, client.status(client.head() + i));
+        }
+    }
+
     @Test
     void oneThatIsShorterThanItSaysIsTorn() {
         answer(8, 16);
