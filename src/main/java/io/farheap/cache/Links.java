@@ -8,6 +8,9 @@ import java.util.concurrent.CompletableFuture;
 /** A session's connections to servers, as migrations and the cache see them: made, replaced, flushed and ended by them. */
 interface Links extends AutoCloseable {
 
+    /** How long a flush may take before what it awaits is taken for lost. */
+    long FLUSH_TIMEOUT_NANOS = 5_000_000_000L * Integer.getInteger("farheap.slowness", 1);
+
     /** Connects to a server, before a region of it enters the table. */
     void connect(RemoteServer server);
 

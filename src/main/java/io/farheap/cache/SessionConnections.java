@@ -20,8 +20,6 @@ import java.util.concurrent.locks.ReentrantLock;
  */
 final class SessionConnections implements Links {
 
-    private static final long FLUSH_TIMEOUT_NANOS = 5_000_000_000L * Integer.getInteger("farheap.slowness", 1);
-
     private final OwnerGate gate;
     private final SessionEngine engine;
     private final CompletionQueue completions;

@@ -21,8 +21,6 @@ import java.util.concurrent.locks.ReentrantLock;
  */
 final class SessionRings implements Links {
 
-    private static final long FLUSH_TIMEOUT_NANOS = 5_000_000_000L * Integer.getInteger("farheap.slowness", 1);
-
     private final Links direct;
     private final OwnerGate gate;
     private final SessionBatches batches;

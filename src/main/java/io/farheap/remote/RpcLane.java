@@ -143,6 +143,10 @@ final class RpcLane {
         connection.fail();
     }
 
+    boolean detached() {
+        return detached;
+    }
+
     /** @return false where no event is certain */
     boolean requestWakeUp() {
         return detached || connection.requestWakeUpByAny();

@@ -140,7 +140,7 @@ public final class RpcQueue extends MemoryQueue {
             for (int i = lanes.size() - 1; i >= 0; i--) {
                 RpcLane lane = lanes.get(i);
                 handed += lane.poll(handler);
-                if (lane.underWay() == 0 && !current(lane)) {
+                if (lane.underWay() == 0 && lane.detached()) {
                     lanes.remove(i);
                 }
             }
@@ -148,15 +148,6 @@ public final class RpcQueue extends MemoryQueue {
         } finally {
             exit();
         }
-    }
-
-    private boolean current(RpcLane lane) {
-        for (RpcLane used : byServer) {
-            if (used == lane) {
-                return true;
-            }
-        }
-        return false;
     }
 
     @Override

@@ -466,12 +466,7 @@ public final class BatchConnection implements AutoCloseable {
      * @return false where there is no room yet, so that no event is certain
      */
     public boolean requestWakeUp() {
-        reap();
-        receive();
-        if (answered < sent) {
-            // Who sleeps polls too seldom to come to it by counting.
-            checkOnServer();
-        }
+        lookBeforeSleep();
         if (openCount == 0 && (notifying || sent == answered)) {
             return true;
         }
@@ -490,11 +485,7 @@ public final class BatchConnection implements AutoCloseable {
      * @return false where there is no room yet, so that no event is certain
      */
     public boolean requestWakeUpByAny() {
-        reap();
-        receive();
-        if (expecting()) {
-            checkOnServer();
-        }
+        lookBeforeSleep();
         if (!send() || failed) {
             return failed;
         }
@@ -510,6 +501,15 @@ public final class BatchConnection implements AutoCloseable {
         // With an immediate, which wakes the server's thread where it sleeps.
         post(slots, SendRequests.WRITE_WITH_IMMEDIATE, WANTED, Long.BYTES);
         return true;
+    }
+
+    private void lookBeforeSleep() {
+        reap();
+        receive();
+        if (expecting()) {
+            // Who sleeps polls too seldom to come to it by counting.
+            checkOnServer();
+        }
     }
 
     private boolean send(int flags) {
@@ -695,6 +695,7 @@ public final class BatchConnection implements AutoCloseable {
     private boolean settle(boolean told, int first, int count) {
         if (!told) {
             Arrays.fill(statuses, first, first + count, BatchFormat.DONE);
+            return true;
         }
         for (int entry = first; entry < first + count; entry++) {
             if (statuses[entry] < BatchFormat.DONE || statuses[entry] > BatchFormat.LATER) {
