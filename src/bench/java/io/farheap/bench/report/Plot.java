@@ -2,8 +2,10 @@ package io.farheap.bench.report;
 
 import org.knowm.xchart.CategoryChart;
 import org.knowm.xchart.CategoryChartBuilder;
+import org.knowm.xchart.CategorySeries;
 import org.knowm.xchart.XYChart;
 import org.knowm.xchart.XYChartBuilder;
+import org.knowm.xchart.XYSeries;
 import org.knowm.xchart.internal.chartpart.Chart;
 import org.knowm.xchart.style.AxesChartStyler;
 import org.knowm.xchart.style.Styler;
@@ -41,6 +43,7 @@ public final class Plot {
     private final String name;
     private final XYChart lines;
     private final CategoryChart bars;
+    /** Of the values above 0. */
     private double lowest = Double.MAX_VALUE;
     private double highest;
 
@@ -78,7 +81,7 @@ public final class Plot {
         return this;
     }
 
-    /** A logarithmic y axis, over whole decades: labels stand at these. No value of any series may be 0. */
+    /** A logarithmic y axis, over whole decades: labels stand at these. What is 0 or less, as a time below the clock's resolution, stands on the axis. */
     public Plot logarithmicY() {
         styler().setYAxisLogarithmic(true);
         return this;
@@ -110,8 +113,7 @@ public final class Plot {
 
     void write(Path directory, List<String> footer) throws IOException {
         if (styler().isYAxisLogarithmic()) {
-            styler().setYAxisMin(Math.pow(10, Math.floor(Math.log10(lowest))));
-            styler().setYAxisMax(Math.pow(10, Math.ceil(Math.log10(highest))));
+            boundLogarithmicY();
         }
         int footerHeight = (footer.size() + 1) * FOOTER_LINE;
         BufferedImage image = new BufferedImage(SCALE * WIDTH, SCALE * (HEIGHT + footerHeight), BufferedImage.TYPE_INT_RGB);
@@ -136,9 +138,45 @@ public final class Plot {
         }
     }
 
+    private void boundLogarithmicY() {
+        // Where nothing is above 0, some axis.
+        double least = highest > 0 ? Math.pow(10, Math.floor(Math.log10(lowest))) : 1;
+        styler().setYAxisMin(least);
+        styler().setYAxisMax(Math.max(10 * least, Math.pow(10, Math.ceil(Math.log10(highest)))));
+        if (lines != null) {
+            for (XYSeries line : lines.getSeriesCollection()) {
+                line.replaceData(line.getXData(), raised(line.getYData(), least), line.getExtraValues());
+            }
+        } else {
+            for (CategorySeries bar : bars.getSeriesCollection()) {
+                double[] values = raised(bar.getYData(), least);
+                bar.replaceData(List.copyOf(bar.getXData()), values, shortened(bar.getExtraValues(), values, least));
+            }
+        }
+    }
+
+    /** No value below the axis; what is not there (NaN) stays so. */
+    private static double[] raised(double[] values, double least) {
+        return Arrays.stream(values).map(value -> Math.max(value, least)).toArray();
+    }
+
+    /** No whisker below the axis. */
+    private static double[] shortened(double[] whiskers, double[] values, double least) {
+        if (whiskers == null) {
+            return null;
+        }
+        double[] shorter = whiskers.clone();
+        for (int i = 0; i < shorter.length; i++) {
+            shorter[i] = Math.min(shorter[i], values[i] - least);
+        }
+        return shorter;
+    }
+
     private void include(double value) {
-        lowest = Math.min(lowest, value);
-        highest = Math.max(highest, value);
+        if (value > 0) {
+            lowest = Math.min(lowest, value);
+            highest = Math.max(highest, value);
+        }
     }
 
     private static void style(AxesChartStyler styler) {

@@ -38,6 +38,18 @@ class PlotTest {
         assertDrawn(plot, "bars.png");
     }
 
+    @Test
+    void whatTheClockCannotSeeStandsOnALogarithmicAxis() throws IOException {
+        assertDrawn(Plot.lines("zero", "Latency", "bytes", "ns").logarithmicX().logarithmicY()
+            .series("read", new double[] {8, 64, 4096}, new double[] {0, 22, 52})
+            .series("write", new double[] {8, 64, 4096}, new double[] {0, 0, 0}), "zero.png");
+        assertDrawn(Plot.lines("zeros", "Latency", "bytes", "ns").logarithmicY()
+            .series("write", new double[] {8, 64}, new double[] {0, 0}), "zeros.png");
+        assertDrawn(Plot.bars("wide", "Peers", "peer", "ns").logarithmicY()
+            .series("64 B", List.of("Farheap", "UCX"), List.of(80.0, 0.0), List.of(200.0, 5.0))
+            .series("4 KB", List.of("Farheap", "UCX"), Arrays.asList(110.0, null)), "wide.png");
+    }
+
     private void assertDrawn(Plot plot, String file) throws IOException {
         plot.write(directory, FOOTER);
         BufferedImage image = ImageIO.read(directory.resolve(file).toFile());
