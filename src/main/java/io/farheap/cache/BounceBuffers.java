@@ -45,12 +45,23 @@ final class BounceBuffers implements AutoCloseable {
         return chunk;
     }
 
-    void copyIn(int chunk, MemorySegment source) {
-        MemorySegment.copy(source, requestOffsets[chunk], chunks.segment(), offset(chunk), lengths[chunk]);
+    /** @return false where the segment cannot be accessed any more */
+    boolean copyIn(int chunk, MemorySegment source) {
+        return copy(source, requestOffsets[chunk], chunks.segment(), offset(chunk), lengths[chunk]);
     }
 
-    void copyOut(int chunk, MemorySegment destination) {
-        MemorySegment.copy(chunks.segment(), offset(chunk), destination, requestOffsets[chunk], lengths[chunk]);
+    /** @return as {@link #copyIn} */
+    boolean copyOut(int chunk, MemorySegment destination) {
+        return copy(chunks.segment(), offset(chunk), destination, requestOffsets[chunk], lengths[chunk]);
+    }
+
+    private static boolean copy(MemorySegment from, long fromOffset, MemorySegment to, long toOffset, int bytes) {
+        try {
+            MemorySegment.copy(from, fromOffset, to, toOffset, bytes);
+            return true;
+        } catch (IllegalStateException | WrongThreadException e) {
+            return false;
+        }
     }
 
     void give(int chunk) {

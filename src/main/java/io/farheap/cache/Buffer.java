@@ -12,6 +12,12 @@ import java.lang.invoke.VarHandle;
  */
 public final class Buffer implements AutoCloseable {
 
+    /** The cache, as its buffers know it. */
+    interface Owner {
+
+        void close(Buffer buffer);
+    }
+
     private static final VarHandle USABLE;
 
     static {
@@ -22,7 +28,7 @@ public final class Buffer implements AutoCloseable {
         }
     }
 
-    private final Cache cache;
+    private final Owner owner;
     private final RegisteredMemory memory;
     // Of the memory's, a step nearer: every request reads them.
     private final long address;
@@ -30,8 +36,8 @@ public final class Buffer implements AutoCloseable {
     private final int localKey;
     private long usable;
 
-    Buffer(Cache cache, RegisteredMemory memory) {
-        this.cache = cache;
+    Buffer(Owner owner, RegisteredMemory memory) {
+        this.owner = owner;
         this.memory = memory;
         this.address = memory.address();
         this.bytes = memory.bytes();
@@ -55,11 +61,12 @@ public final class Buffer implements AutoCloseable {
      */
     @Override
     public void close() {
-        cache.close(this);
+        owner.close(this);
     }
 
-    Cache cache() {
-        return cache;
+    /** Its cache. */
+    Owner owner() {
+        return owner;
     }
 
     long address() {

@@ -12,15 +12,12 @@ import io.farheap.migration.MigrationOptions;
 import io.farheap.migration.MigrationResult;
 import io.farheap.migration.RegionTable;
 import io.farheap.remote.CompletionEvents;
-import io.farheap.remote.ContextLifetime;
 import io.farheap.remote.RemoteServer;
 import io.farheap.slo.Explanation;
 import io.farheap.slo.Slo;
 import io.farheap.thread.Joining;
 import io.farheap.verbs.Access;
 import io.farheap.verbs.Context;
-import io.farheap.verbs.Devices;
-import io.farheap.verbs.ProtectionDomain;
 import io.farheap.verbs.VerbsException;
 
 import java.util.List;
@@ -38,15 +35,11 @@ import java.util.function.Consumer;
  */
 public final class Cache implements AutoCloseable {
 
-    /** Larger requests are cut: some devices take no more in one message, and softverbs copies within the post. */
-    private static final long MAX_MESSAGE_BYTES = 1 << 20;
     private static final System.Logger LOG = System.getLogger(Cache.class.getName());
 
     private final CacheOptions options;
-    private final Context context;
-    private final ProtectionDomain domain;
-    private final RegisteredMemory scratch;
-    private final CompletionEvents events;
+    private final Inside inside = new Inside();
+    private final CacheDevice device;
     private final LatencyTracker latency = new LatencyTracker();
     private final RegionTable table;
     private final CacheMoves moves;
@@ -72,30 +65,23 @@ public final class Cache implements AutoCloseable {
     /** The change that sessions are prepared for, or null; replaced with {@code openings} held alone. */
     private volatile Reconfiguration changing;
     private int nextServerIndex;
-    /** What complete when something is closed that a silent server would not let go of. */
-    private final ContextLifetime contextLifetime;
     /** Set with {@code openings} held alone. */
     private volatile boolean deleted;
 
     Cache(CacheOptions options) {
         this.options = options;
-        this.events = new CompletionEvents(options.name());
         try (CloseStack stack = new CloseStack()) {
-            context = stack.add(Devices.open(options.device()));
-            contextLifetime = new ContextLifetime(context);
+            device = stack.add(new CacheDevice(options.device(), options.name()));
             checkDepth(options.configuration());
             if (options.tuning() != null) {
-                options.tuning().check(context);
+                options.tuning().check(device.context());
             }
-            domain = stack.add(context.allocateProtectionDomain());
-            scratch = stack.add(RegisteredMemory.allocate(domain, "farheap-scratch", Long.BYTES, Access.LOCAL_WRITE));
             for (String address : options.servers()) {
                 servers.add(stack.add(attach(address)));
             }
             table = RegionPlacement.allocate(servers, options.capacity());
-            moves = new CacheMoves(context, table, servers, () -> sessions.stream().map(Session::participant).toList());
-            stack.add(events);
-            paths = stack.add(new DataPaths(this, options, options.configuration()));
+            moves = new CacheMoves(device.context(), table, servers, () -> sessions.stream().map(Session::participant).toList());
+            paths = stack.add(new DataPaths(inside, device, table, options, options.configuration()));
             if (options.file() != null) {
                 load();
             }
@@ -116,11 +102,7 @@ public final class Cache implements AutoCloseable {
 
     /** The RDMA device in use. */
     public Context context() {
-        return context;
-    }
-
-    ContextLifetime contextLifetime() {
-        return contextLifetime;
+        return device.context();
     }
 
     /** The size of the regions in which the cache moves, in bytes. */
@@ -152,7 +134,7 @@ public final class Cache implements AutoCloseable {
         try {
             checkOpen();
             OperationLatency recorder = options.latencyTracking() == LatencyTracking.NONE ? null : latency.newSource(options.latencyTracking());
-            Session session = new Session(this, recorder, false);
+            Session session = new Session(inside, recorder, false);
             try {
                 begin(session, paths.open(session, recorder));
             } catch (Throwable e) {
@@ -174,18 +156,10 @@ public final class Cache implements AutoCloseable {
             try {
                 changing.prepare(session);
             } catch (Throwable e) {
-                close(session);
+                end(session);
                 throw e;
             }
         }
-    }
-
-    /**
-     * The session of a client thread. Its caller changes the configuration, and so keeps servers from coming and going.
-     */
-    Session openCarrier(DataPaths owner) {
-        Session session = new Session(this, null, true);
-        return begin(session, owner.own(session, null));
     }
 
     private Session begin(Session session, DataPath path) {
@@ -194,11 +168,6 @@ public final class Cache implements AutoCloseable {
         sessions.add(session);
         loseLost(List.of(session));
         return session;
-    }
-
-    /** Fails all connections of a session. */
-    void loseAll(Session session) {
-        servers.forEach(session::lose);
     }
 
     /** What sessions have of servers that were lost before whoever fails that could see it. */
@@ -243,7 +212,7 @@ public final class Cache implements AutoCloseable {
         try {
             checkOpen();
             DataPaths previous = paths;
-            try (Reconfiguration change = new Reconfiguration(previous, new DataPaths(this, options, how), this::connect)) {
+            try (Reconfiguration change = new Reconfiguration(previous, new DataPaths(inside, device, table, options, how), this::connect)) {
                 try {
                     beginChange(change).forEach(change::prepare);
                     change.awaitQuiet();
@@ -305,7 +274,7 @@ public final class Cache implements AutoCloseable {
     }
 
     /**
-     * PollPacer for another configuration for the objective that the cache has, because it misses it: as {@link #reshape}, with a margin that is larger by what
+     * Looks for another configuration for the objective that the cache has, because it misses it: as {@link #reshape}, with a margin that is larger by what
      * predictions for the present one were better than what it did when it last missed it.
      */
     public Explanation retune() {
@@ -335,15 +304,15 @@ public final class Cache implements AutoCloseable {
     }
 
     private void checkDepth(CacheConfiguration how) {
-        if (how.queueDepth() > Connection.maxDepth(context.limits())) {
-            throw new IllegalArgumentException("a queue depth of " + how.queueDepth() + "; " + context.device().name()
-                + " takes up to " + Connection.maxDepth(context.limits()));
+        if (how.queueDepth() > Connection.maxDepth(device.context().limits())) {
+            throw new IllegalArgumentException("a queue depth of " + how.queueDepth() + "; " + device.context().device().name()
+                + " takes up to " + Connection.maxDepth(device.context().limits()));
         }
     }
 
     /** A facade of futures over a session and a thread of its own, for those who prefer comfort. It is closed with the cache. */
     public FutureSession openFutureSession() {
-        FutureSession session = new FutureSession(this, openSession(), options.name());
+        FutureSession session = new FutureSession(openSession(), options.name(), this::refuseInCallback, futures::remove);
         futures.add(session);
         return session;
     }
@@ -357,7 +326,7 @@ public final class Cache implements AutoCloseable {
         topology.lock();
         try {
             checkOpen();
-            Buffer buffer = new Buffer(this, RegisteredMemory.allocate(domain, "farheap-buffer", bytes, Access.LOCAL_WRITE));
+            Buffer buffer = new Buffer(inside, RegisteredMemory.allocate(device.domain(), "farheap-buffer", bytes, Access.LOCAL_WRITE));
             buffers.add(buffer);
             return buffer;
         } finally {
@@ -511,14 +480,11 @@ public final class Cache implements AutoCloseable {
                 topology.unlock();
                 openings.writeLock().unlock();
             }
-            everything.add(contextLifetime);
+            everything.add(device);
             if (watch != null) {
                 everything.add(watch);
             }
-            everything.add(domain);
-            everything.add(scratch);
             servers.forEach(everything::add);
-            everything.add(events);
             everything.add(this::freeBuffers);
             sessions.forEach(session -> everything.add(session::destroy));
             everything.add(paths::stop);
@@ -539,29 +505,15 @@ public final class Cache implements AutoCloseable {
         }
     }
 
-    ProtectionDomain domain() {
-        return domain;
-    }
-
-    /** Where flushes put what they read. */
-    RegisteredMemory scratch() {
-        return scratch;
+    CacheDevice device() {
+        return device;
     }
 
     RegionTable table() {
         return table;
     }
 
-    CompletionEvents events() {
-        return events;
-    }
-
-    /** The most that one work request may carry. */
-    int maxMessageBytes() {
-        return (int) Math.min(MAX_MESSAGE_BYTES, context.activePort().maxMessageBytes());
-    }
-
-    void close(Session session) {
+    private void end(Session session) {
         // Migrations must see it until nothing that it posted can take effect any more.
         try {
             session.destroy();
@@ -574,11 +526,7 @@ public final class Cache implements AutoCloseable {
         }
     }
 
-    void close(FutureSession session) {
-        futures.remove(session);
-    }
-
-    void close(Buffer buffer) {
+    private void end(Buffer buffer) {
         refuseInCallback();
         topology.lock();
         try {
@@ -596,17 +544,6 @@ public final class Cache implements AutoCloseable {
             buffer.free();
         } finally {
             topology.unlock();
-        }
-    }
-
-    /** Fences what a client thread's session has lost, and connects it anew. */
-    void reconnect(Session carrier) {
-        for (RemoteServer server : servers) {
-            try {
-                carrier.participant().ensureConnected(server);
-            } catch (ControlException e) {
-                tolerate(server, e);
-            }
         }
     }
 
@@ -628,8 +565,8 @@ public final class Cache implements AutoCloseable {
 
     private RemoteServer attach(String address) {
         try {
-            return RemoteServer.attach(address, nextServerIndex++, domain, options.name(), this::lost,
-                contextLifetime::closesLater);
+            return RemoteServer.attach(address, nextServerIndex++, device.domain(), options.name(), this::lost,
+                device.lifetime()::closesLater);
         } catch (ControlException e) {
             throw new CacheException("cannot use memory server " + address + ": " + e.getMessage(), e);
         }
@@ -679,7 +616,7 @@ public final class Cache implements AutoCloseable {
 
     private void load() {
         Session session = openSession();
-        try (FileLoader loader = new FileLoader(this, session)) {
+        try (FileLoader loader = new FileLoader(capacity(), session, this::allocate)) {
             loader.load(options.file(), options.loaded());
         } finally {
             session.close();
@@ -697,6 +634,63 @@ public final class Cache implements AutoCloseable {
     void refuseInCallback() {
         for (Session session : sessions) {
             session.refuseInCallback();
+        }
+    }
+
+    /** The cache, as its sessions, its buffers and its data paths know it: they are not to know what else it is. */
+    private final class Inside implements Session.Owner, DataPaths.Owner {
+
+        @Override
+        public long capacity() {
+            return options.capacity();
+        }
+
+        @Override
+        public LatencyTracker latency() {
+            return latency;
+        }
+
+        @Override
+        public CompletionEvents events() {
+            return device.events();
+        }
+
+        @Override
+        public void refuseInCallback() {
+            Cache.this.refuseInCallback();
+        }
+
+        @Override
+        public void close(Session session) {
+            end(session);
+        }
+
+        @Override
+        public void close(Buffer buffer) {
+            end(buffer);
+        }
+
+        @Override
+        public void loseAll(Session session) {
+            servers.forEach(session::lose);
+        }
+
+        /** Its caller changes the configuration, and so keeps servers from coming and going. */
+        @Override
+        public Session openCarrier(DataPaths owner) {
+            Session session = new Session(this, null, true);
+            return begin(session, owner.own(session, null));
+        }
+
+        @Override
+        public void reconnect(Session carrier) {
+            for (RemoteServer server : servers) {
+                try {
+                    carrier.participant().ensureConnected(server);
+                } catch (ControlException e) {
+                    tolerate(server, e);
+                }
+            }
         }
     }
 }

@@ -14,7 +14,7 @@ import java.util.concurrent.locks.LockSupport;
  * Processes the requests of application threads (Redy, section 4.1): takes them from the rings of the sessions that it serves, and issues
  * them in a session of its own, with connections of its own.
  */
-final class ClientThread {
+final class ClientThread implements HandedRequests.Taker {
 
     private static final System.Logger LOG = System.getLogger(ClientThread.class.getName());
     private static final HandedRequests[] NONE = {};
@@ -56,7 +56,8 @@ final class ClientThread {
         return served.size();
     }
 
-    boolean mayAccess(MemorySegment segment) {
+    @Override
+    public boolean mayAccess(MemorySegment segment) {
         return segment.isAccessibleBy(thread);
     }
 
@@ -71,7 +72,8 @@ final class ClientThread {
         rings = served.toArray(NONE);
     }
 
-    void wakeIfAsleep() {
+    @Override
+    public void wakeIfAsleep() {
         if (asleep) {
             LockSupport.unpark(thread);
         }

@@ -30,33 +30,33 @@ record DataPath(RequestPath requests, Links links, CompletionChannel channel, Ru
     private static final int FLUSH_ENTRIES = 256;
 
     /** For a session whose thread processes its requests. It is not connected to any server yet. */
-    static DataPath own(Cache cache, CacheOptions options, CacheConfiguration how, OwnerGate gate, OperationLatency latency) {
-        int entries = options.completionEntries(how, cache.context().limits());
+    static DataPath own(CacheDevice device, RegionTable table, CacheOptions options, CacheConfiguration how, OwnerGate gate,
+                        OperationLatency latency) {
+        int entries = options.completionEntries(how, device.context().limits());
         try (CloseStack stack = new CloseStack()) {
-            CompletionChannel channel = stack.add(cache.context().createCompletionChannel());
-            CompletionQueue queue = stack.add(cache.context().createCompletionQueue(entries + FLUSH_ENTRIES, COMPLETION_BATCH, channel));
-            BounceBuffers bounce = stack.add(new BounceBuffers(cache.domain()));
-            SessionEngine engine = new SessionEngine(cache.table(), queue, entries, entries + FLUSH_ENTRIES, cache.maxMessageBytes(), bounce,
+            CompletionChannel channel = stack.add(device.context().createCompletionChannel());
+            CompletionQueue queue = stack.add(device.context().createCompletionQueue(entries + FLUSH_ENTRIES, COMPLETION_BATCH, channel));
+            BounceBuffers bounce = stack.add(new BounceBuffers(device.domain()));
+            Routes routes = new Routes(table);
+            SessionEngine engine = new SessionEngine(routes, queue, entries, entries + FLUSH_ENTRIES, device.maxMessageBytes(), bounce,
                 latency, options.requests());
-            Links connections = new SessionConnections(gate, engine, queue, cache.domain(), cache.scratch(), how, options.doorbellBatch());
+            Links connections = new SessionConnections(gate, engine.queue(), routes, queue, device.domain(), device.scratch(), how, options.doorbellBatch());
             Runnable free = () -> Closing.all(queue, bounce);
             RequestPath requests = engine;
             Links links = connections;
             if (how.batched()) {
-                SessionBatches batches = new SessionBatches(engine, cache.table(), latency, options.requests());
+                SessionBatches batches = new SessionBatches(engine, routes, latency, options.requests());
                 requests = batches;
-                links = new SessionRings(connections, gate, batches, cache.context(), channel, how);
+                links = new SessionRings(connections, gate, batches, device.context(), channel, how);
             }
             stack.keep();
-            return new DataPath(requests, links, channel, free, cache.contextLifetime()::closesLater);
+            return new DataPath(requests, links, channel, free, device.lifetime()::closesLater);
         }
     }
 
-    /** For a session that hands its requests over to a client thread. */
-    static DataPath handedOver(ClientThread thread, Session session, RegionTable table, OperationLatency latency, int requests) {
-        HandedRequests handed = new HandedRequests(thread, session, table, latency, requests);
-        thread.add(handed);
-        return new DataPath(handed, NO_LINKS, null, () -> thread.remove(handed), ignored -> { });
+    /** For a session that hands its requests over to a client thread. @param onClose tells that thread that it does so no more */
+    static DataPath handedOver(HandedRequests handed, Runnable onClose) {
+        return new DataPath(handed, NO_LINKS, null, onClose, ignored -> { });
     }
 
     @Override

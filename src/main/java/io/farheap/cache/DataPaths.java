@@ -2,7 +2,7 @@ package io.farheap.cache;
 
 import io.farheap.latency.OperationLatency;
 import io.farheap.lifetime.Closing;
-import io.farheap.remote.RemoteServer;
+import io.farheap.migration.RegionTable;
 import io.farheap.thread.Cores;
 import io.farheap.thread.Pinning;
 
@@ -13,19 +13,35 @@ import java.util.List;
 /** Makes the data paths of a cache's sessions for one configuration, and owns its client threads. Guarded by the cache. */
 final class DataPaths implements AutoCloseable {
 
-    private final Cache cache;
+    /** The cache, as what makes its data paths knows it. */
+    interface Owner {
+
+        /** The session of a client thread, connected to all servers. */
+        Session openCarrier(DataPaths paths);
+
+        /** Fences what a client thread's session has lost, and connects it anew. */
+        void reconnect(Session carrier);
+
+        void close(Session session);
+    }
+
+    private final Owner cache;
+    private final CacheDevice device;
+    private final RegionTable table;
     private final CacheOptions options;
     private final CacheConfiguration configuration;
     private final List<ClientThread> threads = new ArrayList<>();
     private final List<Session> carriers = new ArrayList<>();
 
     /** Starts client threads and connects their sessions to all servers. */
-    DataPaths(Cache cache, CacheOptions options, CacheConfiguration configuration) {
+    DataPaths(Owner cache, CacheDevice device, RegionTable table, CacheOptions options, CacheConfiguration configuration) {
         this.cache = cache;
+        this.device = device;
+        this.table = table;
         this.options = options;
         this.configuration = configuration;
         try {
-            List<Integer> cores = configuration.pinned() ? Cores.near(cache.context().device().name()) : List.of();
+            List<Integer> cores = configuration.pinned() ? Cores.near(device.context().device().name()) : List.of();
             for (int i = 0; i < configuration.clientThreads(); i++) {
                 carriers.add(cache.openCarrier(this));
                 int core = cores.size() > configuration.clientThreads() ? cores.get(i) : Pinning.ANY;
@@ -56,12 +72,14 @@ final class DataPaths implements AutoCloseable {
         int node = Cores.currentNode();
         ClientThread thread = alive.stream().min(Comparator.comparingInt(ClientThread::load)
             .thenComparing(candidate -> Cores.nodeOf(candidate.core()) != node)).orElseThrow();
-        return DataPath.handedOver(thread, session, cache.table(), latency, options.requests());
+        HandedRequests handed = new HandedRequests(thread, session::wake, table, latency, options.requests());
+        thread.add(handed);
+        return DataPath.handedOver(handed, () -> thread.remove(handed));
     }
 
     /** For a session whose thread processes its requests. */
     DataPath own(Session session, OperationLatency latency) {
-        return DataPath.own(cache, options, configuration, session.gate(), latency);
+        return DataPath.own(device, table, options, configuration, session.gate(), latency);
     }
 
     void stop() {

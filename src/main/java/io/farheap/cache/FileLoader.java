@@ -8,6 +8,7 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.function.LongConsumer;
+import java.util.function.LongFunction;
 
 /** Fills a cache from a file: a few large writes in flight while the next part is read from the file. */
 final class FileLoader implements AutoCloseable, Completion {
@@ -15,7 +16,7 @@ final class FileLoader implements AutoCloseable, Completion {
     private static final int PART_BYTES = 1 << 20;
     private static final int PARTS = 4;
 
-    private final Cache cache;
+    private final long capacity;
     private final Session session;
     private final Buffer buffer;
     private final int[] freeParts = new int[PARTS];
@@ -23,10 +24,14 @@ final class FileLoader implements AutoCloseable, Completion {
     private long written;
     private int failure = Status.OK;
 
-    FileLoader(Cache cache, Session session) {
-        this.cache = cache;
+    /**
+     * @param capacity of the cache, in bytes
+     * @param allocate registers so many bytes
+     */
+    FileLoader(long capacity, Session session, LongFunction<Buffer> allocate) {
+        this.capacity = capacity;
         this.session = session;
-        this.buffer = cache.allocate((long) PARTS * PART_BYTES);
+        this.buffer = allocate.apply((long) PARTS * PART_BYTES);
         for (int part = 0; part < PARTS; part++) {
             freeParts[free++] = part;
         }
@@ -35,7 +40,7 @@ final class FileLoader implements AutoCloseable, Completion {
     /** @param loaded told how many bytes have been written so far, or null */
     void load(Path file, LongConsumer loaded) {
         try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
-            long bytes = Math.min(channel.size(), cache.capacity());
+            long bytes = Math.min(channel.size(), capacity);
             for (long at = 0; at < bytes; at += PART_BYTES) {
                 int length = (int) Math.min(PART_BYTES, bytes - at);
                 int part = takePart();

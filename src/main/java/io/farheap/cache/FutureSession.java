@@ -15,6 +15,7 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
 
 /**
  * Reads and writes as futures. Any thread may call; one daemon thread, which this object owns, issues the requests in the order of
@@ -32,7 +33,8 @@ public final class FutureSession implements AutoCloseable {
         }
     }
 
-    private final Cache cache;
+    private final Consumer<FutureSession> onClose;
+    private final Runnable refuseInCallback;
     private final Session session;
     private final Queue<Request> submitted = new ConcurrentLinkedQueue<>();
     /** Issued and not complete; the thread's. */
@@ -47,8 +49,9 @@ public final class FutureSession implements AutoCloseable {
      */
     private volatile boolean ended;
 
-    FutureSession(Cache cache, Session session, String name) {
-        this.cache = cache;
+    FutureSession(Session session, String name, Runnable refuseInCallback, Consumer<FutureSession> onClose) {
+        this.refuseInCallback = refuseInCallback;
+        this.onClose = onClose;
         this.session = session;
         this.thread = Thread.ofPlatform().daemon().name(name + "-futures").start(this::run);
     }
@@ -72,12 +75,12 @@ public final class FutureSession implements AutoCloseable {
     /** Finishes what was submitted, and closes the session. Later requests fail with {@link IllegalStateException}. Idempotent. */
     @Override
     public void close() {
-        cache.refuseInCallback();
+        refuseInCallback.run();
         closing = true;
         LockSupport.unpark(thread);
         Joining.join(thread);
         failAll(submitted);
-        cache.close(this);
+        onClose.accept(this);
     }
 
     private CompletableFuture<Void> submit(boolean write, long address, MemorySegment segment) {

@@ -20,36 +20,24 @@ final class HandedRequests implements RequestPath, Completion {
     /** So often a request for many records is refused before they go one by one: others may leave no room for all at once. */
     private static final int PATIENCE_ROUNDS = 32;
 
-    private final ClientThread thread;
-    private final Session session;
+    private final Taker thread;
+    private final Runnable wakeSession;
     private final RegionTable table;
     private final OperationLatency latency;
     private final HandedGroups groups;
 
-    private final boolean[] write;
-    private final long[] address;
-    private final long[] length;
-    private final Buffer[] buffer;
-    private final long[] local;
-    private final MemorySegment[] segment;
-    private final Completion[] completion;
-    private final long[] token;
-    private final int[] timed;
-    private final long[] issuedAt;
-    /** Between issue and callback. The application's thread's. */
-    private final boolean[] pending;
+    /** Filled by the application's thread; from hand-over to callback read by the client thread, which splits requests. */
+    private final Requests requests;
     /** Issued by the client thread, which it is of. */
     private final boolean[] taken;
 
-    private final int[] free;
-    private int freeCount;
     private boolean inCallback;
 
     /** With a place for every slot, as the other. */
     private final LongRing issued;
     private final LongRing done;
     /** What is open is to be sent, once what is in {@code issued} has been. */
-    private volatile boolean flushing;
+    private volatile boolean sending;
     private volatile boolean abandoned;
     /** The client thread's: slots that a migration holds up and its session has no place for, in the order of issue. */
     private final int[] deferred;
@@ -65,32 +53,29 @@ final class HandedRequests implements RequestPath, Completion {
     /** The client thread's: there is something of which the session has not been told. */
     private boolean news;
 
-    /** @param capacity requests between issue and callback, a power of two */
-    HandedRequests(ClientThread thread, Session session, RegionTable table, OperationLatency latency, int capacity) {
+    /** The client thread, as a session knows it that hands its requests over. */
+    interface Taker {
+
+        boolean mayAccess(MemorySegment segment);
+
+        void wakeIfAsleep();
+    }
+
+    /**
+     * @param wakeSession makes the session's thread poll, if it sleeps
+     * @param capacity    requests between issue and callback, a power of two
+     */
+    HandedRequests(Taker thread, Runnable wakeSession, RegionTable table, OperationLatency latency, int capacity) {
         this.thread = thread;
-        this.session = session;
+        this.wakeSession = wakeSession;
         this.table = table;
         this.latency = latency;
         this.groups = new HandedGroups(capacity);
         this.parts = new ScatterGather(capacity);
         addresses = new long[capacity];
-        write = new boolean[capacity];
-        address = new long[capacity];
-        length = new long[capacity];
-        buffer = new Buffer[capacity];
-        local = new long[capacity];
-        segment = new MemorySegment[capacity];
-        completion = new Completion[capacity];
-        token = new long[capacity];
-        timed = new int[capacity];
-        issuedAt = new long[capacity];
-        pending = new boolean[capacity];
+        requests = new Requests(capacity);
         taken = new boolean[capacity];
         deferred = new int[capacity];
-        free = new int[capacity];
-        for (int slot = capacity - 1; slot >= 0; slot--) {
-            free[freeCount++] = slot;
-        }
         issued = new LongRing(capacity);
         done = new LongRing(capacity);
     }
@@ -102,45 +87,25 @@ final class HandedRequests implements RequestPath, Completion {
             throw new IllegalArgumentException("the segment belongs to this thread alone, and client threads process the cache's requests; take one"
                 + " from the heap or a shared arena");
         }
-        if (freeCount == 0 || tooManyHeld(freeCount, isWrite, at, bytes)) {
+        if (requests.room() == 0 || tooManyHeld(requests.room(), isWrite, at, bytes)) {
             return false;
         }
-        int slot = free[--freeCount];
-        fill(slot, isWrite, at, bytes, from, localAddress, other, whenDone, itsToken);
+        int slot = requests.take();
+        requests.fill(slot, isWrite, at, bytes, from, localAddress, whenDone, itsToken);
+        if (other != null) {
+            requests.segment[slot] = other;
+        }
         hand(slot, latency == null ? 0 : latency.due());
         return true;
     }
 
     /** At most half may be held, so that requests to other regions find room. */
     private boolean tooManyHeld(int left, boolean isWrite, long at, long bytes) {
-        return left <= free.length / 2 && table.holds(isWrite, at, bytes);
-    }
-
-    private void fill(int slot, boolean isWrite, long at, long bytes, Buffer from, long localAddress, MemorySegment other, Completion whenDone,
-                      long itsToken) {
-        write[slot] = isWrite;
-        address[slot] = at;
-        length[slot] = bytes;
-        local[slot] = localAddress;
-        token[slot] = itsToken;
-        pending[slot] = true;
-        // Storing a reference is not free, and they seldom change.
-        if (completion[slot] != whenDone) {
-            completion[slot] = whenDone;
-        }
-        if (buffer[slot] != from) {
-            buffer[slot] = from;
-        }
-        if (segment[slot] != other) {
-            segment[slot] = other;
-        }
+        return left <= requests.capacity() / 2 && table.holds(isWrite, at, bytes);
     }
 
     private void hand(int slot, int due) {
-        timed[slot] = due;
-        if (due > 0) {
-            issuedAt[slot] = System.nanoTime();
-        }
+        requests.time(slot, due);
         issued.offer(slot);
         wake();
     }
@@ -155,20 +120,20 @@ final class HandedRequests implements RequestPath, Completion {
     @Override
     public boolean issueAll(boolean isWrite, long[] at, int count, int bytes, Buffer from, long localAddress, Completion whenDone,
                             long itsToken) {
-        if (count > freeCount) {
+        if (count > requests.room()) {
             return false;
         }
         for (int i = 0; i < count; i++) {
-            if (tooManyHeld(freeCount - i, isWrite, at[i], bytes)) {
+            if (tooManyHeld(requests.room() - i, isWrite, at[i], bytes)) {
                 return false;
             }
         }
-        int whole = free[--freeCount];
-        fill(whole, isWrite, at[0], bytes, from, localAddress, null, whenDone, itsToken);
+        int whole = requests.take();
+        requests.fill(whole, isWrite, at[0], bytes, from, localAddress, whenDone, itsToken);
         groups.begin(whole, count);
         for (int i = 1, last = whole; i < count; i++) {
-            int slot = free[--freeCount];
-            address[slot] = at[i];
+            int slot = requests.take();
+            requests.address[slot] = at[i];
             groups.link(last, slot);
             last = slot;
         }
@@ -178,11 +143,11 @@ final class HandedRequests implements RequestPath, Completion {
 
     @Override
     public int maxRecords() {
-        return free.length / 2;
+        return requests.capacity() / 2;
     }
 
     @Override
-    public int now(boolean isWrite, long at, Buffer from, long offset, long bytes, Completion whenDone, long itsToken) {
+    public int tryExecute(boolean isWrite, long at, Buffer from, long offset, long bytes, Completion whenDone, long itsToken) {
         return DECLINED;
     }
 
@@ -201,15 +166,11 @@ final class HandedRequests implements RequestPath, Completion {
     }
 
     private void finish(int slot, int status) {
-        if (timed[slot] > 0) {
-            record(slot);
+        if (latency != null) {
+            requests.record(slot, latency);
         }
-        Completion whenDone = completion[slot];
-        long itsToken = token[slot];
-        pending[slot] = false;
-        if (segment[slot] != null) {
-            segment[slot] = null;
-        }
+        Completion whenDone = requests.completion[slot];
+        long itsToken = requests.token[slot];
         release(slot);
         inCallback = true;
         try {
@@ -221,25 +182,16 @@ final class HandedRequests implements RequestPath, Completion {
 
     private void release(int slot) {
         int records = groups.end(slot);
-        free[freeCount++] = slot;
+        requests.give(slot);
         for (int i = 1, record = slot; i < records; i++) {
             record = groups.next(record);
-            free[freeCount++] = record;
-        }
-    }
-
-    private void record(int slot) {
-        long nanos = System.nanoTime() - issuedAt[slot];
-        if (write[slot]) {
-            latency.write(nanos, timed[slot]);
-        } else {
-            latency.read(nanos, timed[slot]);
+            requests.give(record);
         }
     }
 
     @Override
-    public void flush() {
-        flushing = true;
+    public void send() {
+        sending = true;
         wake();
     }
 
@@ -257,24 +209,24 @@ final class HandedRequests implements RequestPath, Completion {
             endUntaken(Status.CLOSED);
         }
         int count = deferredCount > 0 ? issueDeferred(path) : 0;
-        boolean flush = flushing;
-        if (flush) {
+        boolean send = sending;
+        if (send) {
             // First: whoever asks again may have issued more.
-            flushing = false;
+            sending = false;
         }
         while (issued.hasNext()) {
             int slot = (int) issued.peek();
             if (!(groups.records(slot) == 1 ? take(path, slot) : takeAll(path, slot))) {
-                if (flush) {
-                    flushing = true;
+                if (send) {
+                    sending = true;
                 }
                 return count;
             }
             issued.remove();
             count++;
         }
-        if (flush) {
-            path.flush();
+        if (send) {
+            path.send();
         }
         return count;
     }
@@ -285,7 +237,7 @@ final class HandedRequests implements RequestPath, Completion {
             if (issue(path, slot)) {
                 return true;
             }
-            if (!path.waits(write[slot], address[slot], length[slot])) {
+            if (!path.waits(requests.write[slot], requests.address[slot], requests.length[slot])) {
                 return false;
             }
         }
@@ -321,10 +273,11 @@ final class HandedRequests implements RequestPath, Completion {
     private boolean issueAll(RequestPath path, int whole) {
         int records = groups.records(whole);
         for (int i = 0, record = whole; i < records; i++) {
-            addresses[i] = address[record];
+            addresses[i] = requests.address[record];
             record = groups.next(record);
         }
-        taken[whole] = path.issueAll(write[whole], addresses, records, (int) length[whole], buffer[whole], local[whole], this, whole);
+        taken[whole] = path.issueAll(requests.write[whole], addresses, records, (int) requests.length[whole], requests.buffer[whole],
+            requests.local[whole], this, whole);
         return taken[whole];
     }
 
@@ -335,16 +288,17 @@ final class HandedRequests implements RequestPath, Completion {
         int token = parts.begin(recordsLeft, this, whole);
         for (int i = 0, record = whole; i < recordsLeft; i++) {
             groups.part(record, token);
-            write[record] = write[whole];
-            length[record] = length[whole];
-            buffer[record] = buffer[whole];
-            local[record] = local[whole] + i * length[whole];
+            requests.write[record] = requests.write[whole];
+            requests.length[record] = requests.length[whole];
+            requests.buffer[record] = requests.buffer[whole];
+            requests.local[record] = requests.local[whole] + i * requests.length[whole];
             record = groups.next(record);
         }
     }
 
     private boolean issue(RequestPath path, int slot) {
-        taken[slot] = path.issue(write[slot], address[slot], length[slot], buffer[slot], local[slot], segment[slot], this, slot);
+        taken[slot] = path.issue(requests.write[slot], requests.address[slot], requests.length[slot], requests.buffer[slot],
+            requests.local[slot], requests.segment[slot], this, slot);
         return taken[slot];
     }
 
@@ -363,7 +317,7 @@ final class HandedRequests implements RequestPath, Completion {
     private boolean isBehindDeferred(int slot, int count) {
         for (int i = 0; i < count; i++) {
             int earlier = deferred[i];
-            if (address[earlier] < address[slot] + length[slot] && address[slot] < address[earlier] + length[earlier]) {
+            if (requests.overlaps(earlier, requests.address[slot], requests.length[slot])) {
                 return true;
             }
         }
@@ -399,7 +353,7 @@ final class HandedRequests implements RequestPath, Completion {
         if (news) {
             news = false;
             AsymmetricFence.light();
-            session.wake();
+            wakeSession.run();
         }
     }
 
@@ -446,22 +400,17 @@ final class HandedRequests implements RequestPath, Completion {
 
     /** On the client thread: whether something has been handed over. */
     boolean hasWork() {
-        return issued.hasNext() || flushing;
+        return issued.hasNext() || sending;
     }
 
     @Override
     public int pending() {
-        return free.length - freeCount;
+        return requests.pending();
     }
 
     @Override
     public boolean uses(Buffer candidate) {
-        for (int slot = 0; slot < pending.length; slot++) {
-            if (pending[slot] && buffer[slot] == candidate) {
-                return true;
-            }
-        }
-        return false;
+        return requests.uses(candidate);
     }
 
     @Override
@@ -494,6 +443,6 @@ final class HandedRequests implements RequestPath, Completion {
     @Override
     public void abandonUnposted() {
         abandoned = true;
-        flush();
+        send();
     }
 }

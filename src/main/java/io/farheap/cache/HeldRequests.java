@@ -21,7 +21,7 @@ final class HeldRequests {
         }
     }
 
-    private final Requests requests;
+    private final PostedRequests requests;
     private final RegionTable table;
     private final int[] held;
     /** How many held requests touch each region: most requests are compared with none. */
@@ -29,7 +29,7 @@ final class HeldRequests {
     private int count;
 
     /** @param capacity how many may be held */
-    HeldRequests(Requests requests, RegionTable table, int capacity) {
+    HeldRequests(PostedRequests requests, RegionTable table, int capacity) {
         this.requests = requests;
         this.table = table;
         this.held = new int[capacity];

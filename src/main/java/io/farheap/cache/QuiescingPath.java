@@ -17,7 +17,7 @@ record QuiescingPath(RequestPath path) implements RequestPath {
     }
 
     @Override
-    public int now(boolean write, long address, Buffer buffer, long offset, long length, Completion completion, long token) {
+    public int tryExecute(boolean write, long address, Buffer buffer, long offset, long length, Completion completion, long token) {
         return DECLINED;
     }
 
@@ -25,7 +25,7 @@ record QuiescingPath(RequestPath path) implements RequestPath {
     public int poll() {
         int called = path.poll();
         // Nobody will come to fill what is open.
-        path.flush();
+        path.send();
         return called;
     }
 
@@ -35,8 +35,8 @@ record QuiescingPath(RequestPath path) implements RequestPath {
     }
 
     @Override
-    public void flush() {
-        path.flush();
+    public void send() {
+        path.send();
     }
 
     @Override

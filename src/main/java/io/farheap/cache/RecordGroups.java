@@ -46,12 +46,11 @@ final class RecordGroups {
     /**
      * Finds where records are.
      *
-     * @param routes by region
-     * @return false where one has no known way, or does not fit into a batch
+     * @return false where one has no known route to batches, or does not fit into one
      */
-    boolean find(BatchRoute[] routes, long[] addresses, int count, int bytes) {
+    boolean find(Routes routes, long[] addresses, int count, int bytes) {
         long last = table.regionBytes() - bytes;
-        BatchRoute route = null;
+        Route route = null;
         int found = -1;
         together = true;
         for (int i = 0; i < count; i++) {
@@ -59,8 +58,8 @@ final class RecordGroups {
             int index = table.indexOf(address);
             if (index != found) {
                 RegionEntry current = table.get(index);
-                route = routes[index];
-                if (route.entry != current || bytes > route.lane.connection.recordBytes()) {
+                route = routes.get(index);
+                if (route.entry != current || route.lane == null || bytes > route.lane.connection.recordBytes()) {
                     return false;
                 }
                 found = index;

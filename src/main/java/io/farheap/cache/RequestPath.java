@@ -8,11 +8,11 @@ import java.lang.foreign.MemorySegment;
  */
 interface RequestPath {
 
-    /** {@link #now} has done the request. */
+    /** {@link #tryExecute} has done the request. */
     int DONE = 0;
-    /** {@link #now} has issued the request; its completion will be called back. */
+    /** {@link #tryExecute} has issued the request; its completion will be called back. */
     int STARTED = 1;
-    /** {@link #now} has done nothing: the request has to be issued. */
+    /** {@link #tryExecute} has done nothing: the request has to be issued. */
     int DECLINED = 2;
 
     /**
@@ -38,13 +38,13 @@ interface RequestPath {
      *
      * @return {@link #DONE}, {@link #STARTED} or {@link #DECLINED}
      */
-    int now(boolean write, long address, Buffer buffer, long offset, long length, Completion completion, long token);
+    int tryExecute(boolean write, long address, Buffer buffer, long offset, long length, Completion completion, long token);
 
     /** Makes progress, and runs callbacks. @return how many ran */
     int poll();
 
     /** Sends what waits for others to be sent with. */
-    void flush();
+    void send();
 
     /** Makes what is on its way raise events on the session's channel. @return for how many ns a thread may sleep without one; 0 for ever */
     long listen();

@@ -2,23 +2,37 @@ package io.farheap.cache;
 
 import io.farheap.connection.Connection;
 import io.farheap.migration.RegionEntry;
+import io.farheap.remote.RemoteRegion;
 import io.farheap.verbs.OneOperation;
 
-/** The way of a session's requests to one region while nothing is in their way; see {@link Routes}. */
+/** The way of a session's requests to a copy of a region, while nothing is in their way; see {@link Routes}. */
 final class Route {
+
+    /** Of no region. */
+    static final Route UNKNOWN = new Route(null, null, null, null);
 
     /** The entry of the region table that it was learnt from. */
     final RegionEntry entry;
+    final RemoteRegion copy;
+    /** Of the copy, a step nearer. */
     final long address;
     final int remoteKey;
+    final int regionId;
+    /** Null where it has failed, or there is none. */
     final Connection connection;
+    /** On that connection; null where there is none. */
     final OneOperation operation;
+    /** The batches to that server; null where there are none. */
+    final BatchLane lane;
 
-    Route(RegionEntry entry, Connection connection) {
+    Route(RegionEntry entry, RemoteRegion copy, Connection connection, BatchLane lane) {
         this.entry = entry;
-        this.address = entry == null ? 0 : entry.copy().address();
-        this.remoteKey = entry == null ? 0 : entry.copy().remoteKey();
+        this.copy = copy;
+        this.address = copy == null ? 0 : copy.address();
+        this.remoteKey = copy == null ? 0 : copy.remoteKey();
+        this.regionId = copy == null ? 0 : copy.regionId();
         this.connection = connection;
         this.operation = connection == null ? null : connection.now();
+        this.lane = lane;
     }
 }

@@ -2,58 +2,124 @@ package io.farheap.cache;
 
 import io.farheap.connection.Connection;
 import io.farheap.migration.RegionEntry;
+import io.farheap.migration.RegionTable;
+import io.farheap.remote.RemoteRegion;
 
 import java.util.Arrays;
 
 /**
- * For each virtual region the way of a request that meets no obstacle, found once and good for as long as the region table has the
- * same entry and the session's connections are the same: finding it anew costs a chain of loads, each waiting for the one before.
+ * Where a session's requests go. What there is to each server, and for each virtual region the way of a request that meets no obstacle,
+ * found once and good for as long as the region table has the same entry and the session's connections are the same: finding it anew costs
+ * a chain of loads, each waiting for the one before. One thread at a time, inside the session's gate.
+ *
+ * <p>A request finds its way in two steps: {@link #get} is good if its {@code entry} is the one that the table has now; if not,
+ * {@link #find} looks for another.
  */
 final class Routes {
 
-    private static final Route UNKNOWN = new Route(null, null);
+    /** Copies of regions that are in several places, whose routes are kept: a migration moves between two. */
+    private static final int SPLIT_ROUTES = 4;
 
-    private final SessionEngine engine;
+    private final RegionTable table;
     private final Route[] known;
-    private final Route[] none;
-    /** One of the two. */
-    private Route[] routes;
+    private final Route[] split = new Route[SPLIT_ROUTES];
+    private int nextSplit;
+    /** By server: the one to use, or null. */
+    private Connection[] connections = {};
+    private BatchLane[] lanes = {};
 
-    Routes(SessionEngine engine, int size) {
-        this.engine = engine;
-        this.known = new Route[size];
-        this.none = new Route[size];
-        this.routes = known;
-        Arrays.fill(none, UNKNOWN);
+    Routes(RegionTable table) {
+        this.table = table;
+        this.known = new Route[table.size()];
         forget();
     }
 
-    /** The route that was learnt last; good if it is of the region that the table has now. */
+    /** The route to a region that was learnt last. */
     Route get(int index) {
-        return routes[index];
+        return known[index];
     }
 
-    /** Whether there is to be no route for now: what takes one expects that no completion comes but its own. */
-    void block(boolean blocked) {
-        routes = blocked ? none : known;
-    }
-
-    boolean blocked() {
-        return routes == none;
-    }
-
-    /** @return false where there is an obstacle: the region is moving, or its server cannot be reached */
-    boolean learn(int index, RegionEntry entry) {
-        Connection connection = engine.connection(entry.copy().serverIndex());
-        if (blocked() || entry.isSplit() || connection == null || connection.failed()) {
-            return false;
+    /**
+     * The route of a request to a range of one region for which {@link #get} had none.
+     *
+     * @return null where there is an obstacle: the range waits for a migration or is in two copies, or its server cannot be reached
+     */
+    Route find(int index, RegionEntry entry, boolean write, long offset, long length) {
+        if (entry.isSplit()) {
+            RemoteRegion copy = entry.split().copy(write, offset, length);
+            return copy == null ? null : findSplit(entry, copy);
         }
-        routes[index] = new Route(entry, connection);
-        return true;
+        Route route = route(entry, entry.copy());
+        if (route != null) {
+            known[index] = route;
+        }
+        return route;
     }
 
-    /** To be called whenever a connection has been made, has failed or has ended. */
+    /** Of a region in several places the table keeps no route, as it depends on the range. */
+    private Route findSplit(RegionEntry entry, RemoteRegion copy) {
+        for (Route route : split) {
+            if (route.copy == copy && route.entry == entry) {
+                return route;
+            }
+        }
+        Route route = route(entry, copy);
+        if (route != null) {
+            split[nextSplit] = route;
+            nextSplit = (nextSplit + 1) % SPLIT_ROUTES;
+        }
+        return route;
+    }
+
+    private Route route(RegionEntry entry, RemoteRegion copy) {
+        Connection connection = connection(copy.serverIndex());
+        if (connection != null && connection.failed()) {
+            connection = null;
+        }
+        BatchLane lane = lane(copy.serverIndex());
+        return connection == null && lane == null ? null : new Route(entry, copy, connection, lane);
+    }
+
+    /** To be called whenever a connection has failed. */
     void forget() {
-        Arrays.fill(known, UNKNOWN);
+        Arrays.fill(known, Route.UNKNOWN);
+        Arrays.fill(split, Route.UNKNOWN);
+    }
+
+    /** The connection to a server, or null where there is none. */
+    Connection connection(int server) {
+        return server < connections.length ? connections[server] : null;
+    }
+
+    /** Uses a connection to a server from now on; none where it is null. */
+    void connection(int server, Connection connection) {
+        if (server >= connections.length) {
+            connections = Arrays.copyOf(connections, server + 1);
+        }
+        connections[server] = connection;
+        forget();
+    }
+
+    /** By server; null where there is none. */
+    Connection[] connections() {
+        return connections;
+    }
+
+    /** The batches to a server, or null where there are none. */
+    BatchLane lane(int server) {
+        return server < lanes.length ? lanes[server] : null;
+    }
+
+    /** Uses batches to a server from now on; none where it is null. */
+    void lane(int server, BatchLane lane) {
+        if (server >= lanes.length) {
+            lanes = Arrays.copyOf(lanes, server + 1);
+        }
+        lanes[server] = lane;
+        forget();
+    }
+
+    RegionTable table() {
+        return table;
     }
 }

@@ -1,8 +1,10 @@
 package io.farheap.cache;
 
+import io.farheap.latency.LatencyTracker;
 import io.farheap.latency.OperationLatency;
 import io.farheap.lifetime.Closing;
 import io.farheap.migration.MigrationParticipant;
+import io.farheap.remote.CompletionEvents;
 import io.farheap.remote.RemoteServer;
 import io.farheap.thread.OwnerGate;
 import io.farheap.verbs.VerbsException;
@@ -37,6 +39,25 @@ import java.util.concurrent.locks.ReentrantLock;
  */
 public final class Session implements AutoCloseable {
 
+    /** The cache, as its sessions know it; also their buffers' owner. */
+    interface Owner extends Buffer.Owner {
+
+        long capacity();
+
+        LatencyTracker latency();
+
+        CompletionEvents events();
+
+        /** Throws where the calling thread is in a callback of one of the cache's sessions. */
+        void refuseInCallback();
+
+        /** Ends a session. */
+        void close(Session session);
+
+        /** Fails all connections of a session. */
+        void loseAll(Session session);
+    }
+
     private static final VarHandle OWNER;
 
     static {
@@ -51,7 +72,7 @@ public final class Session implements AutoCloseable {
     /** For which a thread sleeps that no event will wake. */
     private static final long UNWOKEN_NANOS = 1_000_000;
 
-    private final Cache cache;
+    private final Owner cache;
     private final long capacity;
     private final OperationLatency latency;
     private final OwnerGate gate = new OwnerGate();
@@ -77,7 +98,7 @@ public final class Session implements AutoCloseable {
     private long eventsToken;
 
     /** It has yet to be told {@linkplain #use what to use}. */
-    Session(Cache cache, OperationLatency latency, boolean carrier) {
+    Session(Owner cache, OperationLatency latency, boolean carrier) {
         this.cache = cache;
         this.capacity = cache.capacity();
         this.latency = latency;
@@ -238,7 +259,7 @@ public final class Session implements AutoCloseable {
 
     /** Reads, and returns when the data is in the buffer. @throws CacheException where the request failed */
     public void readBlocking(long address, Buffer destination, long offset, long length) {
-        int result = now(false, address, destination, offset, length);
+        int result = tryExecute(false, address, destination, offset, length);
         if (result == RequestPath.DONE) {
             return;
         }
@@ -253,7 +274,7 @@ public final class Session implements AutoCloseable {
 
     /** Writes, and returns when the write has taken effect. @throws CacheException where the request failed */
     public void writeBlocking(long address, Buffer source, long offset, long length) {
-        int result = now(true, address, source, offset, length);
+        int result = tryExecute(true, address, source, offset, length);
         if (result == RequestPath.DONE) {
             return;
         }
@@ -330,7 +351,7 @@ public final class Session implements AutoCloseable {
     public void flush() {
         boolean entered = enter();
         try {
-            path.flush();
+            path.send();
         } finally {
             exit(entered);
         }
@@ -490,15 +511,15 @@ public final class Session implements AutoCloseable {
     }
 
     /** The way of a request that meets no obstacle; whatever is unusual is left to the ordinary way, which reports it. */
-    private int now(boolean write, long address, Buffer buffer, long offset, long length) {
+    private int tryExecute(boolean write, long address, Buffer buffer, long offset, long length) {
         if (owner != Thread.currentThread() || (address | offset | length - 1) < 0 || length > capacity - address
             || path.inCallback()) {
             return RequestPath.DECLINED;
         }
         gate.enter();
         try {
-            return !closed && !closing && length <= buffer.usableBytes() - offset && buffer.cache() == cache
-                ? path.now(write, address, buffer, offset, length, blocked, blocked.ticket + 1) : RequestPath.DECLINED;
+            return !closed && !closing && length <= buffer.usableBytes() - offset && buffer.owner() == cache
+                ? path.tryExecute(write, address, buffer, offset, length, blocked, blocked.ticket + 1) : RequestPath.DECLINED;
         } finally {
             gate.exit();
         }
@@ -560,13 +581,13 @@ public final class Session implements AutoCloseable {
 
     private void checkRange(long address, long length) {
         if (address < 0 || length < 1 || length > capacity - address) {
-            throw new IndexOutOfBoundsException(length + " bytes at address " + address + "; the cache has " + cache.capacity()
+            throw new IndexOutOfBoundsException(length + " bytes at address " + address + "; the cache has " + capacity
                 + " bytes, and a request at least 1");
         }
     }
 
     private void checkBuffer(Buffer buffer, long offset, long length) {
-        if (buffer.cache() != cache) {
+        if (buffer.owner() != cache) {
             throw new IllegalArgumentException("the buffer belongs to another cache");
         }
         if (offset < 0 || length > buffer.bytes() - offset) {

@@ -3,7 +3,6 @@ package io.farheap.cache;
 import io.farheap.latency.OperationLatency;
 import io.farheap.migration.RegionEntry;
 import io.farheap.migration.RegionTable;
-import io.farheap.remote.RemoteRegion;
 import io.farheap.rpc.BatchConnection;
 import io.farheap.rpc.BatchFormat;
 
@@ -18,7 +17,7 @@ import java.util.Arrays;
  * not called back goes the direct way too, behind it. A direct request that overlaps one in a batch which is not answered waits in the
  * engine's queue until it is. {@link IssueOrder} keep the order of callbacks between the two ways.
  *
- * <p>A batch is sent when it is full; by a poll, when nothing of the session is on its way to that server; or by {@link #flush}. A batch of
+ * <p>A batch is sent when it is full; by a poll, when nothing of the session is on its way to that server; or by {@link #send}. A batch of
  * one request that a poll would send becomes a one-sided operation (Redy, section 4.3).
  */
 final class SessionBatches implements RequestPath {
@@ -35,49 +34,43 @@ final class SessionBatches implements RequestPath {
     private final IssueOrder runs = new IssueOrder(FIRST_RUNS);
     private final ScatterGather parts;
     private final RecordGroups groups;
-    private final BatchRoute[] routes;
-    /** By server; null where there is none, or where it has failed. */
-    private BatchLane[] byServer = {};
+    private final Routes routes;
     /** Those in use. */
     private BatchLane[] lanes = {};
     /** Requests in batches between issue and callback. */
     private int pending;
 
     /** @param capacity requests of the engine between issue and callback */
-    SessionBatches(SessionEngine engine, RegionTable table, OperationLatency latency, int capacity) {
+    SessionBatches(SessionEngine engine, Routes routes, OperationLatency latency, int capacity) {
         this.engine = engine;
-        this.table = table;
+        this.routes = routes;
+        this.table = routes.table();
         this.latency = latency;
         this.parts = new ScatterGather(capacity);
         this.groups = new RecordGroups(table, engine.maxRecords());
-        this.routes = new BatchRoute[table.size()];
-        forgetRoutes();
         engine.barrier(this::blocks);
     }
 
     /** Uses a connection for a server from now on. */
     void add(int server, BatchConnection connection) {
-        if (server >= byServer.length) {
-            byServer = Arrays.copyOf(byServer, server + 1);
-        }
-        byServer[server] = new BatchLane(connection, server);
+        BatchLane lane = new BatchLane(connection, server);
+        routes.lane(server, lane);
         lanes = Arrays.copyOf(lanes, lanes.length + 1);
-        lanes[lanes.length - 1] = byServer[server];
-        forgetRoutes();
+        lanes[lanes.length - 1] = lane;
     }
 
     /** Ends the use of a server's connection, which has been failed: what was in flight on it is lost, and called back by the next polls. */
     void remove(int server) {
-        BatchLane removed = byServer[server];
+        BatchLane removed = routes.lane(server);
         lose(removed);
-        byServer[server] = null;
+        routes.lane(server, null);
         lanes = Arrays.stream(lanes).filter(lane -> lane != removed).toArray(BatchLane[]::new);
-        forgetRoutes();
     }
 
     /** The connection to a server, or null. */
     BatchConnection connection(int server) {
-        return server < byServer.length && byServer[server] != null ? byServer[server].connection : null;
+        BatchLane lane = routes.lane(server);
+        return lane == null ? null : lane.connection;
     }
 
     @Override
@@ -100,11 +93,11 @@ final class SessionBatches implements RequestPath {
 
     /** With nothing pending, a request alone is one-sided. */
     @Override
-    public int now(boolean write, long address, Buffer buffer, long offset, long length, Completion completion, long token) {
+    public int tryExecute(boolean write, long address, Buffer buffer, long offset, long length, Completion completion, long token) {
         if (pending > 0) {
             return DECLINED;
         }
-        int result = engine.now(write, address, buffer, offset, length, completion, token);
+        int result = engine.tryExecute(write, address, buffer, offset, length, completion, token);
         if (result == STARTED) {
             runs.direct(engine.tail());
         }
@@ -116,13 +109,13 @@ final class SessionBatches implements RequestPath {
                   long token) {
         int index = table.indexOf(address);
         RegionEntry entry = table.get(index);
-        BatchRoute route = routes[index];
+        Route route = routes.get(index);
         long offset = table.offsetOf(address);
         if (route.entry != entry) {
-            route = learn(index, entry, write, offset, length);
-            if (route == null) {
-                return direct(write, address, length, buffer, local, segment, completion, token);
-            }
+            route = routes.find(index, entry, write, offset, length);
+        }
+        if (route == null || route.lane == null) {
+            return direct(write, address, length, buffer, local, segment, completion, token);
         }
         BatchLane lane = route.lane;
         BatchConnection connection = lane.connection;
@@ -144,7 +137,7 @@ final class SessionBatches implements RequestPath {
         }
         lane.fill(request, write, address, (int) length, buffer, local, completion, token);
         if (latency != null) {
-            time(lane, request, latency.due());
+            lane.time(request, latency.due());
         }
         runs.add(lane, 1);
         pending++;
@@ -176,27 +169,6 @@ final class SessionBatches implements RequestPath {
         return connection.isFull() && connection.send() && connection.hasRoom();
     }
 
-    /** The way of a request to a region that no route was known for; null for the direct way. */
-    private BatchRoute learn(int index, RegionEntry entry, boolean write, long offset, long length) {
-        RemoteRegion copy = entry.isSplit() ? entry.split().copy(write, offset, length) : entry.copy();
-        if (copy == null || copy.serverIndex() >= byServer.length) {
-            return null;
-        }
-        BatchLane lane = byServer[copy.serverIndex()];
-        if (lane == null) {
-            return null;
-        }
-        if (lane.connection.failed()) {
-            lose(lane);
-            return null;
-        }
-        BatchRoute route = new BatchRoute(entry, copy, lane);
-        if (!entry.isSplit()) {
-            routes[index] = route;
-        }
-        return route;
-    }
-
     /**
      * A write in a batch whose answer never came may still take effect, until the server's end is fenced: nothing that the session does
      * later may get there before, so the direct way is lost with the rings.
@@ -204,12 +176,8 @@ final class SessionBatches implements RequestPath {
     private void lose(BatchLane lane) {
         if (!lane.lost) {
             lane.lost = true;
-            engine.failConnection(lane.server);
+            engine.queue().fail(lane.server);
         }
-    }
-
-    private void forgetRoutes() {
-        Arrays.fill(routes, BatchRoute.UNKNOWN);
     }
 
     private boolean direct(boolean write, long address, long length, Buffer buffer, long local, MemorySegment segment, Completion completion,
@@ -260,9 +228,9 @@ final class SessionBatches implements RequestPath {
             }
             int entry = connection.nextEntry();
             int added = connection.addAll(write, which, done, groups.size - done, groups.region, groups.offset, length, local);
-            lane.fill(entry, added, write, addresses, which, done, length, buffer, at, parts, whole);
+            lane.fillGroup(entry, added, write, addresses, which, done, length, buffer, at, parts, whole);
             if (latency != null) {
-                time(lane, entry, latency.due(added));
+                lane.time(entry, latency.due(added));
             }
             runs.add(lane, added);
             pending += added;
@@ -279,17 +247,10 @@ final class SessionBatches implements RequestPath {
         }
     }
 
-    private void time(BatchLane lane, int entry, int timed) {
-        lane.timed[entry] = timed;
-        if (timed > 0) {
-            lane.issuedAt[entry] = System.nanoTime();
-        }
-    }
-
     /** Whether a direct request has to wait for one in a batch, which is then on its way. */
     private boolean blocks(long address, long length) {
         for (BatchLane lane : lanes) {
-            if (!lane.connection.isAnswered() && lane.overlaps(address, length)) {
+            if (!lane.connection.isAnswered() && lane.mayOverlap(address, length)) {
                 lane.connection.send();
                 return true;
             }
@@ -310,10 +271,9 @@ final class SessionBatches implements RequestPath {
             engine.advance();
         }
         int called = callBack();
-        for (int server = 0; server < byServer.length; server++) {
-            BatchLane lane = byServer[server];
-            if (lane != null && lane.connection.waiting() > 0) {
-                sendIfDue(server, lane);
+        for (BatchLane lane : lanes) {
+            if (lane.connection.waiting() > 0) {
+                sendIfDue(lane);
             }
         }
         return called;
@@ -361,8 +321,8 @@ final class SessionBatches implements RequestPath {
                 if (lane.segment[entry] != null) {
                     status = copyOut(lane, entry, status);
                 }
-                if (latency != null && lane.timed[entry] > 0) {
-                    record(lane, entry);
+                if (latency != null) {
+                    lane.record(entry, latency);
                 }
                 Completion completion = lane.completion[entry];
                 long token = lane.token[entry];
@@ -414,20 +374,11 @@ final class SessionBatches implements RequestPath {
         }
     }
 
-    private void record(BatchLane lane, int entry) {
-        long nanos = System.nanoTime() - lane.issuedAt[entry];
-        if (lane.write[entry]) {
-            latency.write(nanos, lane.timed[entry]);
-        } else {
-            latency.read(nanos, lane.timed[entry]);
-        }
-    }
-
-    private void sendIfDue(int server, BatchLane lane) {
+    private void sendIfDue(BatchLane lane) {
         BatchConnection connection = lane.connection;
         if (connection.isFull()) {
             connection.send();
-        } else if (connection.unanswered() == 0 && engine.inFlight(server) == 0) {
+        } else if (connection.unanswered() == 0 && engine.queue().inFlight(lane.server) == 0) {
             if (connection.waiting() > 1 || !goAlone(lane)) {
                 connection.send();
             }
@@ -452,18 +403,18 @@ final class SessionBatches implements RequestPath {
     }
 
     @Override
-    public void flush() {
+    public void send() {
         for (BatchLane lane : lanes) {
             lane.connection.send();
         }
-        engine.flush();
+        engine.send();
     }
 
     /** What is in a batch is sent. */
     @Override
     public void abandonUnposted() {
         engine.abandonUnposted();
-        flush();
+        send();
     }
 
     @Override

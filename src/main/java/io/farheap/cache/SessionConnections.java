@@ -21,7 +21,8 @@ import java.util.concurrent.locks.ReentrantLock;
 final class SessionConnections implements Links {
 
     private final OwnerGate gate;
-    private final SessionEngine engine;
+    private final SessionQueue queue;
+    private final Routes routes;
     private final CompletionQueue completions;
     private final ProtectionDomain domain;
     private final RegisteredMemory scratch;
@@ -37,10 +38,11 @@ final class SessionConnections implements Links {
     private boolean closed;
 
     /** @param scratch where flushes put what they read */
-    SessionConnections(OwnerGate gate, SessionEngine engine, CompletionQueue completions, ProtectionDomain domain,
+    SessionConnections(OwnerGate gate, SessionQueue queue, Routes routes, CompletionQueue completions, ProtectionDomain domain,
                        RegisteredMemory scratch, CacheConfiguration configuration, int doorbellBatch) {
         this.gate = gate;
-        this.engine = engine;
+        this.queue = queue;
+        this.routes = routes;
         this.completions = completions;
         this.domain = domain;
         this.scratch = scratch;
@@ -59,7 +61,7 @@ final class SessionConnections implements Links {
                 configuration.inlineBytes(), doorbellBatch);
             gate.claim();
             connections.add(connection);
-            engine.addConnection(server.index(), connection.connection());
+            queue.add(server.index(), connection.connection());
             gate.unclaim();
             // Either this sees the loss, or whoever fails what is lost sees the connection.
             if (server.lost() != null) {
@@ -75,7 +77,7 @@ final class SessionConnections implements Links {
         changing.lock();
         try {
             gate.claim();
-            Connection connection = engine.connection(server.index());
+            Connection connection = routes.connection(server.index());
             boolean usable = connection != null && !connection.failed();
             gate.unclaim();
             if (!closed && !usable) {
@@ -97,7 +99,7 @@ final class SessionConnections implements Links {
             }
             gate.claim();
             try {
-                engine.removeConnection(server.index(), FLUSH_TIMEOUT_NANOS);
+                queue.remove(server.index(), FLUSH_TIMEOUT_NANOS);
                 connections.remove(connection);
             } finally {
                 gate.unclaim();
@@ -113,7 +115,7 @@ final class SessionConnections implements Links {
         gate.claim();
         try {
             if (!closed) {
-                engine.failConnection(server.index());
+                queue.fail(server.index());
             }
         } finally {
             gate.unclaim();
@@ -131,11 +133,11 @@ final class SessionConnections implements Links {
         boolean done = true;
         gate.claim();
         try {
-            Connection connection = engine.connection(region.serverIndex());
+            Connection connection = routes.connection(region.serverIndex());
             if (connection == null || connection.failed() || closed && !idle(region.serverIndex())) {
                 unknown = true;
             } else if (!idle(region.serverIndex())) {
-                unknown = !engine.flush(connection, region, scratch.address(), scratch.localKey());
+                unknown = !queue.drain(connection, region, scratch.address(), scratch.localKey());
                 done = unknown || !connection.flushing();
                 flushDeadline = System.nanoTime() + FLUSH_TIMEOUT_NANOS;
             }
@@ -154,8 +156,8 @@ final class SessionConnections implements Links {
         boolean done;
         gate.claim();
         try {
-            Connection connection = engine.connection(region.serverIndex());
-            done = connection == null || closed || engine.flushed(connection);
+            Connection connection = routes.connection(region.serverIndex());
+            done = connection == null || closed || queue.drained(connection);
             if (!done && System.nanoTime() - flushDeadline > 0) {
                 connection.fail();
                 done = true;
@@ -172,7 +174,7 @@ final class SessionConnections implements Links {
 
     /** Whether nothing is on its way to a server, and that is known. */
     private boolean idle(int server) {
-        Connection connection = engine.connection(server);
+        Connection connection = routes.connection(server);
         return connection != null && connection.inFlight() == 0 && !connection.failed();
     }
 

@@ -4,14 +4,10 @@ import io.farheap.connection.Connection;
 import io.farheap.latency.OperationLatency;
 import io.farheap.migration.RegionEntry;
 import io.farheap.migration.RegionTable;
-import io.farheap.migration.SplitRegion;
-import io.farheap.remote.RemoteRegion;
 import io.farheap.verbs.CompletionQueue;
 import io.farheap.verbs.OneOperation;
-import io.farheap.verbs.WcStatus;
 
 import java.lang.foreign.MemorySegment;
-import java.util.Arrays;
 
 /**
  * What a session does with requests: cuts them into work requests at region boundaries, posts them in the order of issue, and
@@ -23,43 +19,25 @@ import java.util.Arrays;
  */
 final class SessionEngine implements RequestPath {
 
-    private static final int NO_CHUNK = -1;
     private static final int NO_REGION = -1;
-    private static final long REFUSED_TIMEOUT_NANOS = 5_000_000_000L;
-    private static final int TAG_CHUNK_SHIFT = 32;
     /** Places in the order of callbacks for each request: a request that is held leaves an empty one behind. */
     private static final int ORDER_PLACES = 4;
     private static final int EMPTY = -1;
     /** Comparing with more requests takes longer than waiting for them. */
     private static final int MOST_COMPARED = 64;
 
-    private enum Posting {
-        /** The whole request is posted. */
-        POSTED,
-        /** There is no room for the next work request. */
-        NO_ROOM,
-        /** The next part is in a region that is moving. */
-        HELD
-    }
-
     private final RegionTable table;
-    private final CompletionQueue completions;
-    private final int completionEntries;
     private final int maxMessageBytes;
     private final BounceBuffers bounce;
     private final OperationLatency latency;
+    private final Routes routes;
+    private final SessionQueue queue;
+    private final PartPoster poster;
 
-    private final Requests requests;
+    private final PostedRequests requests;
     private final HeldRequests held;
     private final int heldLimit;
-    private final StashedCompletions foreign;
     private final ScatterGather parts;
-    /** By their number, also those that were replaced or closed: a completion of theirs may still come. */
-    private Connection[] connections = new Connection[0];
-    /** The one to use for each server. */
-    private Connection[] byServer = new Connection[0];
-    private int inFlight;
-    private final Routes routes;
 
     /** The order of issue: {@code order[sequence & mask]}. Before {@code head}: called back. Before {@code next}: posted. */
     private final int[] order;
@@ -68,114 +46,40 @@ final class SessionEngine implements RequestPath {
     private long next;
     private long tail;
 
-    /** Says which requests have to wait, or null where none has. */
-    private Barrier barrier;
-    private boolean heldMayGoOn;
-    /** A connection may have a list that is not posted. */
-    private boolean listing;
+    private boolean heldMayResume;
     private boolean inCallback;
 
     /**
      * @param capacity          requests between issue and callback, a power of two
      * @param completionEntries work requests in flight at most
+     * @param stashEntries      the completion queue's
      * @param latency           where latencies are recorded, or null
      */
-    SessionEngine(RegionTable table, CompletionQueue completions, int completionEntries, int foreignEntries, int maxMessageBytes,
+    SessionEngine(Routes routes, CompletionQueue completions, int completionEntries, int stashEntries, int maxMessageBytes,
                   BounceBuffers bounce, OperationLatency latency, int capacity) {
-        this.table = table;
-        this.completions = completions;
-        this.completionEntries = completionEntries;
+        this.table = routes.table();
+        this.routes = routes;
         this.maxMessageBytes = maxMessageBytes;
         this.bounce = bounce;
         this.latency = latency;
-        this.requests = new Requests(capacity);
+        this.requests = new PostedRequests(capacity);
+        this.poster = new PartPoster(requests, routes, bounce, maxMessageBytes);
+        this.queue = new SessionQueue(completions, completionEntries, stashEntries, routes, poster);
         // At most half may be held, so that requests to other regions always find room.
         this.heldLimit = capacity / 2;
-        this.routes = new Routes(this, table.size());
         this.held = new HeldRequests(requests, table, capacity);
         this.parts = new ScatterGather(capacity);
-        this.foreign = new StashedCompletions(foreignEntries);
         this.order = new int[capacity * ORDER_PLACES];
         this.orderMask = order.length - 1;
     }
 
-    /** Uses a connection for a server from now on; its number must be new. */
-    void addConnection(int server, Connection connection) {
-        if (connection.number() >= connections.length) {
-            connections = Arrays.copyOf(connections, connection.number() + 1);
-        }
-        connections[connection.number()] = connection;
-        if (server >= byServer.length) {
-            byServer = Arrays.copyOf(byServer, server + 1);
-        }
-        byServer[server] = connection;
-        routes.forget();
+    /** Its connections. */
+    SessionQueue queue() {
+        return queue;
     }
 
-    /**
-     * Ends the use of a server's connection, on behalf of a migration: what is in flight on it is failed, and its completions are
-     * kept for the session's thread, since destroying a queue pair drops those that were not polled.
-     */
-    void removeConnection(int server, long timeoutNanos) {
-        Connection connection = byServer[server];
-        byServer[server] = null;
-        routes.forget();
-        connection.postList();
-        if (connection.inFlight() > 0) {
-            failInFlight(connection, timeoutNanos);
-        }
-        if (connection.flushing()) {
-            // Its completion is dropped, or never came: nobody else would let requests go the short way again.
-            connection.forgetFlush();
-            unblock();
-        }
-    }
-
-    /** Requests may go the short way again, unless the flush of another connection is still on its way. */
-    private void unblock() {
-        for (Connection connection : connections) {
-            if (connection != null && connection.flushing()) {
-                return;
-            }
-        }
-        routes.block(false);
-    }
-
-    /** Fails a connection and keeps the completions of all that is in flight on it, also of what the device refused. */
-    private void failInFlight(Connection connection, long timeoutNanos) {
-        connection.fail();
-        routes.forget();
-        long last = connection.lastId();
-        long deadline = System.nanoTime() + timeoutNanos;
-        while (last >= 0 && !foreign.contains(last) && System.nanoTime() - deadline < 0) {
-            keepCompletions();
-        }
-        connection.forEachUnknown(foreign::contains, id -> foreign.add(id, WcStatus.WR_FLUSH_ERR));
-    }
-
-    /** The connection to a server, or null where it could not be reached when the session was opened. */
-    Connection connection(int server) {
-        return server < byServer.length ? byServer[server] : null;
-    }
-
-    /** Fails the connection to a server: what is on its way, and what comes later, is lost. */
-    void failConnection(int server) {
-        Connection connection = connection(server);
-        if (connection != null) {
-            connection.fail();
-            routes.forget();
-        }
-    }
-
-    /** Something beside the engine that its requests may have to wait for. */
-    interface Barrier {
-
-        /** Whether a request to a range must not be posted yet; it is asked again with the next poll. */
-        boolean blocks(long address, long length);
-    }
-
-    void barrier(Barrier asked) {
-        barrier = asked;
+    void barrier(PartPoster.Barrier asked) {
+        poster.barrier(asked);
     }
 
     @Override
@@ -197,15 +101,9 @@ final class SessionEngine implements RequestPath {
         return tail;
     }
 
-    /** Work requests to a server that are in flight. */
-    int inFlight(int server) {
-        Connection connection = connection(server);
-        return connection == null ? 0 : connection.inFlight();
-    }
-
     /** Whether so many requests would be taken now. */
     boolean hasRoomFor(int count) {
-        return tail - head + count <= order.length && requests.pending() + count <= requests.capacity() && held.count() + count <= heldLimit;
+        return tail - head + count <= order.length && count <= requests.room() && held.count() + count <= heldLimit;
     }
 
     /** Whether a range may overlap a request that has not been called back. */
@@ -248,89 +146,72 @@ final class SessionEngine implements RequestPath {
     }
 
     @Override
-    public int now(boolean write, long address, Buffer buffer, long offset, long length, Completion completion, long token) {
+    public int tryExecute(boolean write, long address, Buffer buffer, long offset, long length, Completion completion, long token) {
         int index = table.indexOf(address);
         RegionEntry entry = table.get(index);
         Route route = routes.get(index);
         long offsetInRegion = table.offsetOf(address);
-        if (route.entry != entry || requests.pending() != 0 || length > maxMessageBytes || length > table.regionBytes() - offsetInRegion) {
-            return nowAfterLearning(write, address, buffer, offset, length, completion, token);
+        if (requests.pending() != 0 || length > maxMessageBytes || length > table.regionBytes() - offsetInRegion || queue.draining()) {
+            return DECLINED;
         }
-        return run(route.operation, entry.copy(), route.address + offsetInRegion, route.remoteKey, write, address, buffer, offset, length, completion,
-            token);
-    }
-
-    private int run(OneOperation operation, RemoteRegion copy, long remote, int remoteKey, boolean write, long address, Buffer buffer,
-                    long offset, long length, Completion completion, long token) {
+        if (route.entry != entry) {
+            route = routes.find(index, entry, write, offsetInRegion, length);
+        }
+        if (route == null || route.operation == null) {
+            return DECLINED;
+        }
         int timed = latency == null ? 0 : latency.due();
         long start = timed > 0 ? System.nanoTime() : 0;
-        int result = operation.run(write, buffer.address() + offset, buffer.localKey(), remote, remoteKey, (int) length);
+        long remote = route.address + offsetInRegion;
+        int result = route.operation.run(write, buffer.address() + offset, buffer.localKey(), remote, route.remoteKey, (int) length);
         if (result != OneOperation.COMPLETED) {
-            return started(result, copy, write, address, length, buffer, completion, token, timed, start);
+            int request = begin(write, address, length, buffer, 0, completion, token, length, 0);
+            requests.timed[request] = timed;
+            requests.issuedAt[request] = start;
+            adopt(request, result, route.connection, remote);
+            return STARTED;
         }
         if (timed > 0) {
-            record(write, System.nanoTime() - start, timed);
+            RequestTable.record(latency, write, System.nanoTime() - start, timed);
         }
         return DONE;
     }
 
-    private int nowAfterLearning(boolean write, long address, Buffer buffer, long offset, long length, Completion completion, long token) {
-        int index = table.indexOf(address);
-        RegionEntry entry = table.get(index);
-        if (entry.isSplit()) {
-            return nowInPart(entry.split(), write, address, buffer, offset, length, completion, token);
+    /** What was tried and has not ended well at once becomes an ordinary request. */
+    private void adopt(int request, int result, Connection connection, long remote) {
+        if (result == OneOperation.OTHER_COMPLETION) {
+            queue.stashOther();
         }
-        return routes.get(index).entry != entry && routes.learn(index, entry)
-            ? now(write, address, buffer, offset, length, completion, token) : DECLINED;
+        if (result != OneOperation.FAILED) {
+            queue.adopt(connection, request, requests.write[request], remote, (int) requests.length[request]);
+            requests.outstanding[request] = 1;
+        } else {
+            queue.fail(connection);
+            requests.status[request] = Status.LOST;
+        }
     }
 
-    /** As {@link #now}, in a region that is in more than one place. */
-    private int nowInPart(SplitRegion split, boolean write, long address, Buffer buffer, long offset, long length, Completion completion,
-                          long token) {
-        long offsetInRegion = table.offsetOf(address);
-        RemoteRegion copy = split.copy(write, offsetInRegion, length);
-        Connection connection = copy == null ? null : connection(copy.serverIndex());
-        if (connection == null || connection.failed() || routes.blocked() || requests.pending() != 0 || length > maxMessageBytes) {
-            return DECLINED;
-        }
-        return run(connection.now(), copy, copy.address() + offsetInRegion, copy.remoteKey(), write, address, buffer, offset, length, completion,
-            token);
-    }
-
-    private int started(int result, RemoteRegion region, boolean write, long address, long length, Buffer buffer, Completion completion,
-                        long token, int timed, long start) {
-        Connection connection = connection(region.serverIndex());
+    /** A request that is posted with this and behind which nothing waits. There must be a place. @return its place in the table */
+    private int begin(boolean write, long address, long length, Buffer buffer, long local, Completion completion, long token, long posted,
+                      int workRequests) {
         int request = requests.take();
-        fill(request, write, address, length, buffer, completion, token);
-        requests.timed[request] = timed;
-        requests.issuedAt[request] = start;
-        requests.posted[request] = length;
+        requests.fill(request, write, address, length, buffer, local, completion, token);
+        requests.begin(request, posted, workRequests);
         order[(int) tail & orderMask] = request;
         tail++;
         next = tail;
-        if (result == OneOperation.OTHER_COMPLETION) {
-            foreign.add(completions.id(0), completions.status(0));
-        }
-        if (result != OneOperation.FAILED) {
-            connection.adopt(request, write, region.address() + table.offsetOf(address), (int) length);
-            requests.outstanding[request] = 1;
-            inFlight++;
-        } else {
-            connection.fail();
-            routes.forget();
-            requests.status[request] = Status.LOST;
-        }
-        return STARTED;
+        return request;
     }
 
     @Override
     public boolean issue(boolean write, long address, long length, Buffer buffer, long local, MemorySegment segment, Completion completion,
-                  long token) {
+                         long token) {
         if (tail - head == order.length) {
             return false;
         }
         // Nothing is queued or held, so what is posted now is in order.
-        if (next == tail && held.count() == 0 && segment == null && barrier == null && postAtOnce(write, address, length, buffer, local, completion, token)) {
+        if (next == tail && held.count() == 0 && segment == null && !poster.hasBarrier()
+            && postAtOnce(write, address, length, buffer, local, completion, token)) {
             return true;
         }
         return enqueue(write, address, length, buffer, local, segment, completion, token);
@@ -342,47 +223,19 @@ final class SessionEngine implements RequestPath {
         RegionEntry entry = table.get(index);
         Route route = routes.get(index);
         long offset = table.offsetOf(address);
+        if (length > maxMessageBytes || length > table.regionBytes() - offset || requests.room() == 0) {
+            return false;
+        }
         if (route.entry != entry) {
-            if (entry.isSplit()) {
-                return postInPart(entry.split(), write, address, length, buffer, local, completion, token);
-            }
-            return routes.learn(index, entry) && postAtOnce(write, address, length, buffer, local, completion, token);
+            route = routes.find(index, entry, write, offset, length);
         }
-        return length <= table.regionBytes() - offset
-            && post(route.connection, route.address + offset, route.remoteKey, write, address, length, buffer, local, completion, token);
-    }
-
-    /** As {@link #postAtOnce}, in a region that is in more than one place. */
-    private boolean postInPart(SplitRegion split, boolean write, long address, long length, Buffer buffer, long local,
-                               Completion completion, long token) {
-        long offset = table.offsetOf(address);
-        RemoteRegion copy = split.copy(write, offset, length);
-        Connection connection = copy == null ? null : connection(copy.serverIndex());
-        return connection != null
-            && post(connection, copy.address() + offset, copy.remoteKey(), write, address, length, buffer, local, completion, token);
-    }
-
-    private boolean post(Connection connection, long remote, int remoteKey, boolean write, long address, long length, Buffer buffer, long local,
-                         Completion completion, long token) {
-        if (length > maxMessageBytes || connection.failed() || !connection.hasRoom() || inFlight == completionEntries) {
+        Connection connection = route == null ? null : route.connection;
+        if (connection == null || connection.failed() || !queue.hasRoom(connection)) {
             return false;
         }
-        int request = requests.take();
-        if (request == Requests.NONE) {
-            return false;
-        }
-        fill(request, write, address, length, buffer, completion, token);
-        time(request);
-        requests.posted[request] = length;
-        requests.outstanding[request] = 1;
-        order[(int) tail & orderMask] = request;
-        tail++;
-        next = tail;
-        inFlight++;
-        int error = write
-            ? connection.write(request, local, buffer.localKey(), remote, remoteKey, (int) length)
-            : connection.read(request, local, buffer.localKey(), remote, remoteKey, (int) length);
-        noteList(connection, error);
+        int request = begin(write, address, length, buffer, local, completion, token, length, 1);
+        requests.time(request, latency == null ? 0 : latency.due());
+        queue.post(connection, write, request, local, buffer.localKey(), route.address + offset, route.remoteKey, (int) length);
         return true;
     }
 
@@ -394,11 +247,12 @@ final class SessionEngine implements RequestPath {
 
     /** Posted to each server as one list. */
     @Override
-    public boolean issueAll(boolean write, long[] addresses, int count, int length, Buffer buffer, long local, Completion completion, long token) {
-        if (tail - head + count > order.length || requests.pending() + count > requests.capacity()) {
+    public boolean issueAll(boolean write, long[] addresses, int count, int length, Buffer buffer, long local, Completion completion,
+                            long token) {
+        if (tail - head + count > order.length || count > requests.room()) {
             return false;
         }
-        if (next == tail && held.count() == 0 && inFlight + count <= completionEntries && roomForAll(addresses, count, length)) {
+        if (next == tail && held.count() == 0 && queue.hasRoomFor(count) && roomForAll(addresses, count, length)) {
             postAll(write, addresses, count, length, buffer, local, completion, token);
             return true;
         }
@@ -414,7 +268,7 @@ final class SessionEngine implements RequestPath {
         return true;
     }
 
-    /** Whether the way of every record is known, and its connection could take all of them. */
+    /** Whether every record is in a region that is in one place, and its connection could take all of them. */
     private boolean roomForAll(long[] addresses, int count, int length) {
         if (length > maxMessageBytes) {
             return false;
@@ -434,23 +288,19 @@ final class SessionEngine implements RequestPath {
 
     private boolean hasRoomFor(int index, int count) {
         RegionEntry entry = table.get(index);
-        if (routes.get(index).entry != entry && !routes.learn(index, entry)) {
-            return false;
+        Route route = routes.get(index);
+        if (route.entry != entry) {
+            route = entry.isSplit() ? null : routes.find(index, entry, true, 0, table.regionBytes());
         }
-        Connection connection = routes.get(index).connection;
-        return !connection.failed() && connection.room() >= count;
+        Connection connection = route == null ? null : route.connection;
+        return connection != null && !connection.failed() && connection.room() >= count;
     }
 
-    private void postAll(boolean write, long[] addresses, int count, int length, Buffer buffer, long local, Completion completion, long token) {
-        int request = requests.take();
-        fill(request, write, addresses[0], length, buffer, completion, token);
-        time(request);
-        requests.posted[request] = length;
-        requests.outstanding[request] = count;
-        order[(int) tail & orderMask] = request;
-        tail++;
-        next = tail;
-        inFlight += count;
+    private void postAll(boolean write, long[] addresses, int count, int length, Buffer buffer, long local, Completion completion,
+                         long token) {
+        int request = begin(write, addresses[0], length, buffer, local, completion, token, length, count);
+        requests.time(request, latency == null ? 0 : latency.due());
+        queue.beginLists(count);
         int key = buffer.localKey();
         Route route = null;
         int found = NO_REGION;
@@ -462,26 +312,10 @@ final class SessionEngine implements RequestPath {
                 route = routes.get(index);
                 found = index;
             }
-            route.connection.list(write, request, local + (long) i * length, key, route.address + table.offsetOf(address), route.remoteKey, length);
+            route.connection.list(write, request, local + (long) i * length, key, route.address + table.offsetOf(address), route.remoteKey,
+                length);
         }
-        postLists();
-    }
-
-    private void noteList(Connection connection, int error) {
-        if (error != 0) {
-            failInFlight(connection, REFUSED_TIMEOUT_NANOS);
-        } else if (connection.listing()) {
-            listing = true;
-        }
-    }
-
-    private void postLists() {
-        listing = false;
-        for (Connection connection : byServer) {
-            if (connection != null && connection.listing() && connection.postList() != 0) {
-                failInFlight(connection, REFUSED_TIMEOUT_NANOS);
-            }
-        }
+        queue.postLists();
     }
 
     private boolean enqueue(boolean write, long address, long length, Buffer buffer, long local, MemorySegment segment,
@@ -497,15 +331,14 @@ final class SessionEngine implements RequestPath {
         if (request == Requests.NONE) {
             return false;
         }
-        fill(request, write, address, length, buffer, completion, token);
-        time(request);
-        requests.posted[request] = 0;
-        requests.local[request] = local;
+        requests.fill(request, write, address, length, buffer, local, completion, token);
+        requests.time(request, latency == null ? 0 : latency.due());
+        requests.begin(request, 0, 0);
         requests.segment[request] = segment;
         requests.sequence[request] = tail;
         if (behindHeld) {
             held.add(request);
-            heldMayGoOn = true;
+            heldMayResume = true;
         }
         order[(int) tail & orderMask] = behindHeld ? EMPTY : request;
         tail++;
@@ -513,25 +346,6 @@ final class SessionEngine implements RequestPath {
             postQueued();
         }
         return true;
-    }
-
-    private void fill(int request, boolean write, long address, long length, Buffer buffer, Completion completion, long token) {
-        requests.write[request] = write;
-        requests.address[request] = address;
-        requests.length[request] = length;
-        requests.outstanding[request] = 0;
-        requests.status[request] = Status.OK;
-        requests.token[request] = token;
-        requests.completion(request, completion);
-        requests.buffer(request, buffer);
-    }
-
-    private void time(int request) {
-        int timed = latency == null ? 0 : latency.due();
-        requests.timed[request] = timed;
-        if (timed > 0) {
-            requests.issuedAt[request] = System.nanoTime();
-        }
     }
 
     @Override
@@ -542,94 +356,47 @@ final class SessionEngine implements RequestPath {
 
     /** Handles completions and posts what waits. */
     void advance() {
-        handleForeign();
-        handleCompletions();
+        queue.takeCompletions();
         if (next != tail) {
             postQueued();
         }
-        if (heldMayGoOn) {
+        if (heldMayResume) {
             postHeld();
         }
-        if (listing) {
-            postLists();
-            handleCompletions();
+        if (queue.listing()) {
+            queue.postLists();
+            queue.takeCompletions();
         }
     }
 
     @Override
-    public void flush() {
-        if (listing) {
-            postLists();
-        }
+    public void send() {
+        queue.postLists();
     }
 
     @Override
     public long listen() {
-        completions.requestNotification();
+        queue.requestNotification();
         return 0;
     }
 
     @Override
     public void resumeHeld() {
-        heldMayGoOn = true;
+        heldMayResume = true;
     }
 
     @Override
     public void abandonUnposted() {
         for (long sequence = next; sequence != tail; sequence++) {
-            abandon(order[(int) sequence & orderMask]);
+            int request = order[(int) sequence & orderMask];
+            if (request != EMPTY) {
+                requests.abandon(request);
+            }
         }
         next = tail;
         for (int i = 0; i < held.count(); i++) {
-            abandon(held.get(i));
+            requests.abandon(held.get(i));
         }
-    }
-
-    private void abandon(int request) {
-        if (request != EMPTY && !requests.fullyPosted(request)) {
-            requests.status[request] = Status.CLOSED;
-            requests.posted[request] = requests.length[request];
-        }
-    }
-
-    /**
-     * Posts a flush, on behalf of a migration. It may be done at once; the connection says whether it still is on its way.
-     *
-     * @return false where the connection has failed, so that nothing is known of what it posted
-     */
-    boolean flush(Connection connection, RemoteRegion region, long scratch, int scratchKey) {
-        if (connection.failed() || connection.flush(scratch, scratchKey, region.address(), region.remoteKey()) != 0) {
-            routes.forget();
-            if (connection.inFlight() > 0) {
-                failInFlight(connection, REFUSED_TIMEOUT_NANOS);
-            }
-            return false;
-        }
-        routes.block(true);
-        flushed(connection);
-        return !connection.failed();
-    }
-
-    /** Whether the flush of a connection is done, or failed. Other completions are kept for the session's thread. */
-    boolean flushed(Connection connection) {
-        while (connection.flushing() && keepCompletions() > 0) {
-            // There may be more than one batch.
-        }
-        return !connection.flushing();
-    }
-
-    /** Takes completions for the session's thread to handle; those of flushes are handled at once. @return how many came */
-    private int keepCompletions() {
-        int polled = completions.poll();
-        for (int i = 0; i < polled; i++) {
-            Connection connection = connections[Connection.connectionOf(completions.id(i))];
-            if (completions.id(i) == connection.flushId()) {
-                complete(completions.id(i), completions.status(i));
-            } else {
-                foreign.add(completions.id(i), completions.status(i));
-            }
-        }
-        return polled;
     }
 
     private void postQueued() {
@@ -639,15 +406,15 @@ final class SessionEngine implements RequestPath {
             if (request != EMPTY) {
                 boolean behindHeld = held.count() > 0
                     && held.overlaps(requests.address[request], requests.length[request], next, false);
-                Posting posting = behindHeld ? Posting.HELD : post(request);
-                if (posting == Posting.NO_ROOM) {
+                PartPoster.Posting posting = behindHeld ? PartPoster.Posting.HELD : poster.post(request, queue);
+                if (posting == PartPoster.Posting.NO_ROOM) {
                     return;
                 }
-                if (posting == Posting.HELD) {
+                if (posting == PartPoster.Posting.HELD) {
                     order[place] = EMPTY;
                     held.add(request);
                     // What it waits for may have come to pass before anybody could see that it waits.
-                    heldMayGoOn = true;
+                    heldMayResume = true;
                 }
             }
             next++;
@@ -656,7 +423,7 @@ final class SessionEngine implements RequestPath {
 
     /** Posts held requests, each behind those that were issued before it and overlap it. */
     private void postHeld() {
-        heldMayGoOn = false;
+        heldMayResume = false;
         for (int i = 0; i < held.count(); i++) {
             int request = held.get(i);
             long sequence = requests.sequence[request];
@@ -665,14 +432,14 @@ final class SessionEngine implements RequestPath {
             }
             if (next - sequence <= 0) {
                 // Something issued before it is still queued, and may overlap it.
-                heldMayGoOn = true;
+                heldMayResume = true;
                 return;
             }
             if (held.overlaps(requests.address[request], requests.length[request], sequence, true)) {
                 continue;
             }
-            if (post(request) == Posting.NO_ROOM) {
-                heldMayGoOn = true;
+            if (poster.post(request, queue) == PartPoster.Posting.NO_ROOM) {
+                heldMayResume = true;
                 return;
             }
         }
@@ -680,170 +447,6 @@ final class SessionEngine implements RequestPath {
 
     private boolean nextPartIsHeld(int request) {
         return table.holds(requests.write[request], requests.address[request] + requests.posted[request], 1);
-    }
-
-    private Posting post(int request) {
-        long length = requests.length[request];
-        boolean write = requests.write[request];
-        while (requests.posted[request] < length) {
-            long posted = requests.posted[request];
-            long at = requests.address[request] + posted;
-            RegionEntry entry = table.get(table.indexOf(at));
-            RemoteRegion region = entry.copy();
-            long offset = table.offsetOf(at);
-            long end = table.regionBytes();
-            if (entry.isSplit()) {
-                SplitRegion split = entry.split();
-                region = split.copy(write, offset);
-                if (region == null) {
-                    return Posting.HELD;
-                }
-                end = split.end(region, offset);
-            }
-            int bytes = (int) Math.min(Math.min(length - posted, end - offset), maxMessageBytes);
-            if (barrier != null && barrier.blocks(at, bytes)) {
-                return Posting.NO_ROOM;
-            }
-            Connection connection = connection(region.serverIndex());
-            if (connection == null || connection.failed()) {
-                requests.status[request] = Status.LOST;
-                requests.posted[request] = posted + bytes;
-                continue;
-            }
-            if (!connection.hasRoom() || inFlight == completionEntries) {
-                return Posting.NO_ROOM;
-            }
-            int error = requests.segment[request] == null
-                ? postDirect(request, write, connection, region.address() + offset, region.remoteKey(), bytes)
-                : postBounced(request, write, connection, region.address() + offset, region.remoteKey(), bytes);
-            if (error == NO_CHUNK) {
-                return Posting.NO_ROOM;
-            }
-        }
-        return Posting.POSTED;
-    }
-
-    private int postDirect(int request, boolean write, Connection connection, long remote, int remoteKey, int bytes) {
-        Buffer buffer = requests.buffer[request];
-        long local = requests.local[request] + requests.posted[request];
-        int error = write
-            ? connection.write(request, local, buffer.localKey(), remote, remoteKey, bytes)
-            : connection.read(request, local, buffer.localKey(), remote, remoteKey, bytes);
-        posted(request, bytes, connection, error);
-        return 0;
-    }
-
-    private int postBounced(int request, boolean write, Connection connection, long remote, int remoteKey, int available) {
-        if (bounce.isEmpty()) {
-            return NO_CHUNK;
-        }
-        int bytes = Math.min(available, BounceBuffers.CHUNK_BYTES);
-        int chunk = bounce.take(requests.posted[request], bytes);
-        if (write && !copied(request, chunk, true)) {
-            bounce.give(chunk);
-            requests.status[request] = Status.SEGMENT_GONE;
-            requests.posted[request] += bytes;
-            return 0;
-        }
-        long tag = (long) (chunk + 1) << TAG_CHUNK_SHIFT | request;
-        int error = write
-            ? connection.write(tag, bounce.address(chunk), bounce.localKey(), remote, remoteKey, bytes)
-            : connection.read(tag, bounce.address(chunk), bounce.localKey(), remote, remoteKey, bytes);
-        posted(request, bytes, connection, error);
-        return 0;
-    }
-
-    private void posted(int request, int bytes, Connection connection, int error) {
-        requests.posted[request] += bytes;
-        requests.outstanding[request]++;
-        inFlight++;
-        noteList(connection, error);
-    }
-
-    private boolean copied(int request, int chunk, boolean in) {
-        try {
-            if (in) {
-                bounce.copyIn(chunk, requests.segment[request]);
-            } else {
-                bounce.copyOut(chunk, requests.segment[request]);
-            }
-            return true;
-        } catch (IllegalStateException | WrongThreadException e) {
-            return false;
-        }
-    }
-
-    private void handleForeign() {
-        int count = foreign.count();
-        if (count == 0) {
-            return;
-        }
-        for (int i = 0; i < count; i++) {
-            complete(foreign.id(i), foreign.status(i));
-        }
-        foreign.clear();
-    }
-
-    private void handleCompletions() {
-        int polled;
-        do {
-            polled = completions.poll();
-            for (int i = 0; i < polled; i++) {
-                complete(completions.id(i), completions.status(i));
-            }
-            // A session that goes to sleep must leave none behind: only a later one raises an event.
-        } while (polled == completions.batch());
-    }
-
-    private void complete(long id, int status) {
-        Connection connection = connections[Connection.connectionOf(id)];
-        int ended = connection.complete(id, status);
-        if (ended > 1) {
-            endSuccessful(connection, ended - 1);
-        }
-        if (ended > 0) {
-            end(connection.take(id), status);
-        } else if (ended != Connection.LATE) {
-            unblock();
-        }
-    }
-
-    /** Work requests that went before one of their list have ended; most of a list are of one request. */
-    private void endSuccessful(Connection connection, int count) {
-        for (int left = count; left > 0; ) {
-            long tag = connection.firstTag();
-            int same = connection.takeSame(tag, left);
-            left -= same;
-            if (tag >>> TAG_CHUNK_SHIFT != 0) {
-                end(tag, WcStatus.SUCCESS);
-            } else {
-                inFlight -= same;
-                requests.outstanding[(int) tag] -= same;
-            }
-        }
-    }
-
-    /** A work request has ended. */
-    private void end(long tag, int status) {
-        int request = (int) tag;
-        inFlight--;
-        requests.outstanding[request]--;
-        if (tag >>> TAG_CHUNK_SHIFT != 0 || status != WcStatus.SUCCESS) {
-            endUnusual(request, (int) (tag >>> TAG_CHUNK_SHIFT) - 1, status);
-        }
-    }
-
-    private void endUnusual(int request, int chunk, int status) {
-        if (status != WcStatus.SUCCESS) {
-            requests.status[request] = Status.LOST;
-            routes.forget();
-        }
-        if (chunk != NO_CHUNK) {
-            if (status == WcStatus.SUCCESS && !requests.write[request] && !copied(request, chunk, false)) {
-                requests.status[request] = Status.SEGMENT_GONE;
-            }
-            bounce.give(chunk);
-        }
     }
 
     /**
@@ -897,18 +500,9 @@ final class SessionEngine implements RequestPath {
         return called;
     }
 
-    private void record(boolean write, long nanos, int timed) {
-        if (write) {
-            latency.write(nanos, timed);
-        } else {
-            latency.read(nanos, timed);
-        }
-    }
-
     private void finish(int request) {
-        int timed = requests.timed[request];
-        if (timed > 0) {
-            record(requests.write[request], System.nanoTime() - requests.issuedAt[request], timed);
+        if (latency != null) {
+            requests.record(request, latency);
         }
         Completion completion = requests.completion[request];
         long token = requests.token[request];

@@ -214,7 +214,7 @@ final class PacedPull implements AutoCloseable {
         }
     }
 
-    /** PollPacer for completions, without which nothing is told. */
+    /** Polls for completions, without which nothing is told. */
     private boolean reachable() {
         try {
             exchange.check();

@@ -172,14 +172,14 @@ class DeadThreadTest {
         CompletableFuture<Void> sleeping = asleepInALateRead(asleep, word);
         Session other = cache.openSession();
         DataPath path = (DataPath) field(other, "dataPath").get(other);
-        cache.events().add(path.channel(), () -> {
+        cache.device().events().add(path.channel(), () -> {
             throw new OutOfMemoryError("injected");
         });
         path.requests().listen();
         Buffer buffer = cache.allocate(8);
         boolean[] done = {false};
         assertTrue(other.read(0, buffer, 0, 8, (token, status) -> done[0] = true, 0));
-        Thread events = (Thread) field(cache.events(), "thread").get(cache.events());
+        Thread events = (Thread) field(cache.device().events(), "thread").get(cache.device().events());
         assertTrue(events.join(java.time.Duration.ofSeconds(PATIENCE_SECONDS)), "the thread of events ends");
         sleeping.get(PATIENCE_SECONDS, TimeUnit.SECONDS);
         other.drain();

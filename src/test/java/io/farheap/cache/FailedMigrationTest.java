@@ -123,23 +123,22 @@ class FailedMigrationTest {
      */
     @Test
     void aConnectionThatEndsUnderAFlushLetsRequestsGoTheShortWayAgain() throws Exception {
-        SessionEngine engine = (SessionEngine) field(session, "path");
-        Connection connection = engine.connection(0);
+        SessionQueue queue = ((SessionEngine) field(session, "path")).queue();
+        Connection connection = ((Routes) field(queue, "routes")).connection(0);
         SoftverbsFaults.delayOperations(TimeUnit.SECONDS.toNanos(20));
         session.gate().claim();
         try {
-            assertTrue(engine.flush(connection, cache.table().get(0).copy(), cache.scratch().address(), cache.scratch().localKey()));
+            assertTrue(queue.drain(connection, cache.table().get(0).copy(), cache.device().scratch().address(), cache.device().scratch().localKey()));
         } finally {
             session.gate().unclaim();
         }
         SoftverbsFaults.delayOperations(0);
         assertTrue(connection.flushing() && connection.inFlight() == 0, "nothing but the flush is in flight");
-        Routes routes = (Routes) field(engine, "routes");
-        assertTrue(routes.blocked());
+        assertTrue(queue.draining());
 
         session.disconnect(cache.table().get(0).copy().server());
         session.connect(cache.table().get(0).copy().server());
-        assertFalse(routes.blocked(), "requests still take the long way");
+        assertFalse(queue.draining(), "requests still take the long way");
         session.readBlocking(0, buffer, 0, 8);
     }
 

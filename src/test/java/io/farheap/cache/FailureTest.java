@@ -296,7 +296,8 @@ class FailureTest {
                 Optional.ofNullable(batches.connection(server)).ifPresent(BatchConnection::fail);
                 path = (RequestPath) field(batches, "engine");
             }
-            Optional.ofNullable(((SessionEngine) path).connection(server)).ifPresent(Connection::fail);
+            Routes routes = (Routes) field(path, "routes");
+            Optional.ofNullable(routes.connection(server)).ifPresent(Connection::fail);
         } finally {
             session.gate().unclaim();
         }
