@@ -4,8 +4,6 @@ import io.farheap.latency.OperationLatency;
 import io.farheap.lifetime.CloseStack;
 import io.farheap.lifetime.Closing;
 import io.farheap.migration.RegionTable;
-import io.farheap.remote.RemoteRegion;
-import io.farheap.remote.RemoteServer;
 import io.farheap.thread.OwnerGate;
 import io.farheap.verbs.CompletionChannel;
 import io.farheap.verbs.CompletionQueue;
@@ -26,8 +24,8 @@ record DataPath(RequestPath requests, Links links, CompletionChannel channel, Ru
                 Consumer<CompletableFuture<Void>> closed) implements AutoCloseable {
 
     private static final int COMPLETION_BATCH = 32;
-    /** Room in the completion queue for one flush of each server. */
-    private static final int FLUSH_ENTRIES = 256;
+    /** Room in the completion queue for one drain of each server. */
+    private static final int DRAIN_ENTRIES = 256;
 
     /** For a session whose thread processes its requests. It is not connected to any server yet. */
     static DataPath own(CacheDevice device, RegionTable table, CacheOptions options, CacheConfiguration how, OwnerGate gate,
@@ -35,10 +33,10 @@ record DataPath(RequestPath requests, Links links, CompletionChannel channel, Ru
         int entries = options.completionEntries(how, device.context().limits());
         try (CloseStack stack = new CloseStack()) {
             CompletionChannel channel = stack.add(device.context().createCompletionChannel());
-            CompletionQueue queue = stack.add(device.context().createCompletionQueue(entries + FLUSH_ENTRIES, COMPLETION_BATCH, channel));
+            CompletionQueue queue = stack.add(device.context().createCompletionQueue(entries + DRAIN_ENTRIES, COMPLETION_BATCH, channel));
             BounceBuffers bounce = stack.add(new BounceBuffers(device.domain()));
             Routes routes = new Routes(table);
-            SessionEngine engine = new SessionEngine(routes, queue, entries, entries + FLUSH_ENTRIES, device.maxMessageBytes(), bounce,
+            SessionEngine engine = new SessionEngine(routes, queue, entries, entries + DRAIN_ENTRIES, device.maxMessageBytes(), bounce,
                 latency, options.requests());
             Links connections = new SessionConnections(gate, engine.queue(), routes, queue, device.domain(), device.scratch(), how, options.doorbellBatch());
             Runnable free = () -> Closing.all(queue, bounce);
@@ -56,7 +54,7 @@ record DataPath(RequestPath requests, Links links, CompletionChannel channel, Ru
 
     /** For a session that hands its requests over to a client thread. @param onClose tells that thread that it does so no more */
     static DataPath handedOver(HandedRequests handed, Runnable onClose) {
-        return new DataPath(handed, NO_LINKS, null, onClose, ignored -> { });
+        return new DataPath(handed, Links.NONE, null, onClose, ignored -> { });
     }
 
     @Override
@@ -70,43 +68,4 @@ record DataPath(RequestPath requests, Links links, CompletionChannel channel, Ru
             }
         }
     }
-
-    /** The client thread's session has them. */
-    private static final Links NO_LINKS = new Links() {
-
-        @Override
-        public void connect(RemoteServer server) {
-        }
-
-        @Override
-        public void ensure(RemoteServer server) {
-        }
-
-        @Override
-        public void disconnect(RemoteServer server) {
-        }
-
-        @Override
-        public void lose(RemoteServer server) {
-        }
-
-        @Override
-        public boolean flushedAlready(RemoteRegion region) {
-            return true;
-        }
-
-        @Override
-        public boolean flush(RemoteRegion region) {
-            return true;
-        }
-
-        @Override
-        public boolean flushed(RemoteRegion region) {
-            return true;
-        }
-
-        @Override
-        public void close() {
-        }
-    };
 }

@@ -5,11 +5,11 @@ import io.farheap.remote.RemoteServer;
 
 import java.util.concurrent.CompletableFuture;
 
-/** A session's connections to servers, as migrations and the cache see them: made, replaced, flushed and ended by them. */
+/** A session's connections to servers, as migrations and the cache see them: made, replaced, drained and ended by them. */
 interface Links extends AutoCloseable {
 
-    /** How long a flush may take before what it awaits is taken for lost. */
-    long FLUSH_TIMEOUT_NANOS = 5_000_000_000L * Integer.getInteger("farheap.slowness", 1);
+    /** How long a drain may take before what it awaits is taken for lost. */
+    long DRAIN_TIMEOUT_NANOS = 5_000_000_000L * Integer.getInteger("farheap.slowness", 1);
 
     /** Connects to a server, before a region of it enters the table. */
     void connect(RemoteServer server);
@@ -26,14 +26,14 @@ interface Links extends AutoCloseable {
      */
     void lose(RemoteServer server);
 
-    /** Whether {@link #flush} would find nothing to do, for a caller that has executed a heavy fence. */
-    boolean flushedAlready(RemoteRegion region);
+    /** Whether {@link #drain} would find nothing to do, for a caller that has executed a heavy fence. */
+    boolean isDrained(RemoteRegion region);
 
-    /** As {@link io.farheap.migration.MigrationParticipant#flush}. */
-    boolean flush(RemoteRegion region);
+    /** As {@link io.farheap.migration.MigrationParticipant#drain}. */
+    boolean drain(RemoteRegion region);
 
-    /** As {@link io.farheap.migration.MigrationParticipant#flushed}. */
-    boolean flushed(RemoteRegion region);
+    /** As {@link io.farheap.migration.MigrationParticipant#drained}. */
+    boolean drained(RemoteRegion region);
 
     /** Ends all, and returns when that is done; they stay listed, for a migration that has to fence them. */
     @Override
@@ -43,4 +43,43 @@ interface Links extends AutoCloseable {
     default CompletableFuture<Void> closed() {
         return CompletableFuture.completedFuture(null);
     }
+
+    /** To no server: of a session whose requests a client thread's session posts. */
+    Links NONE = new Links() {
+
+        @Override
+        public void connect(RemoteServer server) {
+        }
+
+        @Override
+        public void ensure(RemoteServer server) {
+        }
+
+        @Override
+        public void disconnect(RemoteServer server) {
+        }
+
+        @Override
+        public void lose(RemoteServer server) {
+        }
+
+        @Override
+        public boolean isDrained(RemoteRegion region) {
+            return true;
+        }
+
+        @Override
+        public boolean drain(RemoteRegion region) {
+            return true;
+        }
+
+        @Override
+        public boolean drained(RemoteRegion region) {
+            return true;
+        }
+
+        @Override
+        public void close() {
+        }
+    };
 }

@@ -31,13 +31,13 @@ final class SessionParticipant implements MigrationParticipant {
     }
 
     @Override
-    public boolean flush(RemoteRegion region) {
+    public boolean drain(RemoteRegion region) {
         Links now = links.get();
-        if (now.flushedAlready(region)) {
+        if (now.isDrained(region)) {
             return true;
         }
         try {
-            return now.flush(region);
+            return now.drain(region);
         } finally {
             // Completions that the session sleeps for may have been taken meanwhile.
             wake.run();
@@ -45,9 +45,9 @@ final class SessionParticipant implements MigrationParticipant {
     }
 
     @Override
-    public boolean flushed(RemoteRegion region) {
+    public boolean drained(RemoteRegion region) {
         try {
-            return links.get().flushed(region);
+            return links.get().drained(region);
         } finally {
             wake.run();
         }

@@ -97,7 +97,7 @@ final class ExtentMigration {
         }
         participants.publish();
         if (more) {
-            participants.flush(old);
+            participants.drain(old);
             pull.clear(held);
         }
     }

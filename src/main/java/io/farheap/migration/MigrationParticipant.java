@@ -23,17 +23,17 @@ public interface MigrationParticipant {
      * posted, the server's end has been fenced; so has that of a session which was closed before all had completed.
      *
      * @param region any of the server's that the cache holds
-     * @return whether all have completed; where not, {@link #flushed} tells
+     * @return whether all have completed; where not, {@link #drained} tells
      * @throws io.farheap.control.ControlException where it has failed and the server does not answer the fence
      */
-    boolean flush(RemoteRegion region);
+    boolean drain(RemoteRegion region);
 
     /**
-     * Whether the operations that the latest {@link #flush} awaits have completed.
+     * Whether the operations that the latest {@link #drain} awaits have completed.
      *
-     * @throws io.farheap.control.ControlException as {@link #flush}
+     * @throws io.farheap.control.ControlException as {@link #drain}
      */
-    boolean flushed(RemoteRegion region);
+    boolean drained(RemoteRegion region);
 
     /** Requests that were held may go on, if there are any. The caller has executed a heavy fence since it moved the marks. */
     void resume();

@@ -12,7 +12,7 @@ import java.util.function.Supplier;
 final class Participants {
 
     private final Supplier<List<? extends MigrationParticipant>> open;
-    private final List<MigrationParticipant> flushing = new ArrayList<>();
+    private final List<MigrationParticipant> draining = new ArrayList<>();
 
     /** @param open the sessions that are open when it is called */
     Participants(Supplier<List<? extends MigrationParticipant>> open) {
@@ -34,26 +34,26 @@ final class Participants {
      * Returns when every session has seen the table and the marks as they were {@linkplain #publish published}, and every operation that was
      * posted to a region's server before has completed, or its connection is fenced.
      */
-    void flush(RemoteRegion region) {
+    void drain(RemoteRegion region) {
         RuntimeException failed = null;
         for (MigrationParticipant participant : open.get()) {
             try {
-                if (!participant.flush(region)) {
-                    flushing.add(participant);
+                if (!participant.drain(region)) {
+                    draining.add(participant);
                 }
             } catch (RuntimeException e) {
                 failed = e;
             }
         }
-        // Also after a failure: a flush that is on its way must not meet the next.
-        while (!flushing.isEmpty()) {
-            for (int i = flushing.size() - 1; i >= 0; i--) {
+        // Also after a failure: a drain that is on its way must not meet the next.
+        while (!draining.isEmpty()) {
+            for (int i = draining.size() - 1; i >= 0; i--) {
                 try {
-                    if (flushing.get(i).flushed(region)) {
-                        flushing.remove(i);
+                    if (draining.get(i).drained(region)) {
+                        draining.remove(i);
                     }
                 } catch (RuntimeException e) {
-                    flushing.remove(i);
+                    draining.remove(i);
                     failed = e;
                 }
             }

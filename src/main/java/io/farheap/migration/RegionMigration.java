@@ -108,7 +108,7 @@ public final class RegionMigration {
         try (PacedPull pull = PacedPull.begin(context, target, source, start, end, options.chunkBytes())) {
             // What failed before now is fenced before anybody waits for it.
             participants.publish();
-            participants.flush(source);
+            participants.drain(source);
             SplitRegion split = before.moving(extent, target, !options.unpausedReads(), paused);
             ExtentMigration migration = new ExtentMigration(split, source, end, pull, participants, options);
             long held = System.nanoTime();
@@ -139,7 +139,7 @@ public final class RegionMigration {
         }
         try {
             participants.publish();
-            participants.flush(copy);
+            participants.drain(copy);
             copy.server().releaseQuietly(copy);
         } catch (RuntimeException e) {
             // Only a server that does not answer cannot be fenced; its lease will end and free the region.

@@ -6,7 +6,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /** A connection, or a pair of message rings, together with its end on the server. Any thread. */
-abstract sealed class ServerEnd implements AutoCloseable permits ServerConnection, ServerRing {
+public abstract sealed class ServerEnd implements AutoCloseable permits ServerConnection, ServerRing {
 
     private final RemoteServer server;
     private final long connectionId;

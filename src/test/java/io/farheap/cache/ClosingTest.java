@@ -26,7 +26,7 @@ class ClosingTest {
                  .configuration(Configurations.BATCHED).create()) {
             Session session = cache.openSession();
             session.writeBlocking(0, MemorySegment.ofArray(new byte[(int) cache.capacity()]));
-            List<?> rings = field(field(session, "dataPath", DataPath.class).links(), "rings", List.class);
+            List<?> rings = field(field(session, "dataPath", DataPath.class).links(), "ends", List.class);
             assertEquals(2, rings.size());
             BatchConnection first = ((ServerRing) rings.getFirst()).connection();
             RegisteredMemory memory = field(first, "responses", RegisteredMemory.class);
@@ -52,7 +52,8 @@ class ClosingTest {
     }
 
     private static <T> T field(Object object, String name, Class<T> type) throws ReflectiveOperationException {
-        Field field = object.getClass().getDeclaredField(name);
+        Class<?> declaring = object instanceof ServerLinks ? ServerLinks.class : object.getClass();
+        Field field = declaring.getDeclaredField(name);
         field.setAccessible(true);
         return type.cast(field.get(object));
     }
