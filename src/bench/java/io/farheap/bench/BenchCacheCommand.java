@@ -1,5 +1,8 @@
 package io.farheap.bench;
 
+import io.farheap.bench.against.AgainstOptions;
+import io.farheap.bench.against.Figure;
+import io.farheap.bench.against.RowShape;
 import io.farheap.bench.report.BenchOutput;
 import io.farheap.bench.report.BenchReport;
 import io.farheap.bench.report.Plot;
@@ -20,6 +23,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
+import java.io.IOException;
 import java.io.PrintStream;
 import java.util.ArrayList;
 import java.util.List;
@@ -39,6 +43,11 @@ final class BenchCacheCommand implements Callable<Integer> {
     private static final int DEFAULT_DEPTH = 16;
     private static final int MAX_DEPTH = 1024;
     private static final int MAX_IN_FLIGHT = 1 << 16;
+
+    private static final RowShape SHAPE = new RowShape(List.of("op", "size", "span"), List.of(Figure.time("p50_ns"),
+        Figure.time("p99_ns"), Figure.time("p999_ns"), Figure.time("max_ns"), Figure.rate("ops_per_s"),
+        Figure.rate("list_ops_per_s"), Figure.rate("batched_ops_per_s"), Figure.rate("batched_all_ops_per_s"),
+        Figure.time("batched_in_flight_us")));
 
     @Option(names = "--op", split = ",", paramLabel = "OP", defaultValue = "read,write", description = "read, write (default: ${DEFAULT-VALUE})")
     private List<String> names;
@@ -71,6 +80,9 @@ final class BenchCacheCommand implements Callable<Integer> {
     @Mixin
     private BenchOutput output;
 
+    @Mixin
+    private AgainstOptions against;
+
     @Spec
     private CommandSpec spec;
 
@@ -96,10 +108,15 @@ final class BenchCacheCommand implements Callable<Integer> {
     }
 
     @Override
-    public Integer call() throws ExecutionException, InterruptedException {
+    public Integer call() throws ExecutionException, InterruptedException, IOException {
         checkOptions();
         output.check();
+        against.check(output);
         DeviceNotice.print(spec.commandLine().getErr());
+        if (against.wanted()) {
+            against.compare(spec, output, SHAPE);
+            return 0;
+        }
         // Until all is written, the device stays open: where it is softverbs, its last close ends an invalid run.
         try (Context context = Devices.open()) {
             cores = Cores.near(context.device().name());

@@ -2,6 +2,9 @@ package io.farheap.bench;
 
 import io.farheap.bench.MigrationBench.Case;
 import io.farheap.bench.MigrationBench.Figures;
+import io.farheap.bench.against.AgainstOptions;
+import io.farheap.bench.against.Figure;
+import io.farheap.bench.against.RowShape;
 import io.farheap.bench.report.BenchOutput;
 import io.farheap.bench.report.BenchReport;
 import io.farheap.bench.report.Plot;
@@ -18,6 +21,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
+import java.io.IOException;
 import java.io.PrintStream;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -33,6 +37,12 @@ import java.util.concurrent.Callable;
             + "the row with no regions has a quiet time in the migration's place, so it shows the noise. In brackets stands the drop while a "
             + "memcpy of as many bytes runs instead: what any copy costs the load on this machine. Medians over migrations."})
 final class BenchMigrationCommand implements Callable<Integer> {
+
+    private static final RowShape SHAPE = new RowShape(List.of("regions", "pause", "unpaused_reads", "region_bytes"),
+        List.of(Figure.drop("read_drop_pct"), Figure.drop("write_drop_pct"), Figure.rate("gib_per_s"),
+        Figure.rate("gib_per_s").over("memcpy_gib_per_s", "memcpy"), Figure.time("migration_ms"),
+        Figure.time("longest_read_stall_us"), Figure.time("longest_write_pause_us"), Figure.time("worst_read_stall_us"),
+        Figure.time("worst_write_pause_us"), Figure.rate("reads_per_s"), Figure.rate("writes_per_s")));
 
     @Option(names = "--regions", paramLabel = "N", defaultValue = "7", description = "regions of the cache (default: ${DEFAULT-VALUE})")
     private int regions;
@@ -63,6 +73,9 @@ final class BenchMigrationCommand implements Callable<Integer> {
     @Mixin
     private BenchOutput output;
 
+    @Mixin
+    private AgainstOptions against;
+
     @Spec
     private CommandSpec spec;
 
@@ -70,9 +83,13 @@ final class BenchMigrationCommand implements Callable<Integer> {
     }
 
     @Override
-    public Integer call() {
+    public Integer call() throws IOException, InterruptedException {
         checkOptions();
         DeviceNotice.print(spec.commandLine().getErr());
+        if (against.wanted()) {
+            against.compare(spec, output, SHAPE);
+            return 0;
+        }
         long bytes = regions * regionBytes;
         List<Result> results = new ArrayList<>();
         BenchReport report;
@@ -100,6 +117,7 @@ final class BenchMigrationCommand implements Callable<Integer> {
 
     private void checkOptions() {
         output.check();
+        against.check(output);
         options();
         if (regions < 1 || repeat < 1) {
             throw new IllegalArgumentException("--regions " + regions + " --repeat " + repeat + ": both must be at least 1");

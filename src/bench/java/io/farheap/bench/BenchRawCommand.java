@@ -1,5 +1,8 @@
 package io.farheap.bench;
 
+import io.farheap.bench.against.AgainstOptions;
+import io.farheap.bench.against.Figure;
+import io.farheap.bench.against.RowShape;
 import io.farheap.bench.report.BenchOutput;
 import io.farheap.bench.report.BenchReport;
 import io.farheap.bench.report.Plot;
@@ -15,6 +18,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
+import java.io.IOException;
 import java.io.PrintStream;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -23,6 +27,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /** {@code farheap bench raw}: what Java costs over C, on the same device in the same run. */
 @Command(name = "raw", mixinStandardHelpOptions = true,
@@ -32,6 +37,10 @@ final class BenchRawCommand implements Callable<Integer> {
     private static final long REGION_BYTES = 1 << 20;
     private static final int REGIONS = 3;
     private static final int USUAL_DEPTH = 16;
+
+    private static final RowShape SHAPE = new RowShape(List.of("op", "size", "queue_depth", "wrs_per_post"),
+        Stream.of("java_p50_ns", "verbs_p50_ns", "untracked_p50_ns", "java_p99_ns").map(Figure::time)
+            .flatMap(figure -> Stream.of(figure, figure.over("raw_p50_ns", "C"))).toList());
 
     @Option(names = "--op", split = ",", paramLabel = "OP", defaultValue = "read,write,cas,faa",
         description = "read, write, cas, faa (default: ${DEFAULT-VALUE})")
@@ -55,11 +64,14 @@ final class BenchRawCommand implements Callable<Integer> {
     @Mixin
     private BenchOutput output;
 
+    @Mixin
+    private AgainstOptions against;
+
     @Spec
     private CommandSpec spec;
 
     @Override
-    public Integer call() {
+    public Integer call() throws IOException, InterruptedException {
         int deepest;
         try (Context context = Devices.open()) {
             deepest = Connection.maxDepth(context.limits());
@@ -69,7 +81,12 @@ final class BenchRawCommand implements Callable<Integer> {
         }
         List<RawOperation> operations = checkOptions(deepest);
         output.check();
+        against.check(output);
         DeviceNotice.print(spec.commandLine().getErr());
+        if (against.wanted()) {
+            against.compare(spec, output, SHAPE);
+            return 0;
+        }
         PrintStream out = System.out;
         try (ServerProcess server = ServerProcess.start(Devices.library(), REGIONS * REGION_BYTES, REGION_BYTES)) {
             // Until all is printed, the device stays open: where it is softverbs, its last close ends an invalid run.

@@ -3,14 +3,10 @@ package io.farheap.bench;
 import com.google.gson.JsonArray;
 import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
-import com.google.gson.JsonParser;
-import io.farheap.verbs.Devices;
-import io.farheap.verbs.VerbsLibrary;
+import io.farheap.bench.child.BenchJvm;
+import io.farheap.bench.child.FarheapBuild;
 
 import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -22,10 +18,10 @@ final class RawJvms {
     }
 
     /** @return for each row the medians over the JVMs */
-    static List<RawContest.Row> measure(int jvms, List<String> arguments) {
+    static List<RawContest.Row> measure(int jvms, List<String> arguments) throws IOException, InterruptedException {
         List<JsonArray> runs = new ArrayList<>();
         for (int i = 0; i < jvms; i++) {
-            runs.add(run(arguments));
+            runs.add(BenchJvm.run(FarheapBuild.current(), arguments, BenchJvm.LIMIT));
         }
         List<RawContest.Row> rows = new ArrayList<>();
         for (int row = 0; row < runs.getFirst().size(); row++) {
@@ -46,32 +42,5 @@ final class RawJvms {
 
     private static double number(JsonElement value) {
         return value.isJsonNull() ? Double.NaN : value.getAsDouble();
-    }
-
-    private static JsonArray run(List<String> arguments) {
-        try {
-            Path json = Files.createTempFile("farheap-bench", ".json");
-            try {
-                List<String> command = new ArrayList<>(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                    "--enable-native-access=ALL-UNNAMED", "--sun-misc-unsafe-memory-access=allow",
-                    "-D" + VerbsLibrary.PROPERTY + "=" + Devices.library().name().toLowerCase(Locale.ROOT),
-                    "-cp", System.getProperty("java.class.path"), "io.farheap.cli.Main"));
-                command.addAll(arguments);
-                command.addAll(List.of("--json", json.toString()));
-                Process process = new ProcessBuilder(command).redirectOutput(ProcessBuilder.Redirect.DISCARD)
-                    .redirectError(ProcessBuilder.Redirect.INHERIT).start();
-                if (process.waitFor() != 0) {
-                    throw new IOException("a JVM of the benchmark ended with status " + process.exitValue() + "; its messages are above");
-                }
-                return JsonParser.parseString(Files.readString(json)).getAsJsonObject().getAsJsonArray("rows");
-            } finally {
-                Files.deleteIfExists(json);
-            }
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new IllegalStateException("interrupted while a JVM of the benchmark ran", e);
-        }
     }
 }

@@ -1,5 +1,7 @@
 package io.farheap.bench.peers;
 
+import io.farheap.bench.child.Tether;
+
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
@@ -7,23 +9,13 @@ import java.net.UnixDomainSocketAddress;
 import java.nio.channels.SocketChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 
-/** A server that a peer needs. It ends with this process, however that ends: a shell in between waits for the end of its input. */
+/** A server that a peer needs. It ends with this process, however that ends. */
 final class ChildProcess implements AutoCloseable {
 
-    private static final String UNTIL_INPUT_ENDS = """
-        "$@" </dev/null &
-        child=$!
-        while read -r line; do :; done
-        kill -KILL $child 2>/dev/null
-        wait $child 2>/dev/null
-        """;
     private static final long START_NANOS = 30_000_000_000L;
-    private static final int STOP_SECONDS = 10;
 
     private final Process shell;
     private final Path log;
@@ -35,9 +27,7 @@ final class ChildProcess implements AutoCloseable {
 
     /** @param log where what it prints goes */
     static ChildProcess start(Path log, List<String> command) throws IOException {
-        List<String> shell = new ArrayList<>(List.of("/bin/sh", "-c", UNTIL_INPUT_ENDS, "sh"));
-        shell.addAll(command);
-        return new ChildProcess(new ProcessBuilder(shell).redirectErrorStream(true).redirectOutput(log.toFile()).start(), log);
+        return new ChildProcess(new ProcessBuilder(Tether.command(command)).redirectErrorStream(true).redirectOutput(log.toFile()).start(), log);
     }
 
     /** Where on the PATH a program is. @throws AbsentException where it is not */
@@ -80,18 +70,6 @@ final class ChildProcess implements AutoCloseable {
 
     @Override
     public void close() throws IOException {
-        shell.getOutputStream().close();
-        boolean interrupted = Thread.interrupted();
-        try {
-            if (!shell.waitFor(STOP_SECONDS, TimeUnit.SECONDS)) {
-                throw new IOException("a server of a peer does not end; its shell has pid " + shell.pid());
-            }
-        } catch (InterruptedException e) {
-            interrupted = true;
-        } finally {
-            if (interrupted) {
-                Thread.currentThread().interrupt();
-            }
-        }
+        Tether.end(shell);
     }
 }

@@ -1,5 +1,6 @@
 package io.farheap.cli;
 
+import io.farheap.bench.child.BenchRunException;
 import io.farheap.cache.CacheException;
 import io.farheap.command.Subcommand;
 import io.farheap.control.ControlException;
@@ -60,6 +61,7 @@ public final class Main {
             case ModelFileException e -> command.getErr().println("farheap: " + e.getMessage());
             case InfeasibleSloException e -> command.getErr().println("farheap: " + e.getMessage());
             case PosixException e -> command.getErr().println("farheap: " + e.getMessage());
+            case BenchRunException e -> command.getErr().println("farheap: " + e.getMessage());
             case IllegalArgumentException e -> command.getErr().println("farheap: " + e.getMessage());
             default -> failure.printStackTrace(command.getErr());
         }

@@ -12,6 +12,7 @@ import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** The command line in a process of its own, as a user runs it; its descendants can be told from those of other tests. */
 final class CommandProcess {
@@ -55,6 +56,15 @@ final class CommandProcess {
         output.lines().forEach(line -> seen.append(line).append('\n'));
         assertEquals(exitCode, process.waitFor(), seen::toString);
         return seen.toString();
+    }
+
+    /** Waits until it and its children are so many, or more. */
+    void awaitProcesses(int count) throws InterruptedException {
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(TestDevice.patience(LEAVE_SECONDS));
+        while (ours().size() < count && System.nanoTime() - deadline < 0) {
+            Thread.sleep(10);
+        }
+        assertTrue(ours().size() >= count, () -> ours().toString());
     }
 
     void kill() {

@@ -1,0 +1,156 @@
+package io.farheap.cli;
+
+import com.google.gson.JsonElement;
+import com.google.gson.JsonObject;
+import com.google.gson.JsonParser;
+import io.farheap.testing.Need;
+import io.farheap.testing.Needs;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import picocli.CommandLine;
+
+import java.io.File;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.jar.Attributes;
+import java.util.jar.JarOutputStream;
+import java.util.jar.Manifest;
+import java.util.stream.Collectors;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+/** {@code farheap bench --against}, with the same build on both sides. */
+class BenchAgainstTest {
+
+    private static final String MAIN = "io.farheap.cli.Main";
+
+    @TempDir
+    private Path directory;
+
+    /** An executable jar of the classes that this test runs with: the real one is made after the tests. */
+    private Path jar(String mainClass) throws IOException {
+        Manifest manifest = new Manifest();
+        Attributes attributes = manifest.getMainAttributes();
+        attributes.put(Attributes.Name.MANIFEST_VERSION, "1.0");
+        attributes.put(Attributes.Name.MAIN_CLASS, mainClass);
+        String[] classPath = System.getProperty("java.class.path").split(File.pathSeparator);
+        attributes.put(Attributes.Name.CLASS_PATH,
+            Arrays.stream(classPath).map(entry -> Path.of(entry).toUri().toString()).collect(Collectors.joining(" ")));
+        Path jar = directory.resolve("other.jar");
+        new JarOutputStream(Files.newOutputStream(jar), manifest).close();
+        return jar;
+    }
+
+    private JsonObject compare(String... arguments) throws Exception {
+        Path json = directory.resolve("comparison.json");
+        List<String> all = new ArrayList<>(List.of("bench"));
+        all.addAll(List.of(arguments));
+        all.addAll(List.of("--rounds", "1", "--against", jar(MAIN).toString(), "--json", json.toString()));
+        CommandProcess bench = CommandProcess.start(Map.of(), all.toArray(String[]::new));
+        String printed = bench.awaitEnd(0);
+        bench.assertNothingIsLeft();
+        assertTrue(printed.contains("this build against "), printed);
+        assertTrue(printed.lines().toList().getLast().contains(" rows differ by more than "), printed);
+        return JsonParser.parseString(Files.readString(json)).getAsJsonObject();
+    }
+
+    /** Figures by the names of their rows: each with what both builds have, and how that compares. */
+    private static Map<String, List<String>> figures(JsonObject comparison, String... identity) {
+        Map<String, List<String>> figures = new TreeMap<>();
+        for (JsonElement element : comparison.getAsJsonArray("rows")) {
+            JsonObject row = element.getAsJsonObject();
+            assertTrue(row.get("this").getAsJsonPrimitive().isNumber(), row::toString);
+            assertTrue(row.get("other").getAsJsonPrimitive().isNumber(), row::toString);
+            assertTrue(List.of("slower", "faster", "same").contains(row.get("verdict").getAsString()), row::toString);
+            String name = Arrays.stream(identity).map(field -> row.get(field).getAsString())
+                .collect(Collectors.joining(" "));
+            String over = row.get("over").isJsonNull() ? "" : "/" + row.get("over").getAsString();
+            figures.computeIfAbsent(name, ignored -> new ArrayList<>()).add(row.get("figure").getAsString() + over);
+        }
+        assertEquals(figures.size(), comparison.get("rows_matched").getAsInt());
+        return figures;
+    }
+
+    @Test
+    @Needs({Need.SOFTVERBS, Need.HOST})
+    void rawIsComparedBesideItsLoopInC() throws Exception {
+        JsonObject comparison = compare("raw", "--op", "read", "--size", "8", "--queue-depth", "1", "--turns", "1");
+        assertEquals(Map.of("read 8 1 1", List.of("java_p50_ns", "java_p50_ns/raw_p50_ns", "verbs_p50_ns",
+            "verbs_p50_ns/raw_p50_ns", "untracked_p50_ns", "untracked_p50_ns/raw_p50_ns", "java_p99_ns",
+            "java_p99_ns/raw_p50_ns")), figures(comparison, "op", "size", "queue_depth", "wrs_per_post"));
+        assertEquals(1, comparison.get("rounds").getAsInt());
+        assertTrue(comparison.get("command").getAsString().contains("bench raw"), comparison::toString);
+    }
+
+    @Test
+    @Needs({Need.SOFTVERBS, Need.HOST})
+    void cacheIsCompared() throws Exception {
+        JsonObject comparison = compare("cache", "--op", "write", "--size", "16", "--batch", "8", "--seconds", "0.02");
+        assertEquals(Map.of("write 16 65536", List.of("p50_ns", "p99_ns", "p999_ns", "max_ns", "ops_per_s",
+            "list_ops_per_s", "batched_ops_per_s", "batched_all_ops_per_s", "batched_in_flight_us")),
+            figures(comparison, "op", "size", "span"));
+    }
+
+    @Test
+    @Needs({Need.SOFTVERBS, Need.HOST})
+    void migrationIsCompared() throws Exception {
+        JsonObject comparison = compare("migration", "--regions", "2", "--region", "1m", "--move", "1",
+            "--pause", "chunk", "--unpaused-reads", "true", "--repeat", "1");
+        Map<String, List<String>> figures = figures(comparison, "regions", "pause", "unpaused_reads");
+        // On a busy machine the memcpy's speed may be 0, in thousandths.
+        figures.values().forEach(of -> of.remove("gib_per_s/memcpy_gib_per_s"));
+        assertEquals(List.of("read_drop_pct", "write_drop_pct", "gib_per_s", "migration_ms", "longest_read_stall_us",
+            "longest_write_pause_us", "worst_read_stall_us", "worst_write_pause_us", "reads_per_s", "writes_per_s"),
+            figures.get("1 chunk true"));
+        assertEquals(2, figures.size());
+    }
+
+    @Test
+    @Needs(Need.SOFTVERBS)
+    void nothingIsLeftWhereItIsKilled() throws Exception {
+        // What is killed cannot remove its temporary files.
+        CommandProcess bench = CommandProcess.start(Map.of("JDK_JAVA_OPTIONS", "-Djava.io.tmpdir=" + directory),
+            "bench", "raw", "--against", jar(MAIN).toString());
+        bench.awaitLine("round 1 of 5: this build");
+        // It, a shell and the run.
+        bench.awaitProcesses(3);
+        bench.kill();
+        bench.assertNothingIsLeft();
+    }
+
+    @Test
+    @Needs(Need.SOFTVERBS)
+    void whatMakesNoSenseIsRefusedInASentence() throws Exception {
+        String jar = jar(MAIN).toString();
+        assertEquals("farheap: --against /nowhere/far.jar: there is no such file",
+            refused("bench", "raw", "--against", "/nowhere/far.jar"));
+        assertEquals("farheap: --rounds 0: it must be from 1 to 1000",
+            refused("bench", "cache", "--against", jar, "--rounds", "0"));
+        assertEquals("farheap: --rounds 2: it is for --against JAR, which is not there",
+            refused("bench", "migration", "--rounds", "2"));
+        assertTrue(refused("bench", "raw", "--against", jar, "--report", directory.toString())
+            .startsWith("farheap: --report: "));
+        String notOurs = jar("org.example.Main").toString();
+        assertTrue(refused("bench", "raw", "--against", notOurs).startsWith("farheap: --against " + notOurs
+            + ": it is not an executable jar of Farheap"));
+        String noJar = Files.writeString(directory.resolve("text"), "text").toString();
+        assertTrue(refused("bench", "raw", "--against", noJar).startsWith("farheap: --against " + noJar
+            + ": it is not an executable jar of Farheap"));
+    }
+
+    private static String refused(String... arguments) {
+        StringWriter errors = new StringWriter();
+        CommandLine command = Main.commandLine().setErr(new PrintWriter(errors, true));
+        assertEquals(CommandLine.ExitCode.SOFTWARE, command.execute(arguments));
+        return errors.toString().strip();
+    }
+}

@@ -1,0 +1,112 @@
+package io.farheap.bench.against;
+
+import com.google.gson.JsonObject;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.function.ToDoubleFunction;
+import java.util.stream.IntStream;
+
+/**
+ * What two builds differ by. Each three runs in succession have a ratio of the builds, and a factor between two runs of
+ * one build: a run that something disturbed stands in both, so it makes what may be noise larger, too.
+ */
+final class Comparison {
+
+    private static final double SAME_SHARE = 0.9;
+
+    private final List<Run> runs;
+    private final List<Triple> triples;
+    private final Map<String, JsonObject> rows = new LinkedHashMap<>();
+    private final Set<String> onlyThis = new LinkedHashSet<>();
+    private final Set<String> onlyOther = new LinkedHashSet<>();
+    private final List<Difference> differences = new ArrayList<>();
+
+    /** @param runs of the builds in turns, three at least */
+    Comparison(RowShape shape, List<Run> runs) {
+        this.runs = runs;
+        triples = IntStream.range(2, runs.size())
+            .mapToObj(last -> new Triple(runs.get(last - 2), runs.get(last - 1), runs.get(last))).toList();
+        runs.forEach(run -> run.rows().forEach(rows::putIfAbsent));
+        for (String row : rows.keySet()) {
+            boolean ours = has(true, row);
+            boolean theirs = has(false, row);
+            if (ours && theirs) {
+                shape.figures().stream().map(figure -> difference(row, figure)).filter(Objects::nonNull)
+                    .forEach(differences::add);
+            } else {
+                (ours ? onlyThis : onlyOther).add(row);
+            }
+        }
+    }
+
+    /** By row, and then by figure. A figure that either build lacks in all of its runs is not there. */
+    List<Difference> differences() {
+        return differences;
+    }
+
+    /** Those of a row beyond what is notable and what runs of one build differ by, by the row's name. */
+    Map<String, List<Difference>> beyond() {
+        Map<String, List<Difference>> beyond = new LinkedHashMap<>();
+        differences.stream().filter(difference -> difference.verdict() != Difference.Verdict.SAME)
+            .forEach(difference -> beyond.computeIfAbsent(difference.row(), row -> new ArrayList<>()).add(difference));
+        return beyond;
+    }
+
+    /** Rows that both builds have. */
+    int matched() {
+        return rows.size() - onlyThis.size() - onlyOther.size();
+    }
+
+    Set<String> onlyThis() {
+        return onlyThis;
+    }
+
+    Set<String> onlyOther() {
+        return onlyOther;
+    }
+
+    /** One build's row of this name. */
+    JsonObject row(String name) {
+        return rows.get(name);
+    }
+
+    private boolean has(boolean ours, String row) {
+        return runs.stream().anyMatch(run -> run.ours() == ours && run.rows().containsKey(row));
+    }
+
+    private Difference difference(String row, Figure figure) {
+        double[] ours = known(runs.stream().filter(Run::ours).toList(), run -> run.value(row, figure));
+        double[] theirs = known(runs.stream().filter(run -> !run.ours()).toList(), run -> run.value(row, figure));
+        if (ours.length == 0 || theirs.length == 0) {
+            return null;
+        }
+        double[] ratios = known(triples, triple -> triple.ratio(row, figure));
+        double[] same = known(triples, triple -> triple.same(row, figure));
+        return new Difference(row, figure, quantile(ours, 0.5), quantile(theirs, 0.5), quantile(ratios, 0.5),
+            quantile(ratios, 0.25), quantile(ratios, 0.75), quantile(same, SAME_SHARE));
+    }
+
+    private static <T> double[] known(List<T> from, ToDoubleFunction<T> value) {
+        return from.stream().mapToDouble(value).filter(Double::isFinite).toArray();
+    }
+
+    /** Between two values where none stands there: of two neither is the median. NaN of no values. */
+    private static double quantile(double[] values, double share) {
+        if (values.length == 0) {
+            return Double.NaN;
+        }
+        double[] sorted = values.clone();
+        Arrays.sort(sorted);
+        double place = share * (sorted.length - 1);
+        int below = (int) place;
+        int above = Math.min(below + 1, sorted.length - 1);
+        return sorted[below] + (place - below) * (sorted[above] - sorted[below]);
+    }
+}

@@ -1,0 +1,48 @@
+package io.farheap.bench.against;
+
+import com.google.gson.JsonArray;
+import com.google.gson.JsonElement;
+import com.google.gson.JsonObject;
+import com.google.gson.JsonPrimitive;
+import io.farheap.bench.report.BenchReport;
+
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+
+/**
+ * What a benchmark's rows hold.
+ *
+ * @param identity fields that tell the rows of one run apart. What a build chooses by itself is not among them: a
+ *                 better default is a difference, too
+ * @param figures  what is compared
+ */
+public record RowShape(List<String> identity, List<Figure> figures) {
+
+    /** @return rows by name, in order; of two with one name the first */
+    Map<String, JsonObject> byName(JsonArray rows) {
+        Map<String, JsonObject> named = new LinkedHashMap<>();
+        rows.forEach(row -> named.putIfAbsent(name(row.getAsJsonObject()), row.getAsJsonObject()));
+        return named;
+    }
+
+    private String name(JsonObject row) {
+        return identity.stream().map(row::get)
+            .map(value -> value instanceof JsonPrimitive known ? known.getAsString() : "-")
+            .collect(Collectors.joining(" "));
+    }
+
+    void putIdentity(BenchReport.Row to, JsonObject row) {
+        for (String field : identity) {
+            JsonElement value = row.get(field);
+            if (value instanceof JsonPrimitive known && known.isNumber()) {
+                to.put(field, known.getAsLong());
+            } else if (value instanceof JsonPrimitive known && known.isBoolean()) {
+                to.put(field, known.getAsBoolean());
+            } else {
+                to.put(field, value instanceof JsonPrimitive known ? known.getAsString() : null);
+            }
+        }
+    }
+}

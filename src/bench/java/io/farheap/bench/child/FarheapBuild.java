@@ -1,0 +1,46 @@
+package io.farheap.bench.child;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.jar.Attributes;
+import java.util.jar.JarFile;
+import java.util.jar.Manifest;
+
+/**
+ * A build of Farheap's command line.
+ *
+ * @param title  for messages: {@code this build}
+ * @param launch what {@code java} is told to run it: a class path and the main class, or a jar
+ */
+public record FarheapBuild(String title, List<String> launch) {
+
+    private static final String MAIN = "io.farheap.cli.Main";
+
+    /** That which this process runs. */
+    public static FarheapBuild current() {
+        return new FarheapBuild("this build", List.of("-cp", System.getProperty("java.class.path"), MAIN));
+    }
+
+    /** @throws IllegalArgumentException where it is no executable jar of Farheap; its message begins with the file */
+    public static FarheapBuild of(Path jar) {
+        if (!Files.exists(jar)) {
+            throw new IllegalArgumentException(jar + ": there is no such file");
+        }
+        if (!MAIN.equals(mainClass(jar))) {
+            throw new IllegalArgumentException(jar + ": it is not an executable jar of Farheap, such as a build's "
+                + "modules/cli/target/farheap-cli-VERSION-all.jar");
+        }
+        return new FarheapBuild(jar.toString(), List.of("-jar", jar.toString()));
+    }
+
+    private static String mainClass(Path jar) {
+        try (JarFile file = new JarFile(jar.toFile())) {
+            Manifest manifest = file.getManifest();
+            return manifest == null ? null : manifest.getMainAttributes().getValue(Attributes.Name.MAIN_CLASS);
+        } catch (IOException e) {
+            return null;
+        }
+    }
+}
