@@ -1,8 +1,6 @@
 package io.farheap.bench;
 
 import io.farheap.bench.against.AgainstOptions;
-import io.farheap.bench.against.Figure;
-import io.farheap.bench.against.RowShape;
 import io.farheap.bench.report.BenchOutput;
 import io.farheap.bench.report.BenchReport;
 import io.farheap.bench.report.Plot;
@@ -43,11 +41,6 @@ final class BenchCacheCommand implements Callable<Integer> {
     private static final int DEFAULT_DEPTH = 16;
     private static final int MAX_DEPTH = 1024;
     private static final int MAX_IN_FLIGHT = 1 << 16;
-
-    private static final RowShape SHAPE = new RowShape(List.of("op", "size", "span"), List.of(Figure.time("p50_ns"),
-        Figure.time("p99_ns"), Figure.time("p999_ns"), Figure.time("max_ns"), Figure.rate("ops_per_s"),
-        Figure.rate("list_ops_per_s"), Figure.rate("batched_ops_per_s"), Figure.rate("batched_all_ops_per_s"),
-        Figure.time("batched_in_flight_us")));
 
     @Option(names = "--op", split = ",", paramLabel = "OP", defaultValue = "read,write", description = "read, write (default: ${DEFAULT-VALUE})")
     private List<String> names;
@@ -114,7 +107,7 @@ final class BenchCacheCommand implements Callable<Integer> {
         against.check(output);
         DeviceNotice.print(spec.commandLine().getErr());
         if (against.wanted()) {
-            against.compare(spec, output, SHAPE);
+            against.compare(spec, output, ComparedRows.CACHE);
             return 0;
         }
         // Until all is written, the device stays open: where it is softverbs, its last close ends an invalid run.

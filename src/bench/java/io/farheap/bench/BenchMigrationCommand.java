@@ -3,8 +3,6 @@ package io.farheap.bench;
 import io.farheap.bench.MigrationBench.Case;
 import io.farheap.bench.MigrationBench.Figures;
 import io.farheap.bench.against.AgainstOptions;
-import io.farheap.bench.against.Figure;
-import io.farheap.bench.against.RowShape;
 import io.farheap.bench.report.BenchOutput;
 import io.farheap.bench.report.BenchReport;
 import io.farheap.bench.report.Plot;
@@ -37,12 +35,6 @@ import java.util.concurrent.Callable;
             + "the row with no regions has a quiet time in the migration's place, so it shows the noise. In brackets stands the drop while a "
             + "memcpy of as many bytes runs instead: what any copy costs the load on this machine. Medians over migrations."})
 final class BenchMigrationCommand implements Callable<Integer> {
-
-    private static final RowShape SHAPE = new RowShape(List.of("regions", "pause", "unpaused_reads", "region_bytes"),
-        List.of(Figure.drop("read_drop_pct"), Figure.drop("write_drop_pct"), Figure.rate("gib_per_s"),
-        Figure.rate("gib_per_s").over("memcpy_gib_per_s", "memcpy"), Figure.time("migration_ms"),
-        Figure.time("longest_read_stall_us"), Figure.time("longest_write_pause_us"), Figure.time("worst_read_stall_us"),
-        Figure.time("worst_write_pause_us"), Figure.rate("reads_per_s"), Figure.rate("writes_per_s")));
 
     @Option(names = "--regions", paramLabel = "N", defaultValue = "7", description = "regions of the cache (default: ${DEFAULT-VALUE})")
     private int regions;
@@ -87,7 +79,7 @@ final class BenchMigrationCommand implements Callable<Integer> {
         checkOptions();
         DeviceNotice.print(spec.commandLine().getErr());
         if (against.wanted()) {
-            against.compare(spec, output, SHAPE);
+            against.compare(spec, output, ComparedRows.MIGRATION);
             return 0;
         }
         long bytes = regions * regionBytes;

@@ -1,8 +1,6 @@
 package io.farheap.bench;
 
 import io.farheap.bench.against.AgainstOptions;
-import io.farheap.bench.against.Figure;
-import io.farheap.bench.against.RowShape;
 import io.farheap.bench.report.BenchOutput;
 import io.farheap.bench.report.BenchReport;
 import io.farheap.bench.report.Plot;
@@ -27,7 +25,6 @@ import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
-import java.util.stream.Stream;
 
 /** {@code farheap bench raw}: what Java costs over C, on the same device in the same run. */
 @Command(name = "raw", mixinStandardHelpOptions = true,
@@ -37,10 +34,6 @@ final class BenchRawCommand implements Callable<Integer> {
     private static final long REGION_BYTES = 1 << 20;
     private static final int REGIONS = 3;
     private static final int USUAL_DEPTH = 16;
-
-    private static final RowShape SHAPE = new RowShape(List.of("op", "size", "queue_depth", "wrs_per_post"),
-        Stream.of("java_p50_ns", "verbs_p50_ns", "untracked_p50_ns", "java_p99_ns").map(Figure::time)
-            .flatMap(figure -> Stream.of(figure, figure.over("raw_p50_ns", "C"))).toList());
 
     @Option(names = "--op", split = ",", paramLabel = "OP", defaultValue = "read,write,cas,faa",
         description = "read, write, cas, faa (default: ${DEFAULT-VALUE})")
@@ -84,7 +77,7 @@ final class BenchRawCommand implements Callable<Integer> {
         against.check(output);
         DeviceNotice.print(spec.commandLine().getErr());
         if (against.wanted()) {
-            against.compare(spec, output, SHAPE);
+            against.compare(spec, output, ComparedRows.RAW);
             return 0;
         }
         PrintStream out = System.out;

@@ -20,6 +20,12 @@ import java.util.stream.Collectors;
  */
 public record RowShape(List<String> identity, List<Figure> figures) {
 
+    /** Whether a row has everything that rows are told apart by and compared by. */
+    public boolean describes(JsonObject row) {
+        return row.keySet().containsAll(identity) && figures.stream()
+            .allMatch(figure -> row.has(figure.field()) && (figure.baseline() == null || row.has(figure.baseline())));
+    }
+
     /** @return rows by name, in order; of two with one name the first */
     Map<String, JsonObject> byName(JsonArray rows) {
         Map<String, JsonObject> named = new LinkedHashMap<>();

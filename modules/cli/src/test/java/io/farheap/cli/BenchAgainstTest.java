@@ -92,29 +92,6 @@ class BenchAgainstTest {
     }
 
     @Test
-    @Needs({Need.SOFTVERBS, Need.HOST})
-    void cacheIsCompared() throws Exception {
-        JsonObject comparison = compare("cache", "--op", "write", "--size", "16", "--batch", "8", "--seconds", "0.02");
-        assertEquals(Map.of("write 16 65536", List.of("p50_ns", "p99_ns", "p999_ns", "max_ns", "ops_per_s",
-            "list_ops_per_s", "batched_ops_per_s", "batched_all_ops_per_s", "batched_in_flight_us")),
-            figures(comparison, "op", "size", "span"));
-    }
-
-    @Test
-    @Needs({Need.SOFTVERBS, Need.HOST})
-    void migrationIsCompared() throws Exception {
-        JsonObject comparison = compare("migration", "--regions", "2", "--region", "1m", "--move", "1",
-            "--pause", "chunk", "--unpaused-reads", "true", "--repeat", "1");
-        Map<String, List<String>> figures = figures(comparison, "regions", "pause", "unpaused_reads");
-        // On a busy machine the memcpy's speed may be 0, in thousandths.
-        figures.values().forEach(of -> of.remove("gib_per_s/memcpy_gib_per_s"));
-        assertEquals(List.of("read_drop_pct", "write_drop_pct", "gib_per_s", "migration_ms", "longest_read_stall_us",
-            "longest_write_pause_us", "worst_read_stall_us", "worst_write_pause_us", "reads_per_s", "writes_per_s"),
-            figures.get("1 chunk true"));
-        assertEquals(2, figures.size());
-    }
-
-    @Test
     @Needs(Need.SOFTVERBS)
     void nothingIsLeftWhereItIsKilled() throws Exception {
         // What is killed cannot remove its temporary files.

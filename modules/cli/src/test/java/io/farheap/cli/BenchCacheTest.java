@@ -4,6 +4,7 @@ import com.google.gson.JsonArray;
 import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
+import io.farheap.bench.ComparedRows;
 import io.farheap.testing.Need;
 import io.farheap.testing.Needs;
 import org.junit.jupiter.api.Test;
@@ -41,6 +42,7 @@ class BenchCacheTest {
             assertTrue(row.get("ops_per_s").getAsDouble() > 0 && row.get("list_ops_per_s").getAsDouble() > 0, row::toString);
             if (row.get("size").getAsInt() == 16) {
                 assertEquals(8, row.get("batch").getAsInt());
+                assertTrue(ComparedRows.CACHE.describes(row), row::toString);
                 assertEquals(row.get("batched_over_single").getAsDouble(),
                     row.get("batched_ops_per_s").getAsDouble() / row.get("ops_per_s").getAsDouble(), 0.01);
             } else {

@@ -3,6 +3,7 @@ package io.farheap.cli;
 import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
+import io.farheap.bench.ComparedRows;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -37,6 +38,7 @@ class BenchMigrationTest {
         List<String> cases = new ArrayList<>();
         for (JsonElement element : report.getAsJsonArray("rows")) {
             JsonObject row = element.getAsJsonObject();
+            assertTrue(row.get("regions").getAsInt() == 0 || ComparedRows.MIGRATION.describes(row), row::toString);
             String pause = row.get("pause").getAsString();
             cases.add(row.get("regions").getAsInt() + " " + pause + " " + row.get("unpaused_reads").getAsBoolean());
             // On a busy machine a migration may be over before the load has its turn.
