@@ -34,6 +34,7 @@ public final class Buffer implements AutoCloseable {
     private final long address;
     private final long bytes;
     private final int localKey;
+    @SuppressWarnings("unused")
     private long usable;
 
     Buffer(Owner owner, RegisteredMemory memory) {

@@ -135,7 +135,7 @@ final class SessionBatches implements RequestPath {
         if (request == GONE) {
             return direct(write, address, length, buffer, local, segment, completion, token);
         }
-        lane.fill(request, write, address, (int) length, buffer, local, completion, token);
+        lane.fill(request, write, address, length, buffer, local, completion, token);
         if (latency != null) {
             lane.time(request, latency.due());
         }

@@ -67,6 +67,8 @@ final class SloWatch implements AutoCloseable {
         return missed;
     }
 
+    /** An explanation is compared by identity: another that says the same is another. */
+    @SuppressWarnings("ReferenceEquality")
     private void run() {
         LatencySums before = latency.sums();
         long from = System.nanoTime();
@@ -93,7 +95,8 @@ final class SloWatch implements AutoCloseable {
         SloReport report = SloReport.of(with.slo(), with.chosen().configuration(), done, nanos);
         last = report;
         if (report.missed()) {
-            missed = missed + 1;
+            long seen = missed + 1;
+            missed = seen;
             miss = report;
             SloMissedEvent.emit(name, with.chosen().configuration().toString(), report);
         }

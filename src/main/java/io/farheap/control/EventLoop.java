@@ -17,6 +17,8 @@ final class EventLoop {
     private EventLoop() {
     }
 
+    /** Netty 4.2 deprecates this class; 4.1, which other versions of gRPC bring along, has no other. */
+    @SuppressWarnings("deprecation")
     static EventLoopGroup start(String threadName) {
         ThreadFactory threads = task -> daemon(task, threadName);
         return new NioEventLoopGroup(1, threads);

@@ -88,7 +88,7 @@ public final class LatencyTracker {
         histogram.setStartTimeStamp(intervalStartMillis);
         histogram.setEndTimeStamp(now);
         if (log != null) {
-            log.outputIntervalHistogram((intervalStartMillis) / 1000.0, now / 1000.0, histogram, LOG_UNIT_NANOS);
+            log.outputIntervalHistogram(intervalStartMillis / 1000.0, now / 1000.0, histogram, LOG_UNIT_NANOS);
         }
     }
 }

@@ -32,7 +32,7 @@ public final class LateOperations {
         try (Arena arena = Arena.ofConfined()) {
             int error = (int) Linker.nativeLinker().downcallHandle(
                 SymbolLookup.libraryLookup(VerbsLibrary.softLibrary().toPath(), arena).findOrThrow("softverbs_control"),
-                FunctionDescriptor.of(JAVA_INT, ADDRESS)).invokeExact((MemorySegment) arena.allocateFrom(ALLOW));
+                FunctionDescriptor.of(JAVA_INT, ADDRESS)).invokeExact(arena.allocateFrom(ALLOW));
             if (error != 0) {
                 throw new IllegalStateException("softverbs refuses the setting " + ALLOW + " with errno " + error);
             }

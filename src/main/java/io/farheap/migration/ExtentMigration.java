@@ -47,7 +47,7 @@ final class ExtentMigration {
 
     /** Returns when all of it is new. @throws ControlException where that fails; the marks say how far it has come */
     void run() {
-        try (ShortSleeps sleeps = new ShortSleeps()) {
+        try (ShortSleeps _ = new ShortSleeps()) {
             move();
         }
     }

@@ -48,6 +48,7 @@ public final class SplitRegion {
     /** Whether all of the region waits, since all of the cache does. */
     private final boolean paused;
     private long moved;
+    @SuppressWarnings("unused")
     private long held;
 
     private SplitRegion(long[] ends, RemoteRegion[] copies, int moving, RemoteRegion destination, boolean readsWait, boolean paused) {

@@ -35,6 +35,7 @@ public final class RegisteredBuffer implements AutoCloseable {
     private final long address;
     private final long bytes;
     private final int localKey;
+    @SuppressWarnings("unused")
     private long usable;
 
     RegisteredBuffer(RemoteMemory owner, MemorySegment segment, MemoryRegion registration, AutoCloseable memory) {

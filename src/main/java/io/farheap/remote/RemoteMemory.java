@@ -103,8 +103,8 @@ public final class RemoteMemory implements AutoCloseable {
      * @throws ControlException where it cannot be reached or refuses
      */
     public RemoteServer attach(String hostPort) {
-        topology.lock();
         int index;
+        topology.lock();
         try {
             checkOpen();
             index = nextServerIndex++;

@@ -26,6 +26,7 @@ import io.farheap.verbs.ProtectionDomain;
 import io.farheap.verbs.VerbsException;
 
 import java.util.ArrayList;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -307,9 +308,9 @@ public final class RemoteServer implements AutoCloseable {
 
     /** Fences the connections that ended without it. */
     public void fenceForgotten() {
-        for (Long connectionId : forgotten) {
-            disconnect(connectionId);
-            forgotten.remove(connectionId);
+        for (Iterator<Long> each = forgotten.iterator(); each.hasNext(); ) {
+            disconnect(each.next());
+            each.remove();
         }
     }
 

@@ -27,7 +27,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
  * The client's end of a pair of message rings (Redy, section 4.2): collects requests into batches, writes them into the server's ring
  * with one-sided WRITEs, and takes the answers from its own, in order. Nothing on the path of a request allocates.
  *
- * <p>A request is an <em>entry</em>, a number from {@link #add} until {@link #finish}: the caller keeps what else it knows of a request
+ * <p>A request is an <em>entry</em>, a number from its being added until {@link #finish}: the caller keeps what else it knows of a request
  * in columns of {@link #entries} places. A batch is <em>open</em> while requests are added to it, then sent, then answered, and
  * finished when the caller has taken all of its entries.
  *

@@ -67,6 +67,7 @@ public final class MessageRing implements AutoCloseable {
     /** The batch under way: where each request's bytes are in the pool, -1 for a region that is not held; a write's length is negative. */
     private final long[] places;
     private final int[] lengths;
+    @SuppressWarnings("unused")
     private long touched;
 
     private long next = 1;

@@ -5,6 +5,8 @@ public final class NotHeldException extends RuntimeException {
 
     private static final long serialVersionUID = 1;
 
+    /** Without a stack trace there is nothing in it that differs. */
+    @SuppressWarnings("StaticAssignmentOfThrowable")
     static final NotHeldException INSTANCE = new NotHeldException();
 
     private NotHeldException() {

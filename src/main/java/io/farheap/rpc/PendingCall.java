@@ -29,6 +29,7 @@ public final class PendingCall {
     final int slot;
     final int index;
     private final int capacity;
+    @SuppressWarnings("unused")
     private volatile boolean ended;
     /** The server thread's: its handler has ended the call in another way. */
     boolean dropped;

@@ -6,6 +6,7 @@ import java.util.List;
  * Something of a client's with what was lent for it, which goes back when it is closed. May be closed again, as long as
  * it is busy.
  */
+@SuppressWarnings("try")
 record Lent(AutoCloseable resource, List<Budget.Loan> loans) implements AutoCloseable {
 
     @Override

@@ -31,7 +31,10 @@ public final class OwnerGate {
     private static final int SPINS = 2_000;
     private static final long PARK_NANOS = 50_000;
 
+    // Both through handles.
+    @SuppressWarnings("unused")
     private boolean inside;
+    @SuppressWarnings("unused")
     private boolean claimed;
     private volatile Thread waitingOwner;
     private final ReentrantLock claimers = new ReentrantLock();

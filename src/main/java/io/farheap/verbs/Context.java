@@ -141,7 +141,7 @@ public final class Context implements AutoCloseable {
         }
         Arena arena = Arena.ofShared();
         try (CloseStack stack = new CloseStack()) {
-            stack.add(arena::close);
+            stack.add(arena);
             MemorySegment completions = CompletionQueue.completions(arena, batch);
             if (channel != null) {
                 channel.children().add();

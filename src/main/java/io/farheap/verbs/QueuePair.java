@@ -78,7 +78,7 @@ public final class QueuePair implements AutoCloseable {
         Gid gid = Gid.choose(context, port);
         Arena own = Arena.ofShared();
         try (CloseStack stack = new CloseStack(); Arena arena = Arena.ofConfined()) {
-            stack.add(own::close);
+            stack.add(own);
             MemorySegment badRequest = own.allocate(8, 8);
             ibv_qp_init_attr attr = new ibv_qp_init_attr(Native.allocate(arena, Loader.sizeof(ibv_qp_init_attr.class)));
             attr.send_cq(completions.handle()).recv_cq(completions.handle()).qp_type(ibverbs.IBV_QPT_RC).sq_sig_all(0);
