@@ -359,8 +359,7 @@ class FaultMatrixTest {
     // --- all ---
 
     private ServerProcess server(long leaseSeconds) {
-        ServerProcess server = ServerProcess.start(Devices.library(), TestDevice.server(), REGIONS * REGION_BYTES,
-            REGION_BYTES, Map.of(), "--lease", leaseSeconds + "s");
+        ServerProcess server = TestServer.start(REGIONS * REGION_BYTES, REGION_BYTES, "--lease", leaseSeconds + "s");
         servers.add(server);
         return server;
     }

@@ -6,7 +6,6 @@ import io.farheap.cache.FutureSession;
 import io.farheap.cache.Session;
 import io.farheap.command.ServerProcess;
 import io.farheap.testing.TestDevice;
-import io.farheap.verbs.Devices;
 import org.junit.jupiter.api.Test;
 
 import java.lang.foreign.MemorySegment;
@@ -40,8 +39,8 @@ class LeakTest {
 
     /** Reads, writes, sleeps, moves a region, loses a server, fails to create. */
     private static void use() {
-        try (ServerProcess first = ServerProcess.start(Devices.library(), TestDevice.server(), 4 * REGION_BYTES, REGION_BYTES);
-             ServerProcess second = ServerProcess.start(Devices.library(), TestDevice.server(), 4 * REGION_BYTES, REGION_BYTES)) {
+        try (ServerProcess first = TestServer.start(4 * REGION_BYTES, REGION_BYTES);
+             ServerProcess second = TestServer.start(4 * REGION_BYTES, REGION_BYTES)) {
             assertThrows(RuntimeException.class,
                 () -> Cache.builder().capacity(100 * REGION_BYTES).servers(first.address(), second.address()).create());
             assertThrows(RuntimeException.class,

@@ -6,7 +6,6 @@ import io.farheap.cache.CacheException;
 import io.farheap.cache.Session;
 import io.farheap.command.ServerProcess;
 import io.farheap.testing.TestDevice;
-import io.farheap.verbs.Devices;
 import org.junit.jupiter.api.Test;
 
 import java.lang.foreign.MemorySegment;
@@ -31,7 +30,7 @@ class SilentServerTest {
     private static final CacheConfiguration BATCHED = CacheConfiguration.DIRECT.with(0, 1, 16, 4);
 
     private static ServerProcess server(String lease) {
-        return ServerProcess.start(Devices.library(), TestDevice.server(), 4 * REGION_BYTES, REGION_BYTES, Map.of(), "--lease", lease);
+        return TestServer.start(4 * REGION_BYTES, REGION_BYTES, "--lease", lease);
     }
 
     private static Cache create(ServerProcess server) {

@@ -10,7 +10,6 @@ import io.farheap.cache.Status;
 import io.farheap.command.ServerProcess;
 import io.farheap.migration.MigrationOptions;
 import io.farheap.testing.TestDevice;
-import io.farheap.verbs.Devices;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -100,8 +99,7 @@ class StoppedServerTest {
     }
 
     private static ServerProcess server(long leaseSeconds) {
-        return ServerProcess.start(Devices.library(), TestDevice.server(), 8 * REGION_BYTES, REGION_BYTES, Map.of(), "--lease",
-            leaseSeconds + "s");
+        return TestServer.start(8 * REGION_BYTES, REGION_BYTES, "--lease", leaseSeconds + "s");
     }
 
     @AfterEach
