@@ -13,6 +13,8 @@ import io.farheap.testing.TestDevice;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -91,6 +93,7 @@ class KilledServerTest {
     }
 
     @Test
+    @Execution(ExecutionMode.CONCURRENT)
     void aClientWithNothingInFlightLearnsItFromTheLease() throws Exception {
         first.kill();
         assertEquals(first.address(), lost.get(TestDevice.patience(20), TimeUnit.SECONDS));

@@ -7,6 +7,7 @@ import io.farheap.cache.Session;
 import io.farheap.command.ServerProcess;
 import io.farheap.testing.TestDevice;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Isolated;
 
 import java.lang.foreign.MemorySegment;
 import java.util.List;
@@ -16,6 +17,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 /** What is opened is closed: descriptors, mappings, threads, also where construction fails and where servers are killed. */
+@Isolated("it counts what this process holds")
 class LeakTest {
 
     private static final long REGION_BYTES = 1 << 20;
