@@ -14,6 +14,8 @@ import io.farheap.verbs.ProtectionDomain;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
@@ -29,7 +31,10 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-/** A server whose answers come too late, or not at all: nothing of it leaks while the lease goes on. */
+/**
+ * A server whose answers come too late, or not at all: nothing of it leaks while the lease goes on. Each waits for
+ * deadlines, and so all do at once.
+ */
 class RemoteServerTest {
 
     private static final long REGION = 64 * 1024;
@@ -133,17 +138,20 @@ class RemoteServerTest {
     }
 
     @Test
+    @Execution(ExecutionMode.CONCURRENT)
     void whatIsGrantedTooLateIsGivenBack() throws Exception {
         allocationTimesOut();
     }
 
     @Test
+    @Execution(ExecutionMode.CONCURRENT)
     void whatIsGrantedAfterTheClientHasGivenUpIsGivenBack() throws Exception {
         before = true;
         allocationTimesOut();
     }
 
     @Test
+    @Execution(ExecutionMode.CONCURRENT)
     void aRegionThatCouldNotBeReleasedIsReleasedLater() throws Exception {
         List<RemoteRegion> regions = server.allocate(2);
         before = true;
@@ -159,6 +167,7 @@ class RemoteServerTest {
     }
 
     @Test
+    @Execution(ExecutionMode.CONCURRENT)
     void aLostLeaseEndsAnAllocationThatMayTakeLong() throws Exception {
         boasting = true;
         server.close();

@@ -8,6 +8,8 @@ import io.farheap.testing.TestDevice;
 import io.farheap.thread.Idle;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
@@ -17,7 +19,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-/** An {@code Error} in each of a server's threads. */
+/** An {@code Error} in each of a server's threads. What waits for the end of leases does so at once. */
 class DyingThreadTest {
 
     private static final int REGION = 64 << 10;
@@ -130,6 +132,7 @@ class DyingThreadTest {
     }
 
     @Test
+    @Execution(ExecutionMode.CONCURRENT)
     void theThreadThatEndsLeasesGoesOn() throws Exception {
         start(1, Idle.PARK);
         server.leases().fault.set(injected());
@@ -140,6 +143,7 @@ class DyingThreadTest {
     }
 
     @Test
+    @Execution(ExecutionMode.CONCURRENT)
     void anErrorInTheEndOfOneLeaseHoldsNoOther() throws Exception {
         start(1, Idle.PARK);
         var one = server.openLease("one");
@@ -154,6 +158,7 @@ class DyingThreadTest {
 
     /** Neither one that ends slowly nor one whose regions take long to zero. */
     @Test
+    @Execution(ExecutionMode.CONCURRENT)
     void noLeaseWaitsForTheEndOfAnother() throws Exception {
         start(1, Idle.PARK);
         CountDownLatch ends = new CountDownLatch(1);
@@ -185,6 +190,7 @@ class DyingThreadTest {
     }
 
     @Test
+    @Execution(ExecutionMode.CONCURRENT)
     void theThreadThatZeroesGoesOn() throws Exception {
         start(1, Idle.PARK);
         server.zeroing().fault.set(injected());

@@ -42,8 +42,9 @@ public final class NotRunReport implements TestExecutionListener {
 
     @Override
     public void testPlanExecutionFinished(TestPlan plan) {
-        if (plan.containsTests()) {
-            synchronized (notRun) {
+        synchronized (notRun) {
+            // A fork runs one class at a time, and would say of each that it was run.
+            if (!notRun.isEmpty()) {
                 System.out.println("not run here: " + notRun.size() + (notRun.size() == 1 ? " test or class" : " tests or classes"));
                 notRun.forEach(line -> System.out.println("  " + line));
                 notRun.clear();

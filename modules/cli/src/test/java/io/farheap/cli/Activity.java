@@ -25,9 +25,13 @@ final class Activity {
         }
     }
 
-    /** Two cores are few for all activities and servers. */
-    private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
-    private static final long PAUSE_OF_CALLS_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
+    /**
+     * Two cores are few for all activities and servers: each rests for about as long as it works, so that a random
+     * moment is as likely within a step as between two.
+     */
+    private static final long SHORTEST_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
+    private static final long SHORTEST_PAUSE_OF_CALLS_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
+    private static final long LONGEST_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
     private final String name;
     private final boolean onCallsAlone;
@@ -63,11 +67,12 @@ final class Activity {
     private void run() {
         try {
             while (!stop) {
-                timed("step", () -> {
+                long took = timed("step", () -> {
                     steps.step();
                     return null;
                 });
-                LockSupport.parkNanos(onCallsAlone ? PAUSE_OF_CALLS_NANOS : PAUSE_NANOS);
+                long shortest = onCallsAlone ? SHORTEST_PAUSE_OF_CALLS_NANOS : SHORTEST_PAUSE_NANOS;
+                LockSupport.parkNanos(Math.clamp(took, shortest, LONGEST_PAUSE_NANOS));
             }
         } finally {
             timed("close", () -> {
@@ -77,7 +82,8 @@ final class Activity {
         }
     }
 
-    private void timed(String what, Callable<Void> action) {
+    /** @return nanoseconds */
+    private long timed(String what, Callable<Void> action) {
         doing = what;
         long start = System.nanoTime();
         try {
@@ -90,8 +96,10 @@ final class Activity {
             unexpected = e;
             stop = true;
         }
-        longestNanos = Math.max(longestNanos, System.nanoTime() - start);
+        long took = System.nanoTime() - start;
+        longestNanos = Math.max(longestNanos, took);
         doing = "";
+        return took;
     }
 
     String name() {

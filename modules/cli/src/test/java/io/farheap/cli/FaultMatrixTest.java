@@ -14,6 +14,7 @@ import io.farheap.verbs.Devices;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.parallel.Isolated;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -47,6 +48,7 @@ import static org.junit.jupiter.api.Assertions.fail;
  *
  * <p>{@code -Dfarheap.rounds=N} makes more rounds, {@code -Dfarheap.seed=S} those of a seed that a failure has named.
  */
+@Isolated("it counts what this process holds")
 @Timeout(value = 60, unit = TimeUnit.MINUTES)
 @Needs({Need.SOFTVERBS, Need.HOST})
 class FaultMatrixTest {
@@ -359,8 +361,7 @@ class FaultMatrixTest {
     // --- all ---
 
     private ServerProcess server(long leaseSeconds) {
-        ServerProcess server = ServerProcess.start(Devices.library(), TestDevice.server(), REGIONS * REGION_BYTES,
-            REGION_BYTES, Map.of(), "--lease", leaseSeconds + "s");
+        ServerProcess server = TestServer.start(REGIONS * REGION_BYTES, REGION_BYTES, "--lease", leaseSeconds + "s");
         servers.add(server);
         return server;
     }

@@ -50,8 +50,8 @@ class KilledMigrationTest {
 
     @BeforeEach
     void create() {
-        old = ServerProcess.start(Devices.library(), TestDevice.server(), 2 * REGION_BYTES, REGION_BYTES);
-        fresh = ServerProcess.start(Devices.library(), TestDevice.server(), 2 * REGION_BYTES, REGION_BYTES);
+        old = TestServer.start(2 * REGION_BYTES, REGION_BYTES);
+        fresh = TestServer.start(2 * REGION_BYTES, REGION_BYTES);
         cache = Cache.builder().capacity(2 * REGION_BYTES).servers(old.address()).create();
         cache.addServer(fresh.address());
         session = cache.openSession();
@@ -181,7 +181,7 @@ class KilledMigrationTest {
         assertEquals(0, session.held());
         // The second region was not touched, and what is left of the first moves like any other.
         session.writeBlocking(REGION_BYTES, buffer, 0, 8);
-        try (ServerProcess third = ServerProcess.start(Devices.library(), TestDevice.server(), 2 * REGION_BYTES, REGION_BYTES)) {
+        try (ServerProcess third = TestServer.start(2 * REGION_BYTES, REGION_BYTES)) {
             cache.addServer(third.address());
             cache.retire(old.address(), moved -> { });
             old.kill();

@@ -10,13 +10,13 @@ import io.farheap.command.ServerProcess;
 import io.farheap.migration.MigrationOptions;
 import io.farheap.migration.Pause;
 import io.farheap.testing.TestDevice;
-import io.farheap.verbs.Devices;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
@@ -44,8 +44,8 @@ class KilledServerTest {
     }
 
     private void create(String... options) {
-        first = ServerProcess.start(Devices.library(), TestDevice.server(), 4 * REGION_BYTES, REGION_BYTES, Map.of(), options);
-        second = ServerProcess.start(Devices.library(), TestDevice.server(), 4 * REGION_BYTES, REGION_BYTES, Map.of(), options);
+        first = TestServer.start(4 * REGION_BYTES, REGION_BYTES, options);
+        second = TestServer.start(4 * REGION_BYTES, REGION_BYTES, options);
         cache = Cache.builder().capacity(4 * REGION_BYTES).servers(first.address(), second.address())
             .onLost((server, cause, regions) -> {
                 lostRegions.complete(regions);
@@ -93,6 +93,7 @@ class KilledServerTest {
     }
 
     @Test
+    @Execution(ExecutionMode.CONCURRENT)
     void aClientWithNothingInFlightLearnsItFromTheLease() throws Exception {
         first.kill();
         assertEquals(first.address(), lost.get(TestDevice.patience(20), TimeUnit.SECONDS));
@@ -116,7 +117,7 @@ class KilledServerTest {
     /** Where writes wait for the whole region: no part of it is in the new place before all are. */
     @Test
     void aDeadDestinationLeavesTheRegionInUse() {
-        try (ServerProcess third = ServerProcess.start(Devices.library(), TestDevice.server(), 4 * REGION_BYTES, REGION_BYTES);
+        try (ServerProcess third = TestServer.start(4 * REGION_BYTES, REGION_BYTES);
              Session session = cache.openSession(); Buffer buffer = cache.allocate(4096)) {
             cache.addServer(third.address());
             CompletableFuture<Void> kill = CompletableFuture.runAsync(third::kill);

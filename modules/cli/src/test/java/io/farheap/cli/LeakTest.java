@@ -6,8 +6,8 @@ import io.farheap.cache.FutureSession;
 import io.farheap.cache.Session;
 import io.farheap.command.ServerProcess;
 import io.farheap.testing.TestDevice;
-import io.farheap.verbs.Devices;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Isolated;
 
 import java.lang.foreign.MemorySegment;
 import java.util.List;
@@ -17,6 +17,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 /** What is opened is closed: descriptors, mappings, threads, also where construction fails and where servers are killed. */
+@Isolated("it counts what this process holds")
 class LeakTest {
 
     private static final long REGION_BYTES = 1 << 20;
@@ -40,8 +41,8 @@ class LeakTest {
 
     /** Reads, writes, sleeps, moves a region, loses a server, fails to create. */
     private static void use() {
-        try (ServerProcess first = ServerProcess.start(Devices.library(), TestDevice.server(), 4 * REGION_BYTES, REGION_BYTES);
-             ServerProcess second = ServerProcess.start(Devices.library(), TestDevice.server(), 4 * REGION_BYTES, REGION_BYTES)) {
+        try (ServerProcess first = TestServer.start(4 * REGION_BYTES, REGION_BYTES);
+             ServerProcess second = TestServer.start(4 * REGION_BYTES, REGION_BYTES)) {
             assertThrows(RuntimeException.class,
                 () -> Cache.builder().capacity(100 * REGION_BYTES).servers(first.address(), second.address()).create());
             assertThrows(RuntimeException.class,

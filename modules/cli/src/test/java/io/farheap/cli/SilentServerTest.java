@@ -6,8 +6,8 @@ import io.farheap.cache.CacheException;
 import io.farheap.cache.Session;
 import io.farheap.command.ServerProcess;
 import io.farheap.testing.TestDevice;
-import io.farheap.verbs.Devices;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Isolated;
 
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
@@ -23,15 +23,17 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** A memory server, in a process of its own, that does not answer: it is stopped. */
+@Isolated("it counts what this process holds")
 class SilentServerTest {
 
     private static final long REGION_BYTES = 1 << 20;
     private static final long PATIENCE_SECONDS = TestDevice.patience(90);
     private static final int SESSIONS = 64;
+    private static final int AT_ONCE = 3;
     private static final CacheConfiguration BATCHED = CacheConfiguration.DIRECT.with(0, 1, 16, 4);
 
     private static ServerProcess server(String lease) {
-        return ServerProcess.start(Devices.library(), TestDevice.server(), 4 * REGION_BYTES, REGION_BYTES, Map.of(), "--lease", lease);
+        return TestServer.start(4 * REGION_BYTES, REGION_BYTES, "--lease", lease);
     }
 
     private static Cache create(ServerProcess server) {
@@ -43,8 +45,12 @@ class SilentServerTest {
         assertEquals(0, new ProcessBuilder("kill", signal, Long.toString(server.pid())).start().waitFor());
     }
 
-    private static void within(String what, Runnable task) throws InterruptedException, ExecutionException {
-        long start = System.nanoTime();
+    private interface Task {
+        void run() throws Exception;
+    }
+
+    /** On a thread of its own: the common pool has one on two cores. */
+    private static CompletableFuture<Void> start(Task task) {
         CompletableFuture<Void> ended = new CompletableFuture<>();
         Thread.ofPlatform().daemon().start(() -> {
             try {
@@ -54,6 +60,12 @@ class SilentServerTest {
                 ended.completeExceptionally(e);
             }
         });
+        return ended;
+    }
+
+    private static void within(String what, Runnable task) throws InterruptedException, ExecutionException {
+        long start = System.nanoTime();
+        CompletableFuture<Void> ended = start(task::run);
         try {
             ended.get(PATIENCE_SECONDS, TimeUnit.SECONDS);
         } catch (TimeoutException e) {
@@ -81,15 +93,13 @@ class SilentServerTest {
     /** Also of what a server that was stopped under load was in the middle of writing to, once its process has ended. */
     @Test
     void nothingIsLeft() throws Exception {
-        use();
+        useSeveral();
         awaitLateClose();
         Map<String, Long> descriptors = ProcessResources.settled(ProcessResources::descriptors);
         Map<String, Long> mappings = ProcessResources.settled(ProcessResources::sharedMappings);
         Map<String, Long> threads = ProcessResources.settled(ProcessResources::threads);
         List<String> files = ProcessResources.sharedMemoryFiles();
-        for (int round = 0; round < 3; round++) {
-            use();
-        }
+        useSeveral();
         ProcessResources.assertNoMore(descriptors, ProcessResources::descriptors);
         ProcessResources.assertNoMore(mappings, ProcessResources::sharedMappings);
         ProcessResources.assertNoMore(threads, ProcessResources::threads);
@@ -105,10 +115,19 @@ class SilentServerTest {
         }
     }
 
+    /** At once: each waits for a lease. */
+    private static void useSeveral() {
+        List<CompletableFuture<Void>> users = new ArrayList<>();
+        for (int i = 0; i < AT_ONCE; i++) {
+            users.add(start(SilentServerTest::use));
+        }
+        users.forEach(CompletableFuture::join);
+    }
+
     private static void use() throws Exception {
         try (ServerProcess server = server(TestDevice.patience(3) + "s")) {
             Cache cache = create(server);
-            CompletableFuture<Void> reading = CompletableFuture.runAsync(() -> {
+            CompletableFuture<Void> reading = start(() -> {
                 Session session = cache.openSession();
                 MemorySegment bytes = MemorySegment.ofArray(new byte[256]);
                 assertThrows(CacheException.class, () -> {

@@ -3,6 +3,8 @@ package io.farheap.cli;
 import io.farheap.testing.Need;
 import io.farheap.testing.Needs;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -40,7 +42,9 @@ class SoakTest {
         assertEquals(filesBefore, ProcessResources.sharedMemoryFiles());
     }
 
+    /** Once it is found, what bytes were spoilt for waits for its time-outs: others run meanwhile. */
     @Test
+    @Execution(ExecutionMode.CONCURRENT)
     void aDeviceThatSpoilsBytesIsFound() throws Exception {
         CommandProcess soak = CommandProcess.start(Map.of("SOFTVERBS", "corrupt=0.01,seed=1"), "soak", "--minutes", "5", "--seed", ONE_SIDED);
         String output = soak.awaitEnd(1);

@@ -10,12 +10,10 @@ import io.farheap.cache.Status;
 import io.farheap.command.ServerProcess;
 import io.farheap.migration.MigrationOptions;
 import io.farheap.testing.TestDevice;
-import io.farheap.verbs.Devices;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.Parameter;
-import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
+import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 import java.lang.foreign.MemorySegment;
@@ -42,10 +40,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 /**
  * Memory servers, in processes of their own, that are stopped by SIGSTOP or end by SIGKILL: whoever waits for one goes
  * on when the lease is over, whoever uses the other never waits, and what was lost stays lost when the process goes on.
- * How long each took is printed.
+ * How long each took is printed. Nearly all of it waits for leases and for answers that do not come, several at once.
  */
-@ParameterizedClass(name = "{0}")
-@MethodSource("ways")
+@Execution(ExecutionMode.CONCURRENT)
 class StoppedServerTest {
 
     private static final long REGION_BYTES = 1 << 20;
@@ -79,17 +76,15 @@ class StoppedServerTest {
             .map(entry -> new Way(entry.getKey(), signal, entry.getValue())));
     }
 
-    @Parameter
     private Way way;
-
     private ServerProcess first;
     private ServerProcess second;
     private Cache cache;
     private final CompletableFuture<String> lost = new CompletableFuture<>();
     private final Map<String, Long> took = new LinkedHashMap<>();
 
-    @BeforeEach
-    void create() {
+    private void create(Way how) {
+        way = how;
         first = server(LEASE_SECONDS);
         // Nobody stops it, and a busy machine must not seem to.
         second = server(PATIENCE_SECONDS);
@@ -100,8 +95,7 @@ class StoppedServerTest {
     }
 
     private static ServerProcess server(long leaseSeconds) {
-        return ServerProcess.start(Devices.library(), TestDevice.server(), 8 * REGION_BYTES, REGION_BYTES, Map.of(), "--lease",
-            leaseSeconds + "s");
+        return TestServer.start(8 * REGION_BYTES, REGION_BYTES, "--lease", leaseSeconds + "s");
     }
 
     @AfterEach
@@ -206,6 +200,7 @@ class StoppedServerTest {
                 }
             });
             going.set(true);
+            pause();
         }
         assertEquals(Status.LOST, status);
     }
@@ -224,6 +219,7 @@ class StoppedServerTest {
                 session.readAll(addresses, 32, buffer, 0, 8, (token, status) -> statuses[0] = Math.max(statuses[0], status), 0);
                 session.write(ON_FIRST + 4096, buffer, 512, 8, (token, status) -> statuses[1] = Math.max(statuses[1], status), 0);
                 session.drain();
+                pause();
             }
             assertEquals(Status.LOST, statuses[0]);
         }
@@ -235,6 +231,7 @@ class StoppedServerTest {
             while (true) {
                 try {
                     futures.read(ON_FIRST, word).join();
+                    pause();
                 } catch (CompletionException e) {
                     assertEquals(Status.LOST, ((CacheException) e.getCause()).status());
                     return;
@@ -252,6 +249,7 @@ class StoppedServerTest {
                     session.writeBlocking(ON_SECOND, word);
                     session.readBlocking(ON_SECOND, word);
                     done.incrementAndGet();
+                    pause();
                 }
             }
         });
@@ -262,12 +260,19 @@ class StoppedServerTest {
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
         while (done.get() < seen + 10) {
             assertTrue(System.nanoTime() - deadline < 0, "requests to the other server stand still");
-            LockSupport.parkNanos(1_000_000);
+            pause();
         }
     }
 
-    @Test
-    void requestsEndAndStayLostAndOthersGoOn() throws Exception {
+    /** What runs for long leaves the machine to what runs beside it. */
+    private static void pause() {
+        LockSupport.parkNanos(1_000_000);
+    }
+
+    @ParameterizedTest
+    @MethodSource("ways")
+    void requestsEndAndStayLostAndOthersGoOn(Way how) throws Exception {
+        create(how);
         AtomicLong done = new AtomicLong();
         AtomicBoolean enough = new AtomicBoolean();
         CompletableFuture<Void> other = useSecond(done, enough);
@@ -305,6 +310,7 @@ class StoppedServerTest {
         long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(2 * LEASE_SECONDS);
         while (System.nanoTime() - end < 0) {
             allLost.accept(kept);
+            pause();
         }
         try (Session session = cache.openSession()) {
             allLost.accept(session);
@@ -316,8 +322,10 @@ class StoppedServerTest {
         await("the other server's user", other);
     }
 
-    @Test
-    void callsEnd() throws Exception {
+    @ParameterizedTest
+    @MethodSource("ways")
+    void callsEnd(Way how) throws Exception {
+        create(how);
         AtomicLong done = new AtomicLong();
         AtomicBoolean enough = new AtomicBoolean();
         CompletableFuture<Void> other = useSecond(done, enough);
@@ -350,8 +358,10 @@ class StoppedServerTest {
         await("the other server's user", other);
     }
 
-    @Test
-    void migrationsFromItAndToItEnd() throws Exception {
+    @ParameterizedTest
+    @MethodSource("ways")
+    void migrationsFromItAndToItEnd(Way how) throws Exception {
+        create(how);
         AtomicLong done = new AtomicLong();
         AtomicBoolean enough = new AtomicBoolean();
         CompletableFuture<Void> other = useSecond(done, enough);

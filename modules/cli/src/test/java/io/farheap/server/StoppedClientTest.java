@@ -11,6 +11,8 @@ import io.farheap.testing.Needs;
 import io.farheap.testing.TestDevice;
 import io.farheap.verbs.WcStatus;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -28,7 +30,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /**
  * Clients that are stopped in the middle of an operation: they keep their own regions from others, and nothing else.
+ * Nearly all of it waits for leases, several at once.
  */
+@Execution(ExecutionMode.CONCURRENT)
 @Needs(Need.HOST)
 class StoppedClientTest {
 

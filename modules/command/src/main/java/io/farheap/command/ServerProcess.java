@@ -44,6 +44,16 @@ public final class ServerProcess implements AutoCloseable {
      */
     public static ServerProcess start(VerbsLibrary library, String device, long memoryBytes, long regionBytes, Map<String, String> environment,
                                       String... options) {
+        return start(library, device, memoryBytes, regionBytes, environment, List.of(), options);
+    }
+
+    /**
+     * @param environment variables that the server has beside this process's
+     * @param flags       of its JVM
+     * @param options     more of the {@code server} command's; a {@code --lease} among them is the server's
+     */
+    public static ServerProcess start(VerbsLibrary library, String device, long memoryBytes, long regionBytes, Map<String, String> environment,
+                                      List<String> flags, String... options) {
         List<String> command = command(memoryBytes, regionBytes, device);
         List<String> more = List.of(options);
         if (!more.contains("--lease")) {
@@ -52,7 +62,9 @@ public final class ServerProcess implements AutoCloseable {
         command.addAll(more);
         try {
             // A small heap is all it needs.
-            ChildJvm jvm = ChildJvm.start(library, environment, List.of("-Xmx64m"), command);
+            List<String> all = new ArrayList<>(List.of("-Xmx64m"));
+            all.addAll(flags);
+            ChildJvm jvm = ChildJvm.start(library, environment, all, command);
             try {
                 return new ServerProcess(jvm, awaitAddress(jvm.output()));
             } catch (Throwable e) {
