@@ -94,8 +94,9 @@ public final class SendRequests implements AutoCloseable {
      * @param flags  {@link #SIGNALED}, {@link #FENCE}, {@link #INLINE}, or-ed
      */
     public void prepare(int index, int opcode, int flags, long localAddress, int bytes, int localKey, long remoteAddress, int remoteKey) {
-        MEMORY.set(JAVA_LONG_UNALIGNED, address(index) + NEXT, 0L);
-        aim(index, opcode, flags, localAddress, bytes, localKey, remoteAddress, remoteKey);
+        long at = address(index);
+        MEMORY.set(JAVA_LONG_UNALIGNED, at + NEXT, 0L);
+        aim(at, opcode, flags, localAddress, bytes, localKey, remoteAddress, remoteKey);
     }
 
     /**
@@ -126,8 +127,7 @@ public final class SendRequests implements AutoCloseable {
 
     /** As {@link #prepare}; the request's place in a list stays as it is. */
     public void aim(int index, int opcode, int flags, long localAddress, int bytes, int localKey, long remoteAddress, int remoteKey) {
-        long at = address(index);
-        aim(at, opcode, flags, localAddress, bytes, localKey, remoteAddress, remoteKey);
+        aim(address(index), opcode, flags, localAddress, bytes, localKey, remoteAddress, remoteKey);
     }
 
     /** As {@link #prepare}, of a request that {@code next} follows in its list: the last of the list is to be {@linkplain #end ended}. */
@@ -193,7 +193,7 @@ public final class SendRequests implements AutoCloseable {
     }
 
     long address(int index) {
-        return address + Objects.checkIndex(index, count) * STRIDE;
+        return (address & Native.ADDRESS_BITS) + Objects.checkIndex(index, count) * STRIDE;
     }
 
     private static void local(long at, long localAddress, int bytes, int localKey) {
