@@ -174,9 +174,19 @@ public final class SendRequests implements AutoCloseable {
     /** The rkey that a request was prepared with. */
     public int remoteKey(int index) {
         long at = address(index);
-        int opcode = MEMORY.get(JAVA_INT_UNALIGNED, at + OPCODE);
-        boolean atomic = opcode == COMPARE_AND_SWAP || opcode == FETCH_AND_ADD;
-        return MEMORY.get(JAVA_INT_UNALIGNED, at + (atomic ? ATOMIC_REMOTE_KEY : REMOTE_KEY));
+        return MEMORY.get(JAVA_INT_UNALIGNED, at + (atomic(at) ? ATOMIC_REMOTE_KEY : REMOTE_KEY));
+    }
+
+    /** The remote address that a request was prepared with. */
+    public long remoteAddress(int index) {
+        long at = address(index);
+        return MEMORY.get(JAVA_LONG_UNALIGNED, at + (atomic(at) ? ATOMIC_REMOTE_ADDRESS : REMOTE_ADDRESS));
+    }
+
+    /** How many bytes a request that has been prepared reads from remote memory: none of a WRITE, 8 of an atomic. */
+    public int bytesRead(int index) {
+        long at = address(index);
+        return MEMORY.get(JAVA_INT_UNALIGNED, at + OPCODE) == READ || atomic(at) ? MEMORY.get(JAVA_INT_UNALIGNED, at + SGE + SGE_LENGTH) : 0;
     }
 
     @Override
@@ -194,6 +204,11 @@ public final class SendRequests implements AutoCloseable {
 
     long address(int index) {
         return (address & Native.ADDRESS_BITS) + Objects.checkIndex(index, count) * STRIDE;
+    }
+
+    private static boolean atomic(long at) {
+        int opcode = MEMORY.get(JAVA_INT_UNALIGNED, at + OPCODE);
+        return opcode == COMPARE_AND_SWAP || opcode == FETCH_AND_ADD;
     }
 
     private static void local(long at, long localAddress, int bytes, int localKey) {
