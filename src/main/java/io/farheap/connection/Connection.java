@@ -358,6 +358,16 @@ public final class Connection implements AutoCloseable {
         return tags[(int) completed++ & mask];
     }
 
+    /** Whether the completion with this id ends one operation, which was posted by {@link #read}, {@link #write}, {@link #list} or an atomic. */
+    public boolean endsFirst(long id) {
+        return (int) id == ((int) completed & mask) && completed != posted;
+    }
+
+    /** Frees the place of the operation that {@link #endsFirst a completion with status success ends}. @return its tag */
+    public long takeFirst() {
+        return tags[(int) completed++ & mask];
+    }
+
     /** The tag of the operation that ended first, which was posted by {@link #read}, {@link #write} or {@link #list}. */
     public long firstTag() {
         return tags[(int) completed & mask];
