@@ -45,6 +45,8 @@ public final class Connection implements AutoCloseable {
     private long posted;
     private long completed;
     private final long[] tags;
+    /** The latest READ or atomic: while it has not completed, a WRITE asks which are outstanding. */
+    private long lastRead = -1;
 
     /** The list that is being put together; its operations count as posted. */
     private final int listLimit;
@@ -83,7 +85,6 @@ public final class Connection implements AutoCloseable {
         this.flushSlot = slots;
         this.nowSlot = slots + 1;
         this.tags = new long[slots + RESERVED];
-        this.outstandingReads = new OutstandingReads(slots);
         this.now = queuePair.oneOperation(id(nowSlot), this.inlineBytes, POLLS);
         try {
             this.requests = new SendRequests(slots + 1);
@@ -91,6 +92,7 @@ public final class Connection implements AutoCloseable {
             now.close();
             throw e;
         }
+        this.outstandingReads = new OutstandingReads(requests, slots);
         for (int slot = 0; slot <= slots; slot++) {
             requests.id(slot, id(slot));
         }
@@ -174,7 +176,7 @@ public final class Connection implements AutoCloseable {
     public int read(long tag, long localAddress, int localKey, long remoteAddress, int remoteKey, int bytes) {
         int slot = (int) posted & mask;
         tags[slot] = tag;
-        outstandingReads.read(posted, remoteAddress, bytes);
+        lastRead = posted;
         return post(slot, SendRequests.READ, 0, localAddress, localKey, remoteAddress, remoteKey, bytes);
     }
 
@@ -188,7 +190,6 @@ public final class Connection implements AutoCloseable {
         int slot = (int) posted & mask;
         tags[slot] = tag;
         int flags = writeFlags(remoteAddress, bytes);
-        outstandingReads.write(posted);
         return post(slot, SendRequests.WRITE, flags, localAddress, localKey, remoteAddress, remoteKey, bytes);
     }
 
@@ -199,9 +200,8 @@ public final class Connection implements AutoCloseable {
         tags[slot] = tag;
         if (write) {
             flags = writeFlags(remoteAddress, bytes);
-            outstandingReads.write(posted);
         } else {
-            outstandingReads.read(posted, remoteAddress, bytes);
+            lastRead = posted;
         }
         posted++;
         append(slot, write ? SendRequests.WRITE : SendRequests.READ, flags, localAddress, localKey, remoteAddress, remoteKey, bytes);
@@ -218,7 +218,7 @@ public final class Connection implements AutoCloseable {
     public int atomic(boolean swap, long tag, long localAddress, int localKey, long remoteAddress, int remoteKey, long compareOrAdd,
                       long value) {
         int slot = slotFor(tag);
-        outstandingReads.read(posted++, remoteAddress, Long.BYTES);
+        lastRead = posted++;
         requests.prepareAtomic(slot, opcode(swap), SendRequests.SIGNALED, localAddress, localKey, remoteAddress, remoteKey, compareOrAdd, value);
         int error = queuePair.post(requests, slot, Long.BYTES);
         return error == 0 ? 0 : refuse(error, slot);
@@ -228,7 +228,7 @@ public final class Connection implements AutoCloseable {
     public void listAtomic(boolean swap, long tag, long localAddress, int localKey, long remoteAddress, int remoteKey, long compareOrAdd,
                            long value) {
         int slot = slotFor(tag);
-        outstandingReads.read(posted++, remoteAddress, Long.BYTES);
+        lastRead = posted++;
         requests.aimAtomic(slot, opcode(swap), 0, localAddress, localKey, remoteAddress, remoteKey, compareOrAdd, value);
         requests.link(slot, (int) posted & mask);
         listed(slot, 0, Long.BYTES);
@@ -358,6 +358,16 @@ public final class Connection implements AutoCloseable {
         return tags[(int) completed++ & mask];
     }
 
+    /** Whether the completion with this id ends one operation, which was posted by {@link #read}, {@link #write}, {@link #list} or an atomic. */
+    public boolean endsFirst(long id) {
+        return (int) id == ((int) completed & mask) && completed != posted;
+    }
+
+    /** Frees the place of the operation that {@link #endsFirst a completion with status success ends}. @return its tag */
+    public long takeFirst() {
+        return tags[(int) completed++ & mask];
+    }
+
     /** The tag of the operation that ended first, which was posted by {@link #read}, {@link #write} or {@link #list}. */
     public long firstTag() {
         return tags[(int) completed & mask];
@@ -465,7 +475,7 @@ public final class Connection implements AutoCloseable {
     private int writeFlags(long remoteAddress, int bytes) {
         int flags = bytes <= inlineBytes ? SendRequests.INLINE : 0;
         boolean fenced = nowBytes > 0 && nowAddress < remoteAddress + bytes && remoteAddress < nowAddress + nowBytes
-            || outstandingReads.mayOverlap(completed, posted, remoteAddress, bytes);
+            || lastRead >= completed && outstandingReads.mayOverlap(completed, posted, remoteAddress, bytes);
         return fenced ? flags | SendRequests.FENCE : flags;
     }
 

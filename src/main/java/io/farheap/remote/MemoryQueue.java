@@ -42,6 +42,19 @@ abstract sealed class MemoryQueue implements AutoCloseable permits RemoteQueue, 
         }
     }
 
+    /** {@link #enter} for what runs nobody else's code until {@link #leave}: its depth is not counted. */
+    final void pass() {
+        if (depth == 0) {
+            gate.enter();
+        }
+    }
+
+    final void leave() {
+        if (depth == 0) {
+            gate.exit();
+        }
+    }
+
     /** Keeps the owner out until {@link #unclaim}. Another thread than the owner. */
     public final void claim() {
         gate.claim();

@@ -98,7 +98,7 @@ public final class RemoteQueue extends MemoryQueue {
     }
 
     private int post(boolean write, RemoteRegion region, long offset, RegisteredBuffer buffer, long at, int bytes, long tag) {
-        enter();
+        pass();
         try {
             int verdict = check(region, offset, buffer, at, bytes);
             if (verdict != Posting.OK) {
@@ -118,7 +118,7 @@ public final class RemoteQueue extends MemoryQueue {
             }
             return Posting.OK;
         } finally {
-            exit();
+            leave();
         }
     }
 
@@ -267,9 +267,7 @@ public final class RemoteQueue extends MemoryQueue {
                 handed += hand(handler);
             }
             while (fetch()) {
-                int next = at++;
-                end(completions.id(next), completions.status(next));
-                handed += hand(handler);
+                handed += takeNext(handler);
                 if (at == polled) {
                     break;
                 }
@@ -291,6 +289,22 @@ public final class RemoteQueue extends MemoryQueue {
             at = 0;
         }
         return at < polled;
+    }
+
+    /** Hands over what the next completion ends. */
+    private int takeNext(CompletionHandler handler) {
+        int next = at++;
+        long id = completions.id(next);
+        int status = completions.status(next);
+        Connection connection = byNumber[Connection.connectionOf(id)];
+        if (status != WcStatus.SUCCESS || !connection.endsFirst(id)) {
+            end(id, status);
+            return hand(handler);
+        }
+        // Most completions. Nothing is left to note should the handler throw.
+        inFlight--;
+        handler.completed(connection.takeFirst(), Outcome.DONE);
+        return 1;
     }
 
     private void end(long id, int status) {

@@ -137,7 +137,7 @@ public final class CompletionQueue implements AutoCloseable {
     }
 
     private long at(int i) {
-        return completionsAddress + Objects.checkIndex(i, open) * WC_BYTES;
+        return (completionsAddress & Native.ADDRESS_BITS) + Objects.checkIndex(i, open) * WC_BYTES;
     }
 
     private long open() {

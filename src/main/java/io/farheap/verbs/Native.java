@@ -9,6 +9,12 @@ import java.lang.foreign.MemorySegment;
 /** Glue between memory segments and JavaCPP's pointers. */
 final class Native {
 
+    /**
+     * What an address in user space has at most. And-ed with it, an address is known to the compiler to be within all memory, so that accesses
+     * near it are not checked against that.
+     */
+    static final long ADDRESS_BITS = (1L << 56) - 1;
+
     private Native() {
     }
 

@@ -94,8 +94,9 @@ public final class SendRequests implements AutoCloseable {
      * @param flags  {@link #SIGNALED}, {@link #FENCE}, {@link #INLINE}, or-ed
      */
     public void prepare(int index, int opcode, int flags, long localAddress, int bytes, int localKey, long remoteAddress, int remoteKey) {
-        MEMORY.set(JAVA_LONG_UNALIGNED, address(index) + NEXT, 0L);
-        aim(index, opcode, flags, localAddress, bytes, localKey, remoteAddress, remoteKey);
+        long at = address(index);
+        MEMORY.set(JAVA_LONG_UNALIGNED, at + NEXT, 0L);
+        aim(at, opcode, flags, localAddress, bytes, localKey, remoteAddress, remoteKey);
     }
 
     /**
@@ -126,8 +127,7 @@ public final class SendRequests implements AutoCloseable {
 
     /** As {@link #prepare}; the request's place in a list stays as it is. */
     public void aim(int index, int opcode, int flags, long localAddress, int bytes, int localKey, long remoteAddress, int remoteKey) {
-        long at = address(index);
-        aim(at, opcode, flags, localAddress, bytes, localKey, remoteAddress, remoteKey);
+        aim(address(index), opcode, flags, localAddress, bytes, localKey, remoteAddress, remoteKey);
     }
 
     /** As {@link #prepare}, of a request that {@code next} follows in its list: the last of the list is to be {@linkplain #end ended}. */
@@ -174,9 +174,19 @@ public final class SendRequests implements AutoCloseable {
     /** The rkey that a request was prepared with. */
     public int remoteKey(int index) {
         long at = address(index);
-        int opcode = MEMORY.get(JAVA_INT_UNALIGNED, at + OPCODE);
-        boolean atomic = opcode == COMPARE_AND_SWAP || opcode == FETCH_AND_ADD;
-        return MEMORY.get(JAVA_INT_UNALIGNED, at + (atomic ? ATOMIC_REMOTE_KEY : REMOTE_KEY));
+        return MEMORY.get(JAVA_INT_UNALIGNED, at + (atomic(at) ? ATOMIC_REMOTE_KEY : REMOTE_KEY));
+    }
+
+    /** The remote address that a request was prepared with. */
+    public long remoteAddress(int index) {
+        long at = address(index);
+        return MEMORY.get(JAVA_LONG_UNALIGNED, at + (atomic(at) ? ATOMIC_REMOTE_ADDRESS : REMOTE_ADDRESS));
+    }
+
+    /** How many bytes a request that has been prepared reads from remote memory: none of a WRITE, 8 of an atomic. */
+    public int bytesRead(int index) {
+        long at = address(index);
+        return MEMORY.get(JAVA_INT_UNALIGNED, at + OPCODE) == READ || atomic(at) ? MEMORY.get(JAVA_INT_UNALIGNED, at + SGE + SGE_LENGTH) : 0;
     }
 
     @Override
@@ -193,7 +203,12 @@ public final class SendRequests implements AutoCloseable {
     }
 
     long address(int index) {
-        return address + Objects.checkIndex(index, count) * STRIDE;
+        return (address & Native.ADDRESS_BITS) + Objects.checkIndex(index, count) * STRIDE;
+    }
+
+    private static boolean atomic(long at) {
+        int opcode = MEMORY.get(JAVA_INT_UNALIGNED, at + OPCODE);
+        return opcode == COMPARE_AND_SWAP || opcode == FETCH_AND_ADD;
     }
 
     private static void local(long at, long localAddress, int bytes, int localKey) {

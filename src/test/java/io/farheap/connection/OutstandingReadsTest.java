@@ -1,5 +1,9 @@
 package io.farheap.connection;
 
+import io.farheap.verbs.Devices;
+import io.farheap.verbs.SendRequests;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Test;
 
@@ -20,17 +24,27 @@ class OutstandingReadsTest {
         }
     }
 
-    private final OutstandingReads reads = new OutstandingReads(PLACES);
+    private SendRequests requests;
+    private OutstandingReads reads;
     private final Deque<Range> outstanding = new ArrayDeque<>();
     private long completed;
     private long posted;
 
+    @BeforeEach
+    void open() {
+        // Where fields are in a work request, the library says.
+        Devices.library();
+        requests = new SendRequests(PLACES);
+        reads = new OutstandingReads(requests, PLACES);
+    }
+
+    @AfterEach
+    void close() {
+        requests.close();
+    }
+
     private void post(Range range) {
-        if (range.read) {
-            reads.read(posted++, range.address, range.bytes);
-        } else {
-            reads.write(posted++);
-        }
+        requests.aim((int) posted++ % PLACES, range.read ? SendRequests.READ : SendRequests.WRITE, 0, 0, range.bytes, 0, range.address, 0);
         outstanding.add(range);
     }
 
