@@ -194,6 +194,12 @@ final class SessionQueue {
 
     private void complete(long id, int status) {
         Connection connection = byNumber[Connection.connectionOf(id)];
+        if (status == WcStatus.SUCCESS && connection.endsFirst(id)) {
+            // Most completions.
+            inFlight--;
+            owner.ended(connection.takeFirst(), 1, status);
+            return;
+        }
         int ended = connection.complete(id, status);
         if (ended > 1) {
             endSuccessful(connection, ended - 1);
