@@ -233,7 +233,7 @@ public final class Cache implements AutoCloseable {
         openings.writeLock().lock();
         try {
             changing = change;
-            return sessions.stream().filter(session -> !session.carrier()).toList();
+            return sessions.stream().filter(session -> !session.worker()).toList();
         } finally {
             openings.writeLock().unlock();
         }
@@ -677,16 +677,16 @@ public final class Cache implements AutoCloseable {
 
         /** Its caller changes the configuration, and so keeps servers from coming and going. */
         @Override
-        public Session openCarrier(DataPaths owner) {
+        public Session openWorkerSession(DataPaths owner) {
             Session session = new Session(this, null, true);
             return begin(session, owner.own(session, null));
         }
 
         @Override
-        public void reconnect(Session carrier) {
+        public void reconnect(Session worker) {
             for (RemoteServer server : servers) {
                 try {
-                    carrier.participant().ensureConnected(server);
+                    worker.participant().ensureConnected(server);
                 } catch (ControlException e) {
                     tolerate(server, e);
                 }

@@ -20,7 +20,7 @@ final class ClientThread implements HandedRequests.Taker {
     private static final HandedRequests[] NONE = {};
     private static final long LOOK_NANOS = 1_000_000;
 
-    private final Session carrier;
+    private final Session worker;
     private final int core;
     private final IdleRounds idle;
     private final Thread thread;
@@ -32,11 +32,11 @@ final class ClientThread implements HandedRequests.Taker {
     private volatile boolean dead;
 
     /**
-     * @param carrier its session, which it owns from its start on
+     * @param worker its session, which it owns from its start on
      * @param core    to keep to, or {@link Pinning#ANY}
      */
-    ClientThread(Session carrier, String name, Idle idle, int core) {
-        this.carrier = carrier;
+    ClientThread(Session worker, String name, Idle idle, int core) {
+        this.worker = worker;
         this.core = core;
         this.idle = new IdleRounds(idle);
         this.thread = Thread.ofPlatform().daemon().name(name).start(this::run);
@@ -105,11 +105,11 @@ final class ClientThread implements HandedRequests.Taker {
         int done = 0;
         for (HandedRequests requests : rings) {
             if (requests.hasWork() || requests.hasDeferred()) {
-                done += carrier.take(requests);
+                done += worker.take(requests);
             }
         }
-        done += carrier.poll();
-        int held = carrier.held();
+        done += worker.poll();
+        int held = worker.held();
         for (HandedRequests requests : rings) {
             requests.tell(held);
         }
@@ -126,7 +126,7 @@ final class ClientThread implements HandedRequests.Taker {
                 }
             }
             if (!stopped) {
-                carrier.sleep();
+                worker.sleep();
             }
         } finally {
             asleep = false;
@@ -139,7 +139,7 @@ final class ClientThread implements HandedRequests.Taker {
         while (!stopped) {
             try {
                 if (!failed) {
-                    carrier.loseAll();
+                    worker.loseAll();
                     failed = true;
                 }
                 for (HandedRequests requests : rings) {

@@ -17,10 +17,10 @@ final class DataPaths implements AutoCloseable {
     interface Owner {
 
         /** The session of a client thread, connected to all servers. */
-        Session openCarrier(DataPaths paths);
+        Session openWorkerSession(DataPaths paths);
 
         /** Fences what a client thread's session has lost, and connects it anew. */
-        void reconnect(Session carrier);
+        void reconnect(Session worker);
 
         void close(Session session);
     }
@@ -31,7 +31,7 @@ final class DataPaths implements AutoCloseable {
     private final CacheOptions options;
     private final CacheConfiguration configuration;
     private final List<ClientThread> threads = new ArrayList<>();
-    private final List<Session> carriers = new ArrayList<>();
+    private final List<Session> workers = new ArrayList<>();
 
     /** Starts client threads and connects their sessions to all servers. */
     DataPaths(Owner cache, CacheDevice device, RegionTable table, CacheOptions options, CacheConfiguration configuration) {
@@ -43,9 +43,9 @@ final class DataPaths implements AutoCloseable {
         try {
             List<Integer> cores = configuration.pinned() ? Cores.near(device.context().device().name()) : List.of();
             for (int i = 0; i < configuration.clientThreads(); i++) {
-                carriers.add(cache.openCarrier(this));
+                workers.add(cache.openWorkerSession(this));
                 int core = cores.size() > configuration.clientThreads() ? cores.get(i) : Pinning.ANY;
-                threads.add(new ClientThread(carriers.get(i), options.name() + "-cli-" + i, configuration.idle(), core));
+                threads.add(new ClientThread(workers.get(i), options.name() + "-cli-" + i, configuration.idle(), core));
             }
         } catch (Throwable e) {
             Closing.after(e, this);
@@ -68,7 +68,7 @@ final class DataPaths implements AutoCloseable {
                 + " reconfigure the cache to start others");
         }
         // What earlier sessions lost may not come to pass after what this one does, and it is to reach all servers.
-        carriers.forEach(cache::reconnect);
+        workers.forEach(cache::reconnect);
         int node = Cores.currentNode();
         ClientThread thread = alive.stream().min(Comparator.comparingInt(ClientThread::load)
             .thenComparing(candidate -> Cores.nodeOf(candidate.core()) != node)).orElseThrow();
@@ -89,10 +89,10 @@ final class DataPaths implements AutoCloseable {
     /** Ends the client threads and their sessions. */
     @Override
     public void close() {
-        Closing.all(this::stop, this::closeCarriers);
+        Closing.all(this::stop, this::closeWorkers);
     }
 
-    private void closeCarriers() {
-        Closing.all(carriers.stream().<AutoCloseable>map(carrier -> () -> cache.close(carrier)).toList());
+    private void closeWorkers() {
+        Closing.all(workers.stream().<AutoCloseable>map(worker -> () -> cache.close(worker)).toList());
     }
 }

@@ -134,6 +134,9 @@ final class HandedRequests implements RequestPath, Completion {
         for (int i = 1, last = whole; i < count; i++) {
             int slot = requests.take();
             requests.address[slot] = at[i];
+            if (requests.buffer[slot] != from) {
+                requests.buffer[slot] = from;
+            }
             groups.link(last, slot);
             last = slot;
         }

@@ -33,7 +33,7 @@ final class IssueOrder {
         }
     }
 
-    /** Requests up to a sequence of the engine's took the direct way. */
+    /** Requests up to a sequence of the engine's took the one-sided path. */
     void direct(long end) {
         int last = tail - 1 & mask;
         if (head != tail && lanes[last] == null) {
@@ -56,12 +56,12 @@ final class IssueOrder {
         return true;
     }
 
-    /** The lane of the oldest run; null for a direct one. */
+    /** The lane of the oldest run; null for a one-sided one. */
     BatchLane lane() {
         return lanes[head & mask];
     }
 
-    /** Requests that are left of the oldest run, or the engine's sequence at its end for a direct one. */
+    /** Requests that are left of the oldest run, or the engine's sequence at its end for a one-sided one. */
     long count() {
         return counts[head & mask];
     }

@@ -14,7 +14,7 @@ class RequestTable {
     /** Where in the cache, and how long. */
     final long[] address;
     final long[] length;
-    /** The registered buffer and the address in it; no buffer where data go through bounce buffers or batches. */
+    /** The registered buffer and the address in it; no buffer where data come from a segment, or go to one. */
     final Buffer[] buffer;
     final long[] local;
     /** Instead of a buffer. */

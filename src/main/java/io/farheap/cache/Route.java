@@ -5,7 +5,7 @@ import io.farheap.migration.RegionEntry;
 import io.farheap.remote.RemoteRegion;
 import io.farheap.verbs.OneOperation;
 
-/** The way of a session's requests to a copy of a region, while nothing is in their way; see {@link Routes}. */
+/** The path of a session's requests to a copy of a region, while nothing is in their way; see {@link Routes}. */
 final class Route {
 
     /** Of no region. */

@@ -8,22 +8,19 @@ import io.farheap.remote.RemoteRegion;
 import java.util.Arrays;
 
 /**
- * Where a session's requests go. What there is to each server, and for each virtual region the way of a request that meets no obstacle,
+ * Where a session's requests go. What there is to each server, and for each virtual region the path of a request that meets no obstacle,
  * found once and good for as long as the region table has the same entry and the session's connections are the same: finding it anew costs
  * a chain of loads, each waiting for the one before. One thread at a time, inside the session's gate.
  *
- * <p>A request finds its way in two steps: {@link #get} is good if its {@code entry} is the one that the table has now; if not,
+ * <p>A request finds its path in two steps: {@link #get} is good if its {@code entry} is the one that the table has now; if not,
  * {@link #find} looks for another.
  */
 final class Routes {
 
-    /** Copies of regions that are in several places, whose routes are kept: a migration moves between two. */
-    private static final int SPLIT_ROUTES = 4;
-
     private final RegionTable table;
     private final Route[] known;
-    private final Route[] split = new Route[SPLIT_ROUTES];
-    private int nextSplit;
+    /** Of regions that are in several places, two for each: of the copy that has the beginning, and of the other that was used last. */
+    private final Route[] split;
     /** By server: the one to use, or null. */
     private Connection[] connections = {};
     private BatchLane[] lanes = {};
@@ -31,6 +28,7 @@ final class Routes {
     Routes(RegionTable table) {
         this.table = table;
         this.known = new Route[table.size()];
+        this.split = new Route[2 * table.size()];
         forget();
     }
 
@@ -47,7 +45,7 @@ final class Routes {
     Route find(int index, RegionEntry entry, boolean write, long offset, long length) {
         if (entry.isSplit()) {
             RemoteRegion copy = entry.split().copy(write, offset, length);
-            return copy == null ? null : findSplit(entry, copy);
+            return copy == null ? null : findSplit(2 * index + (copy == entry.copy() ? 0 : 1), entry, copy);
         }
         Route route = route(entry, entry.copy());
         if (route != null) {
@@ -56,17 +54,13 @@ final class Routes {
         return route;
     }
 
-    /** Of a region in several places the table keeps no route, as it depends on the range. */
-    private Route findSplit(RegionEntry entry, RemoteRegion copy) {
-        for (Route route : split) {
-            if (route.copy == copy && route.entry == entry) {
-                return route;
+    private Route findSplit(int place, RegionEntry entry, RemoteRegion copy) {
+        Route route = split[place];
+        if (route.copy != copy || route.entry != entry) {
+            route = route(entry, copy);
+            if (route != null) {
+                split[place] = route;
             }
-        }
-        Route route = route(entry, copy);
-        if (route != null) {
-            split[nextSplit] = route;
-            nextSplit = (nextSplit + 1) % SPLIT_ROUTES;
         }
         return route;
     }

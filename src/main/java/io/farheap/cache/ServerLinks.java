@@ -16,7 +16,7 @@ import java.util.concurrent.locks.ReentrantLock;
  *
  * <p>The {@code changing} lock excludes those who make and end ends, which takes as long as servers take to answer. The session's gate is
  * claimed beside it for the moments in which the session must not use them; what the session uses, and {@code closed}, are written with both,
- * so either is enough to read them.
+ * so either is enough to read them. So is a heavy fence after which the session's thread is out of the gate.
  *
  * @param <E> an end together with the server's
  */
@@ -37,7 +37,8 @@ abstract class ServerLinks<E extends ServerEnd> implements Links {
     final ReentrantLock changing = new ReentrantLock();
     /** Guarded by {@code changing}. */
     private final List<E> ends = new ArrayList<>();
-    /** {@code nanoTime}. One migration at a time drains. */
+    /** Whether the latest drain awaits something here, and until when, as {@code nanoTime}. With the gate claimed; one migration at a time drains. */
+    private boolean draining;
     private long drainDeadline;
     private boolean closed;
 
@@ -62,7 +63,7 @@ abstract class ServerLinks<E extends ServerEnd> implements Links {
     /** Whether the session has an end to a server, which has not failed. With the gate claimed. */
     abstract boolean usable(int server);
 
-    /** Whether nothing is in flight to a server, and that is known. With the gate claimed. */
+    /** Whether nothing is in flight to a server, and that is known. With the gate claimed, or the session's thread known to be out. */
     abstract boolean idle(int server);
 
     /** Fails what there is to a server. With the gate claimed. */
@@ -182,6 +183,7 @@ abstract class ServerLinks<E extends ServerEnd> implements Links {
                 drain = closed || !usable(server) ? Drain.UNKNOWN : beginDrain(region);
                 drainDeadline = System.nanoTime() + DRAIN_TIMEOUT_NANOS;
             }
+            draining = drain == Drain.UNDER_WAY;
         } finally {
             gate.unclaim();
         }
@@ -198,7 +200,8 @@ abstract class ServerLinks<E extends ServerEnd> implements Links {
             if (closed) {
                 drain = idle(server) ? Drain.DONE : Drain.UNKNOWN;
             } else {
-                boolean done = endsDrain(server);
+                // What is beside may be awaited, and not this: then there is no mark and no deadline of this drain.
+                boolean done = !draining || endsDrain(server);
                 if (!done && System.nanoTime() - drainDeadline > 0) {
                     fail(server);
                 }

@@ -77,7 +77,7 @@ public final class Session implements AutoCloseable {
     private final OperationLatency latency;
     private final OwnerGate gate = new OwnerGate();
     /** Whether it is a client thread's, for the requests of others. */
-    private final boolean carrier;
+    private final boolean worker;
     /** Replaced under the gate's claim, as what it is made of is. */
     private DataPath dataPath;
     private RequestPath path;
@@ -98,11 +98,11 @@ public final class Session implements AutoCloseable {
     private long eventsToken;
 
     /** It has yet to be told {@linkplain #use what to use}. */
-    Session(Owner cache, OperationLatency latency, boolean carrier) {
+    Session(Owner cache, OperationLatency latency, boolean worker) {
         this.cache = cache;
         this.capacity = cache.capacity();
         this.latency = latency;
-        this.carrier = carrier;
+        this.worker = worker;
     }
 
     OperationLatency latency() {
@@ -113,8 +113,8 @@ public final class Session implements AutoCloseable {
         return gate;
     }
 
-    boolean carrier() {
-        return carrier;
+    boolean worker() {
+        return worker;
     }
 
     /** Before anybody else knows of it. */
@@ -510,7 +510,7 @@ public final class Session implements AutoCloseable {
         }
     }
 
-    /** The way of a request that meets no obstacle; whatever is unusual is left to the ordinary way, which reports it. */
+    /** The short path of a request that meets no obstacle; whatever is unusual is left to the ordinary path, which reports it. */
     private int tryExecute(boolean write, long address, Buffer buffer, long offset, long length) {
         if (owner != Thread.currentThread() || (address | offset | length - 1) < 0 || length > capacity - address
             || path.inCallback()) {

@@ -10,12 +10,12 @@ import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 
 /**
- * A session's requests in batched mode: small ones go into batches, the others the direct way, through {@link SessionEngine}. The
+ * A session's requests in batched mode: small ones go into batches, the others take the one-sided path, through {@link SessionEngine}. The
  * session calls it inside its gate, in the engine's place.
  *
  * <p>Order. Requests to one server in batches are executed in the order of issue. A small request that overlaps a direct one which is
- * not called back goes the direct way too, behind it. A direct request that overlaps one in a batch which is not answered waits in the
- * engine's queue until it is. {@link IssueOrder} keep the order of callbacks between the two ways.
+ * not called back takes the one-sided path too, behind it. A one-sided request that overlaps one in a batch which is not answered waits in the
+ * engine's queue until it is. {@link IssueOrder} keep the order of callbacks between the two paths.
  *
  * <p>A batch is sent when it is full; by a poll, when nothing of the session is on its way to that server; or by {@link #send}. A batch of
  * one request that a poll would send becomes a one-sided operation (Redy, section 4.3).
@@ -23,7 +23,7 @@ import java.util.Arrays;
 final class SessionBatches implements RequestPath {
 
     private static final int FIRST_RUNS = 1024;
-    /** Not an entry: the segment cannot be read any more, which the direct way reports. */
+    /** Not an entry: the segment cannot be read any more, which the one-sided path reports. */
     private static final int GONE = -1;
     private static final long PATIENCE_NANOS = 50_000_000;
     private static final long NO_PATIENCE_NANOS = 1_000_000;
@@ -121,6 +121,9 @@ final class SessionBatches implements RequestPath {
         BatchConnection connection = lane.connection;
         if (length > connection.recordBytes() || length > table.regionBytes() - offset
             || engine.pending() > 0 && engine.mayOverlap(address, length)) {
+            if (connection.failed()) {
+                lose(lane);
+            }
             return direct(write, address, length, buffer, local, segment, completion, token);
         }
         if (!connection.hasRoom() && !makeRoom(connection)) {
@@ -171,7 +174,7 @@ final class SessionBatches implements RequestPath {
 
     /**
      * A write in a batch whose answer never came may still take effect, until the server's end is fenced: nothing that the session does
-     * later may get there before, so the direct way is lost with the rings.
+     * later may get there before, so the one-sided path is lost with the rings.
      */
     private void lose(BatchLane lane) {
         if (!lane.lost) {
@@ -196,7 +199,7 @@ final class SessionBatches implements RequestPath {
             return false;
         }
         for (BatchLane lane : lanes) {
-            // What never fits goes the direct way.
+            // What never fits takes the one-sided path.
             if (!lane.connection.failed() && lane.connection.room() < Math.min(count, lane.connection.mostRoom())) {
                 return false;
             }
@@ -247,7 +250,7 @@ final class SessionBatches implements RequestPath {
         }
     }
 
-    /** Whether a direct request has to wait for one in a batch, which is then on its way. */
+    /** Whether a one-sided request has to wait for one in a batch, which is then on its way. */
     private boolean blocks(long address, long length) {
         for (BatchLane lane : lanes) {
             if (!lane.connection.isAnswered() && lane.mayOverlap(address, length)) {
@@ -258,7 +261,7 @@ final class SessionBatches implements RequestPath {
         return false;
     }
 
-    /** Takes answers, makes progress on the direct way, runs callbacks and sends what is due. */
+    /** Takes answers, makes progress on the one-sided path, runs callbacks and sends what is due. */
     @Override
     public int poll() {
         for (BatchLane lane : lanes) {

@@ -29,7 +29,7 @@ final class ExtentMigration {
     /** Windows whose writes wait, the oldest first. */
     private final ArrayDeque<Held> waiting = new ArrayDeque<>();
     private long longestPause;
-    private final PollPacer looks;
+    private final PollPacer pacer;
 
     /**
      * @param split where the extent is about to move
@@ -42,7 +42,7 @@ final class ExtentMigration {
         this.pull = pull;
         this.participants = participants;
         this.window = options.pause() != Pause.CHUNK ? null : new CopyWindow(options.chunkBytes(), options.windowBytes());
-        this.looks = new PollPacer(window != null);
+        this.pacer = new PollPacer(window != null);
     }
 
     /** Returns when all of it is new. @throws ControlException where that fails; the marks say how far it has come */
@@ -57,7 +57,7 @@ final class ExtentMigration {
         long seen = split.moved();
         long progressAt = System.nanoTime();
         while (split.moved() < end) {
-            looks.sleep();
+            pacer.sleep();
             pull.check();
             long copied = pull.copied();
             if (copied != seen) {

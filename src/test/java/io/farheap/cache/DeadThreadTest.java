@@ -76,7 +76,7 @@ class DeadThreadTest {
         MemorySegment word = MemorySegment.ofArray(new long[1]);
         session.writeBlocking(0, word);
         ClientThread thread = (ClientThread) field(field(session, "path").get(session), "thread").get(field(session, "path").get(session));
-        inject((Session) field(thread, "carrier").get(thread));
+        inject((Session) field(thread, "worker").get(thread));
         int[] statuses = new int[4];
         injecting.set(true);
         for (int i = 0; i < statuses.length; i++) {

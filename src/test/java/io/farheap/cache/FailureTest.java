@@ -287,7 +287,7 @@ class FailureTest {
     private static void failConnection(Session session, int server) throws ReflectiveOperationException {
         RequestPath path = (RequestPath) field(session, "path");
         if (path instanceof HandedRequests) {
-            failConnection((Session) field(field(path, "thread"), "carrier"), server);
+            failConnection((Session) field(field(path, "thread"), "worker"), server);
             return;
         }
         session.gate().claim();
@@ -306,13 +306,13 @@ class FailureTest {
     /** Returns when the client thread, where there is one, has taken so many requests. */
     private static void awaitTaken(Session session, int requests) throws ReflectiveOperationException {
         if (field(session, "path") instanceof HandedRequests handed) {
-            Session carrier = (Session) field(field(handed, "thread"), "carrier");
+            Session worker = (Session) field(field(handed, "thread"), "worker");
             for (int taken = 0; taken < requests; Thread.yield()) {
-                carrier.gate().claim();
+                worker.gate().claim();
                 try {
-                    taken = ((RequestPath) field(carrier, "path")).pending();
+                    taken = ((RequestPath) field(worker, "path")).pending();
                 } finally {
-                    carrier.gate().unclaim();
+                    worker.gate().unclaim();
                 }
             }
         }

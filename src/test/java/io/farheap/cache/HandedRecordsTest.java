@@ -21,6 +21,7 @@ import java.util.stream.Stream;
 
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** Requests for many records of sessions that share a client thread, whose own session has no room for all of them. */
@@ -120,6 +121,29 @@ class HandedRecordsTest {
             assertEquals(1, statuses.size());
             assertTrue(statuses.get(0) == Status.OK || statuses.get(0) == Status.CLOSED, Status.describe(statuses.get(0)));
             first.drain();
+        }
+    }
+
+    /** Their slots have had other requests, which used other buffers. */
+    @Test
+    @Needs(Need.LATE_OPERATIONS)
+    void recordsUseTheBufferOfTheirRequestAlone() {
+        long[] addresses = LongStream.range(0, RECORDS).map(i -> i * 8).toArray();
+        try (Session session = cache.openSession(); Buffer second = cache.allocate(4096)) {
+            Buffer first = cache.allocate(4096);
+            for (int i = 0; i < REQUESTS; i++) {
+                assertTrue(session.read(i * 8L, first, i * 8L, 8, (token, status) -> assertEquals(Status.OK, status), i));
+            }
+            session.drain();
+            LateOperations.by(300, TimeUnit.MILLISECONDS);
+            try {
+                assertTrue(session.readAll(addresses, RECORDS, second, 0, 8, (token, status) -> assertEquals(Status.OK, status), 0));
+                first.close();
+                assertThrows(IllegalStateException.class, second::close);
+            } finally {
+                LateOperations.no();
+            }
+            session.drain();
         }
     }
 

@@ -1,0 +1,104 @@
+package io.farheap.cache;
+
+import io.farheap.migration.MigrationParticipant;
+import io.farheap.remote.RemoteRegion;
+import io.farheap.testing.Need;
+import io.farheap.testing.Needs;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+import java.lang.reflect.Field;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+/** What a migration awaits of a session that has message rings beside its connections. */
+@Needs(Need.SOFTVERBS)
+class DrainTest {
+
+    private static final int LARGE = 4096;
+    private static final long LATE_NANOS = 500_000_000;
+
+    private Cluster cluster;
+    private Cache cache;
+    private Session session;
+    private Buffer buffer;
+    private int issued;
+    private int ended;
+
+    private final Completion succeeded = (token, status) -> {
+        assertEquals(Status.OK, status);
+        ended++;
+    };
+
+    @BeforeEach
+    void create() {
+        cluster = new Cluster(2, 2);
+        cache = Cache.builder().capacity(2 * Cluster.REGION_BYTES).servers(cluster.addresses())
+            .configuration(Configurations.BATCHED).create();
+        session = cache.openSession();
+        buffer = cache.allocate(2 * LARGE);
+    }
+
+    @AfterEach
+    void close() {
+        SoftverbsFaults.delayOperations(0);
+        cache.close();
+        cluster.close();
+    }
+
+    private void write(long address, int bytes) {
+        issued++;
+        assertTrue(session.write(address, buffer, 0, bytes, succeeded, 0));
+    }
+
+    private void writeInABatch(long address) {
+        write(address, 8);
+        session.flush();
+    }
+
+    private static void awaitDrained(MigrationParticipant participant, RemoteRegion region) {
+        while (!participant.drained(region)) {
+            Thread.onSpinWait();
+        }
+    }
+
+    /** A drain of one server may find its ring with nothing on its way, while that of another was long and is over for long. */
+    @Test
+    void aDrainKnowsNothingOfTheOneBefore() throws Exception {
+        MigrationParticipant participant = session.participant();
+        RemoteRegion first = cache.table().get(0).copy();
+        RemoteRegion second = cache.table().get(1).copy();
+        for (int i = 0; i < 20; i++) {
+            writeInABatch(0);
+            session.drain();
+        }
+        SoftverbsFaults.delayOperations(LATE_NANOS);
+        do {
+            session.drain();
+            writeInABatch(0);
+            // Where this thread was kept waiting for so long, there is nothing to await.
+        } while (participant.drain(first));
+        SoftverbsFaults.delayOperations(0);
+        awaitDrained(participant, first);
+        session.drain();
+        Field links = Session.class.getDeclaredField("links");
+        links.setAccessible(true);
+        Field deadline = ServerLinks.class.getDeclaredField("drainDeadline");
+        deadline.setAccessible(true);
+        deadline.setLong(links.get(session), System.nanoTime() - 1);
+
+        SoftverbsFaults.delayOperations(LATE_NANOS);
+        do {
+            session.drain();
+            write(Cluster.REGION_BYTES, LARGE);
+        } while (participant.drain(second));
+        writeInABatch(Cluster.REGION_BYTES + 2 * LARGE);
+        participant.drained(second);
+        SoftverbsFaults.delayOperations(0);
+        awaitDrained(participant, second);
+        session.drain();
+        assertEquals(issued, ended);
+    }
+}
