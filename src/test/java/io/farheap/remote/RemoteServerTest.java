@@ -38,6 +38,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 class RemoteServerTest {
 
     private static final long REGION = 64 * 1024;
+    private static final long PATIENCE_SECONDS = TestDevice.patience(60);
     private static final int REGIONS = 4;
 
     private final MemoryServer memory = MemoryServer.open(new ServerOptions(REGIONS * REGION, REGION,
@@ -116,7 +117,7 @@ class RemoteServerTest {
 
     private void awaitFree(int regions) throws InterruptedException {
         for (int i = 0; memory.hello(ControlPlane.PROTOCOL_VERSION).freeRegions() != regions; i++) {
-            assertTrue(i < 6000, "regions that nobody has are not given back");
+            assertTrue(i < 100 * PATIENCE_SECONDS, "regions that nobody has are not given back");
             Thread.sleep(10);
         }
     }
@@ -125,11 +126,11 @@ class RemoteServerTest {
         hanging = "allocate";
         ControlException e = assertThrows(ControlException.class, () -> server.allocate(2));
         assertEquals(Code.DEADLINE_EXCEEDED, e.code());
-        assertTrue(stuck.tryAcquire(60, TimeUnit.SECONDS));
+        assertTrue(stuck.tryAcquire(PATIENCE_SECONDS, TimeUnit.SECONDS));
         hanging = "";
         mayGoOn.countDown();
         // Before the late grant all regions are free too.
-        assertTrue(granted.await(60, TimeUnit.SECONDS));
+        assertTrue(granted.await(PATIENCE_SECONDS, TimeUnit.SECONDS));
         awaitFree(REGIONS);
         // Also the server has to be as it was: all of it can be had.
         List<RemoteRegion> all = server.allocate(REGIONS);
@@ -157,7 +158,7 @@ class RemoteServerTest {
         before = true;
         hanging = "release";
         server.releaseQuietly(regions.getFirst());
-        assertTrue(stuck.tryAcquire(60, TimeUnit.SECONDS));
+        assertTrue(stuck.tryAcquire(PATIENCE_SECONDS, TimeUnit.SECONDS));
         // The call that hangs comes to nothing: as if it had been lost.
         hanging = "";
         awaitFree(REGIONS - 1);
@@ -175,10 +176,10 @@ class RemoteServerTest {
             ignored -> { });
         hanging = "allocate";
         CompletableFuture<List<RemoteRegion>> allocation = CompletableFuture.supplyAsync(() -> server.allocate(1));
-        assertTrue(stuck.tryAcquire(60, TimeUnit.SECONDS));
+        assertTrue(stuck.tryAcquire(PATIENCE_SECONDS, TimeUnit.SECONDS));
         refusing = true;
-        assertEquals(Code.LEASE_EXPIRED, lost.get(60, TimeUnit.SECONDS).code());
-        ExecutionException e = assertThrows(ExecutionException.class, () -> allocation.get(60, TimeUnit.SECONDS));
+        assertEquals(Code.LEASE_EXPIRED, lost.get(PATIENCE_SECONDS, TimeUnit.SECONDS).code());
+        ExecutionException e = assertThrows(ExecutionException.class, () -> allocation.get(PATIENCE_SECONDS, TimeUnit.SECONDS));
         assertEquals(Code.UNAVAILABLE, assertInstanceOf(ControlException.class, e.getCause()).code());
         assertEquals(Code.UNAVAILABLE, assertThrows(ControlException.class, () -> server.allocate(1)).code());
     }

@@ -23,9 +23,10 @@ public final class Tether {
         wait $child 2>/dev/null
         status=$?
         kill -KILL $watch 2>/dev/null
+        wait $watch 2>/dev/null
         exit $status
         """;
-    private static final int STOP_SECONDS = 10;
+    private static final int STOP_SECONDS = 10 * Integer.getInteger("farheap.slowness", 1);
 
     private Tether() {
     }

@@ -98,8 +98,8 @@ class BenchAgainstTest {
         CommandProcess bench = CommandProcess.start(Map.of("JDK_JAVA_OPTIONS", "-Djava.io.tmpdir=" + directory),
             "bench", "raw", "--against", jar(MAIN).toString());
         bench.awaitLine("round 1 of 5: this build");
-        // It, a shell and the run.
-        bench.awaitProcesses(3);
+        // It, a shell, what waits for the end of its input, and the run.
+        bench.awaitProcesses(4);
         bench.kill();
         bench.assertNothingIsLeft();
     }

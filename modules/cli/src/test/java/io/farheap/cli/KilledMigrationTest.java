@@ -14,6 +14,7 @@ import io.farheap.verbs.VerbsLibrary;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Isolated;
 
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -29,6 +30,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
  * A server is killed while a region moves chunk by chunk. What was new by then is in the new copy alone, the rest in the old one alone: the
  * part of the server that is gone is lost, the other has its latest values, and both are told apart by the status.
  */
+@Isolated("it switches this process's faults")
 class KilledMigrationTest {
 
     private static final long REGION_BYTES = 4 << 20;
@@ -52,7 +54,7 @@ class KilledMigrationTest {
     void create() {
         old = TestServer.start(2 * REGION_BYTES, REGION_BYTES);
         fresh = TestServer.start(2 * REGION_BYTES, REGION_BYTES);
-        cache = Cache.builder().capacity(2 * REGION_BYTES).servers(old.address()).create();
+        cache = Patience.create(() -> Cache.builder().capacity(2 * REGION_BYTES).servers(old.address()).create());
         cache.addServer(fresh.address());
         session = cache.openSession();
         buffer = cache.allocate(4096);

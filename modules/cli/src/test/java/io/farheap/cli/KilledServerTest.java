@@ -46,11 +46,11 @@ class KilledServerTest {
     private void create(String... options) {
         first = TestServer.start(4 * REGION_BYTES, REGION_BYTES, options);
         second = TestServer.start(4 * REGION_BYTES, REGION_BYTES, options);
-        cache = Cache.builder().capacity(4 * REGION_BYTES).servers(first.address(), second.address())
+        cache = Patience.create(() -> Cache.builder().capacity(4 * REGION_BYTES).servers(first.address(), second.address())
             .onLost((server, cause, regions) -> {
                 lostRegions.complete(regions);
                 lost.complete(server);
-            }).create();
+            }).create());
         assertEquals(first.address(), cache.serverOf(0));
         assertEquals(second.address(), cache.serverOf(1));
     }

@@ -8,8 +8,6 @@ import io.farheap.control.RegionGrant;
 import io.farheap.testing.TestDevice;
 import io.farheap.verbs.WcStatus;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.parallel.Execution;
-import org.junit.jupiter.api.parallel.ExecutionMode;
 
 import java.io.IOException;
 import java.util.ArrayList;
@@ -127,7 +125,6 @@ class ServerProcessTest {
     }
 
     @Test
-    @Execution(ExecutionMode.CONCURRENT)
     void aKilledClientGivesItsRegionsBackZeroed() throws Exception {
         try (Child server = server("--lease", TestDevice.patience(2) + "s")) {
             String address = address(server);
@@ -152,7 +149,6 @@ class ServerProcessTest {
     }
 
     @Test
-    @Execution(ExecutionMode.CONCURRENT)
     void aClientThatIsKilledWhileARegionMovesGivesBothItsRegionsBack() throws Exception {
         String lease = TestDevice.patience(2) + "s";
         try (Child first = server("--lease", lease); Child second = server("--lease", lease)) {

@@ -12,6 +12,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.LockSupport;
 import java.util.jar.Attributes;
 import java.util.jar.JarEntry;
 import java.util.jar.JarOutputStream;
@@ -81,8 +82,17 @@ class BenchJvmTest {
 
     /** Of the build's jar, which is this test's alone. */
     private void assertNothingIsLeft() {
-        assertEquals(List.of(), ProcessHandle.allProcesses().map(process -> process.info().commandLine().orElse(""))
-            .filter(line -> line.contains(directory.toString())).toList());
+        long deadline = System.nanoTime() + Duration.ofSeconds(TestDevice.patience(30)).toNanos();
+        // What has been killed may still have to be scheduled to die.
+        while (!left().isEmpty() && System.nanoTime() - deadline < 0) {
+            LockSupport.parkNanos(1_000_000);
+        }
+        assertEquals(List.of(), left());
+    }
+
+    private List<String> left() {
+        return ProcessHandle.allProcesses().map(process -> process.info().commandLine().orElse(""))
+            .filter(line -> line.contains(directory.toString())).toList();
     }
 
     @Test
