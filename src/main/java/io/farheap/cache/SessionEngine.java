@@ -234,7 +234,7 @@ final class SessionEngine implements RequestPath {
             return false;
         }
         int request = begin(write, address, length, buffer, local, completion, token, length, 1);
-        requests.time(request, latency == null ? 0 : latency.due());
+        requests.time(request, latency);
         queue.post(connection, write, request, local, buffer.localKey(), route.address + offset, route.remoteKey, (int) length);
         return true;
     }
@@ -299,7 +299,7 @@ final class SessionEngine implements RequestPath {
     private void postAll(boolean write, long[] addresses, int count, int length, Buffer buffer, long local, Completion completion,
                          long token) {
         int request = begin(write, addresses[0], length, buffer, local, completion, token, length, count);
-        requests.time(request, latency == null ? 0 : latency.due());
+        requests.time(request, latency);
         queue.beginLists(count);
         int key = buffer.localKey();
         Route route = null;
@@ -332,7 +332,7 @@ final class SessionEngine implements RequestPath {
             return false;
         }
         requests.fill(request, write, address, length, buffer, local, completion, token);
-        requests.time(request, latency == null ? 0 : latency.due());
+        requests.time(request, latency);
         requests.begin(request, 0, 0);
         requests.segment[request] = segment;
         requests.sequence[request] = tail;

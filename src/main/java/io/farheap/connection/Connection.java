@@ -355,7 +355,7 @@ public final class Connection implements AutoCloseable {
             nowBytes = 0;
             return tags[nowSlot];
         }
-        return tags[(int) completed++ & mask];
+        return takeFirst();
     }
 
     /** Whether the completion with this id ends one operation, which was posted by {@link #read}, {@link #write}, {@link #list} or an atomic. */
@@ -363,7 +363,7 @@ public final class Connection implements AutoCloseable {
         return (int) id == ((int) completed & mask) && completed != posted;
     }
 
-    /** Frees the place of the operation that {@link #endsFirst a completion with status success ends}. @return its tag */
+    /** Frees the place of the first operation: one that a successful completion {@linkplain #endsFirst ends}, or the next of {@link #refused}. @return its tag */
     public long takeFirst() {
         return tags[(int) completed++ & mask];
     }
@@ -428,14 +428,9 @@ public final class Connection implements AutoCloseable {
         }
     }
 
-    /** Operations that no completion will come for, once all before them have been taken; 0 until then. Each is to be taken by {@link #takeRefused}. */
+    /** Operations that no completion will come for, once all before them have been taken; 0 until then. Each is to be taken by {@link #takeFirst}. */
     public int refused() {
         return completed >= refused ? (int) (posted - completed) : 0;
-    }
-
-    /** Frees the place of the next of {@link #refused}. @return its tag */
-    public long takeRefused() {
-        return tags[(int) completed++ & mask];
     }
 
     /** The id of the completion that will come last of those in flight; -1 where none will come. */

@@ -346,7 +346,7 @@ public final class RemoteQueue extends MemoryQueue {
             for (int left = connection.refused(); left > 0; left--) {
                 inFlight--;
                 handed++;
-                handler.completed(connection.takeRefused(), Outcome.NOT_POSTED);
+                handler.completed(connection.takeFirst(), Outcome.NOT_POSTED);
             }
             waiting |= connection.failed() && connection.inFlight() > 0;
         }
