@@ -37,7 +37,6 @@ final class CacheBench implements AutoCloseable {
     private final Session session;
     private final Buffer buffer;
     private final int inFlight;
-    private static final int CLOCK_ROUNDS = 5;
     /** As many or more, a power of two: a division would cost as much as a request in a batch. */
     private final int slots;
     private long[] addresses = {};
@@ -85,7 +84,7 @@ final class CacheBench implements AutoCloseable {
 
     /** Blocking operations, each begun when it is due, whether or not the one before was late (no coordinated omission). */
     Latency latency(boolean write, int record, double seconds) {
-        long clock = clockNanos();
+        long clock = ClockCost.nanos();
         long each = closedLoop(write, record, WARM_UP_NANOS);
         long interval = 2 * each + clock;
         Histogram operation = new Histogram(HIGHEST_NANOS, 3);
@@ -209,21 +208,6 @@ final class CacheBench implements AutoCloseable {
 
     private static int powerOfTwo(int least) {
         return least == 1 ? 1 : 2 * Integer.highestOneBit(least - 1);
-    }
-
-    /** The least median of some rounds: the first are interpreted, and others may run beside a compiler. */
-    private static long clockNanos() {
-        long least = Long.MAX_VALUE;
-        long[] between = new long[10_001];
-        for (int round = 0; round < CLOCK_ROUNDS; round++) {
-            for (int i = 0; i < between.length; i++) {
-                long start = System.nanoTime();
-                between[i] = System.nanoTime() - start;
-            }
-            Arrays.sort(between);
-            least = Math.min(least, between[between.length / 2]);
-        }
-        return least;
     }
 
     @Override

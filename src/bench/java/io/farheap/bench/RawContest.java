@@ -79,7 +79,7 @@ final class RawContest implements AutoCloseable {
                     sample(sides[operation.atomic() ? 1 : 2], samples[1], turn);
                 }
             }
-            double clock = clockNanos();
+            double clock = ClockCost.nanos();
             return new Row(operation, bytes, depth, list, percentile(nanos[0], 0.5), percentile(nanos[0], 0.25), percentile(nanos[0], 0.75),
                 percentile(nanos[1], 0.5), percentile(nanos[2], 0.5), percentile(nanos[3], 0.5),
                 depth == 1 ? percentile(toDoubles(samples[0]), 0.99) - clock : Double.NaN,
@@ -113,15 +113,6 @@ final class RawContest implements AutoCloseable {
                 loop.sample(every, nanos);
             }
         };
-    }
-
-    private static double clockNanos() {
-        long[] between = new long[10_000];
-        for (int i = 0; i < between.length; i++) {
-            long start = System.nanoTime();
-            between[i] = System.nanoTime() - start;
-        }
-        return percentile(toDoubles(between), 0.5);
     }
 
     private static double[] toDoubles(long[] values) {
