@@ -1,6 +1,6 @@
 /*
- * What the JavaCPP binding calls: the verbs functions that <infiniband/verbs.h> hides behind macros, static inlines or a
- * link to libibverbs, each with a symbol. All of them go through a table that farheap_verbs_load() fills.
+ * What the JavaCPP binding calls: the verbs functions that <infiniband/verbs.h> hides behind macros, static inlines or
+ * a link to libibverbs, each with a symbol. All of them go through a table that farheap_verbs_load() fills.
  */
 #ifndef FARHEAP_VERBS_SHIM_H
 #define FARHEAP_VERBS_SHIM_H
@@ -12,9 +12,9 @@ extern "C" {
 #endif
 
 /*
- * Opens the libibverbs at `path` (a soname or a file) and fills the table from it. RTLD_LOCAL: nothing enters the global
- * scope. Returns NULL, or a message that stays valid for the life of the process. A process uses one library: a second
- * call with the same path does nothing, with another path it is refused.
+ * Opens the libibverbs at `path` (a soname or a file) and fills the table from it. RTLD_LOCAL: nothing enters the
+ * global scope. Returns NULL, or a message that stays valid for the life of the process. A process uses one library: a
+ * second call with the same path does nothing, with another path it is refused.
  */
 const char *farheap_verbs_load(const char *path);
 
@@ -28,17 +28,17 @@ unsigned long long farheap_poll_cq_address(struct ibv_context *context);
 unsigned long long farheap_req_notify_cq_address(struct ibv_context *context);
 
 /*
- * One READ or WRITE at a time, from its post to its completion in one call. The object keeps a prepared work request of each kind,
- * with the given wr_id; NULL where there is no memory. farheap_one_operation_address() is the address of
+ * One READ or WRITE at a time, from its post to its completion in one call. The object keeps a prepared work request of
+ * each kind, with the given wr_id; NULL where there is no memory. farheap_one_operation_address() is the address of
  *
  *   int run(void *one, uint64_t local, uint64_t remote, uint64_t length | lkey << 32, uint64_t rkey | is_write << 32)
  *
- * which returns 0 where the operation has completed; 1 where it has not within `polls` polls; 2 where it completed with another status,
- * which *wc has; 3 where *wc has another operation's completion, and its own is still to come; and -errno where the post was refused or
- * the queue is broken. Nothing else should be in flight on the completion queue.
+ * which returns 0 where the operation has completed; 1 where it has not within `polls` polls; 2 where it completed with
+ * another status, which *wc has; 3 where *wc has another operation's completion, and its own is still to come; and
+ * -errno where the post was refused or the queue is broken. Nothing else should be in flight on the completion queue.
  */
-void *farheap_one_operation_create(struct ibv_qp *qp, struct ibv_cq *cq, unsigned long long wc_address, unsigned long long wr_id,
-                                   unsigned max_inline, int polls);
+void *farheap_one_operation_create(struct ibv_qp *qp, struct ibv_cq *cq, unsigned long long wc_address,
+    unsigned long long wr_id, unsigned max_inline, int polls);
 void farheap_one_operation_free(void *one);
 unsigned long long farheap_one_operation_address(void);
 
@@ -66,7 +66,8 @@ int farheap_dereg_mr(struct ibv_mr *mr);
 
 struct ibv_comp_channel *farheap_create_comp_channel(struct ibv_context *context);
 int farheap_destroy_comp_channel(struct ibv_comp_channel *channel);
-/* Non-blocking: 1 where an event of `cq` was taken and acknowledged, 0 where there was none, a negative errno otherwise. */
+/* Non-blocking: 1 where an event of `cq` was taken and acknowledged, 0 where there was none, a negative errno
+ * otherwise. */
 int farheap_take_cq_event(struct ibv_comp_channel *channel);
 
 struct ibv_cq *farheap_create_cq(struct ibv_context *context, int entries, struct ibv_comp_channel *channel);

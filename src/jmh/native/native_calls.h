@@ -1,4 +1,5 @@
-/* The same functions in each style in which Java can call them, for benchmarks. JavaCPP compiles it into its library. */
+/* The same functions in each style in which Java can call them, for benchmarks. JavaCPP compiles it into its library.
+ */
 #ifndef FARHEAP_NATIVE_CALLS_H
 #define FARHEAP_NATIVE_CALLS_H
 
@@ -34,7 +35,8 @@ extern "C" JNIEXPORT jlong JNICALL Java_io_farheap_verbs_JniCalls_empty(JNIEnv *
 	return farheap_empty(a, b, c);
 }
 
-extern "C" JNIEXPORT jint JNICALL Java_io_farheap_verbs_JniCalls_poll(JNIEnv *, jclass, jlong cq, jint entries, jlong wc)
+extern "C" JNIEXPORT jint JNICALL Java_io_farheap_verbs_JniCalls_poll(
+    JNIEnv *, jclass, jlong cq, jint entries, jlong wc)
 {
 	return ibv_poll_cq((struct ibv_cq *)cq, entries, (struct ibv_wc *)wc);
 }

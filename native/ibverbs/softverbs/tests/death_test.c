@@ -256,7 +256,7 @@ static void killed_in_the_middle(int signal)
 	char go;
 
 	step("a writer that is %s in the middle of a copy: dereg waits for it, and for no ghost",
-	     signal == SIGKILL ? "killed" : "stopped, then killed");
+	    signal == SIGKILL ? "killed" : "stopped, then killed");
 	endpoint_open(&e, MEMORY_MEMFD, 16 << 20, NULL);
 	own = address_of(&e);
 	child_receive(c.socket, &to, sizeof(to));

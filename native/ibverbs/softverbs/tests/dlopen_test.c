@@ -7,12 +7,12 @@
 
 #undef ibv_query_port
 
-#define CHECK(condition)                                                                                               \
-	do {                                                                                                           \
-		if (!(condition)) {                                                                                    \
-			fprintf(stderr, "%s:%d: not so: %s (%s)\n", __FILE__, __LINE__, #condition, dlerror());        \
-			exit(1);                                                                                       \
-		}                                                                                                      \
+#define CHECK(condition) \
+	do { \
+		if (!(condition)) { \
+			fprintf(stderr, "%s:%d: not so: %s (%s)\n", __FILE__, __LINE__, #condition, dlerror()); \
+			exit(1); \
+		} \
 	} while (0)
 
 static int mapped(const char *name)
@@ -35,8 +35,9 @@ int main(int argc, char **argv)
 		void *library = dlopen(argv[1], RTLD_NOW | RTLD_LOCAL);
 
 		CHECK(library);
-		struct ibv_device **(*list)(int *) = (struct ibv_device **(*)(int *))dlsym(library, "ibv_get_device_list");
-		void (*free_list)(struct ibv_device **) = (void (*)(struct ibv_device **))dlsym(library, "ibv_free_device_list");
+		struct ibv_device **(*list)(int *) = (struct ibv_device * *(*)(int *)) dlsym(library, "ibv_get_device_list");
+		void (*free_list)(struct ibv_device **) =
+		    (void (*)(struct ibv_device **))dlsym(library, "ibv_free_device_list");
 		struct ibv_context *(*open)(struct ibv_device *) =
 		    (struct ibv_context * (*)(struct ibv_device *)) dlsym(library, "ibv_open_device");
 		int (*close)(struct ibv_context *) = (int (*)(struct ibv_context *))dlsym(library, "ibv_close_device");

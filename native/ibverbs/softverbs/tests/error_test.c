@@ -327,9 +327,9 @@ static void renew_cq(void)
 static struct ibv_qp *with_cqs(struct ibv_cq *send, struct ibv_cq *receive)
 {
 	struct ibv_qp_init_attr init = {.send_cq = send,
-					.recv_cq = receive,
-					.cap = {.max_send_wr = 1024, .max_recv_wr = 16, .max_send_sge = 1, .max_recv_sge = 1},
-					.qp_type = IBV_QPT_RC};
+	    .recv_cq = receive,
+	    .cap = {.max_send_wr = 1024, .max_recv_wr = 16, .max_send_sge = 1, .max_recv_sge = 1},
+	    .qp_type = IBV_QPT_RC};
 	struct ibv_qp *qp = ibv_create_qp(a.pd, &init);
 
 	CHECK(qp);
@@ -382,21 +382,21 @@ static void connect_with_depths(uint8_t ours, uint8_t theirs)
 		CHECK_EQ(ibv_modify_qp(qps[i], &attr, IBV_QP_STATE), 0);
 		qp_to_init(qps[i], ALL_ACCESS & ~IBV_ACCESS_LOCAL_WRITE);
 		attr = (struct ibv_qp_attr){.qp_state = IBV_QPS_RTR,
-					    .path_mtu = IBV_MTU_4096,
-					    .dest_qp_num = qps[1 - i]->qp_num,
-					    .max_dest_rd_atomic = theirs,
-					    .min_rnr_timer = 1,
-					    .ah_attr = {.dlid = 1, .port_num = 1}};
+		    .path_mtu = IBV_MTU_4096,
+		    .dest_qp_num = qps[1 - i]->qp_num,
+		    .max_dest_rd_atomic = theirs,
+		    .min_rnr_timer = 1,
+		    .ah_attr = {.dlid = 1, .port_num = 1}};
 		CHECK_EQ(ibv_modify_qp(qps[i], &attr,
-				       IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
-					   IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER),
-			 0);
+		             IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
+		                 IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER),
+		    0);
 		attr = (struct ibv_qp_attr){
 		    .qp_state = IBV_QPS_RTS, .timeout = 18, .retry_cnt = 7, .rnr_retry = 7, .max_rd_atomic = ours};
 		CHECK_EQ(ibv_modify_qp(qps[i], &attr,
-				       IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN |
-					   IBV_QP_MAX_QP_RD_ATOMIC),
-			 0);
+		             IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN |
+		                 IBV_QP_MAX_QP_RD_ATOMIC),
+		    0);
 	}
 }
 

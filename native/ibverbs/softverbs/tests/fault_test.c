@@ -201,9 +201,9 @@ static void model_depths(uint8_t ours)
 	    .qp_state = IBV_QPS_RTS, .timeout = PATIENT, .retry_cnt = 3, .rnr_retry = 7, .max_rd_atomic = ours};
 
 	CHECK_EQ(ibv_modify_qp(a.qp, &attr,
-			       IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN |
-				   IBV_QP_MAX_QP_RD_ATOMIC),
-		 0);
+	             IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN |
+	                 IBV_QP_MAX_QP_RD_ATOMIC),
+	    0);
 	read = write_of(&read_sge, 8);
 	read.opcode = IBV_WR_RDMA_READ;
 	read_sge.addr += 4096;
@@ -292,7 +292,8 @@ static int weak(void)
 		open_pair(PATIENT);
 		behind_an_error(i % 2);
 	}
-	step("order=weak: %u of %lu unfenced writes overtook a read, %u buffers were reused too early", overtaken, i, reused);
+	step("order=weak: %u of %lu unfenced writes overtook a read, %u buffers were reused too early", overtaken, i,
+	    reused);
 	CHECK(overtaken > i / 25);
 	CHECK(reused > i / 25);
 	close_pair();

@@ -105,10 +105,8 @@ static void ud_up(struct ibv_qp *qp, uint32_t qkey)
 
 static void uc_up(struct ibv_qp *qp, uint32_t dest)
 {
-	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_RTR,
-				   .path_mtu = IBV_MTU_4096,
-				   .dest_qp_num = dest,
-				   .ah_attr = {.dlid = 1, .port_num = 1}};
+	struct ibv_qp_attr attr = {
+	    .qp_state = IBV_QPS_RTR, .path_mtu = IBV_MTU_4096, .dest_qp_num = dest, .ah_attr = {.dlid = 1, .port_num = 1}};
 
 	qp_to_init(qp, IBV_ACCESS_REMOTE_WRITE);
 	CHECK_EQ(ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN), 0);
@@ -354,14 +352,14 @@ static void builders(void)
 	step("ibv_wr_*: a list of several kinds, inline, aborted, refused as a whole");
 	open_both(NULL, NULL);
 	CHECK_EQ(ibv_destroy_qp(a.qp), 0);
-	struct ibv_qp_init_attr_ex init = {
-	    .send_cq = a.cq,
+	struct ibv_qp_init_attr_ex init = {.send_cq = a.cq,
 	    .recv_cq = a.cq,
 	    .cap = {.max_send_wr = 8, .max_recv_wr = 8, .max_send_sge = 2, .max_recv_sge = 1, .max_inline_data = 64},
 	    .qp_type = IBV_QPT_RC,
 	    .comp_mask = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS,
 	    .pd = a.pd,
-	    .send_ops_flags = IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD | IBV_QP_EX_WITH_SEND_WITH_IMM};
+	    .send_ops_flags =
+	        IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD | IBV_QP_EX_WITH_SEND_WITH_IMM};
 
 	a.qp = ibv_create_qp_ex(a.context, &init);
 	CHECK(a.qp);
@@ -416,7 +414,8 @@ static void extended_cq(void)
 {
 	step("an extended CQ, read field by field");
 	open_both(NULL, NULL);
-	struct ibv_cq_init_attr_ex init = {.cqe = 16, .wc_flags = IBV_WC_EX_WITH_BYTE_LEN | IBV_WC_EX_WITH_COMPLETION_TIMESTAMP};
+	struct ibv_cq_init_attr_ex init = {
+	    .cqe = 16, .wc_flags = IBV_WC_EX_WITH_BYTE_LEN | IBV_WC_EX_WITH_COMPLETION_TIMESTAMP};
 	struct ibv_cq_ex *cq = ibv_create_cq_ex(a.context, &init);
 	struct ibv_cq *plain = a.cq;
 

@@ -31,7 +31,7 @@ static bool one_in(uint64_t n)
 struct slot {
 	struct ibv_qp *qp;
 	struct ibv_cq *send_cq, *recv_cq;
-	uint64_t sent, received;     /* posted */
+	uint64_t sent, received;          /* posted */
 	uint64_t send_next, receive_next; /* the least wr_id that may complete next */
 	bool shared_receives;
 };
@@ -58,7 +58,7 @@ static void tell(void)
 	struct slot *s = &slots[rnd(MAX_QPS)];
 	struct ibv_mr *mr = mrs[rnd(MAX_MRS)];
 	struct address a = {s->qp ? s->qp->qp_num : (uint32_t)rnd(1 << 24), mr ? mr->rkey : (uint32_t)rnd(0),
-			    mr ? (uintptr_t)mr->addr : rnd(0)};
+	    mr ? (uintptr_t)mr->addr : rnd(0)};
 
 	send(peer_socket, &a, sizeof(a), MSG_NOSIGNAL | MSG_DONTWAIT);
 }
@@ -85,8 +85,8 @@ static struct address some_address(void)
 	struct ibv_mr *mr = mrs[rnd(MAX_MRS)];
 	struct slot *s = &slots[rnd(MAX_QPS)];
 
-	return (struct address){s->qp ? s->qp->qp_num : (uint32_t)rnd(1 << 24), mr ? mr->rkey : (uint32_t)rnd(0),
-				mr ? (uintptr_t)mr->addr : 0};
+	return (struct address){
+	    s->qp ? s->qp->qp_num : (uint32_t)rnd(1 << 24), mr ? mr->rkey : (uint32_t)rnd(0), mr ? (uintptr_t)mr->addr : 0};
 }
 
 static struct ibv_sge some_sge(void)
@@ -104,7 +104,7 @@ static struct ibv_sge some_sge(void)
 static void create_mr(void)
 {
 	static const unsigned accesses[] = {ALL_ACCESS, ALL_ACCESS | IBV_ACCESS_MW_BIND, IBV_ACCESS_LOCAL_WRITE, 0,
-					    IBV_ACCESS_REMOTE_READ, IBV_ACCESS_REMOTE_WRITE, ALL_ACCESS | IBV_ACCESS_RELAXED_ORDERING};
+	    IBV_ACCESS_REMOTE_READ, IBV_ACCESS_REMOTE_WRITE, ALL_ACCESS | IBV_ACCESS_RELAXED_ORDERING};
 	unsigned i = (unsigned)rnd(MAX_MRS);
 	unsigned arena = (unsigned)rnd(3);
 	size_t offset = rnd(16) * 4096 + (one_in(4) ? rnd(4096) : 0);
@@ -118,7 +118,8 @@ static void create_mr(void)
 			mrs[i] = NULL;
 		return;
 	}
-	mrs[i] = ibv_reg_mr(pds[rnd(8) == 0], arenas[arena] + offset, length, one_in(20) ? (int)rnd(0) & 0x7fffffff : (int)accesses[rnd(7)]);
+	mrs[i] = ibv_reg_mr(pds[rnd(8) == 0], arenas[arena] + offset, length,
+	    one_in(20) ? (int)rnd(0) & 0x7fffffff : (int)accesses[rnd(7)]);
 }
 
 static void destroy_slot(struct slot *s)
@@ -129,7 +130,8 @@ static void destroy_slot(struct slot *s)
 
 static void create_qp(void)
 {
-	static const enum ibv_qp_type types[] = {IBV_QPT_RC, IBV_QPT_RC, IBV_QPT_RC, IBV_QPT_UC, IBV_QPT_UD, IBV_QPT_RAW_PACKET};
+	static const enum ibv_qp_type types[] = {
+	    IBV_QPT_RC, IBV_QPT_RC, IBV_QPT_RC, IBV_QPT_UC, IBV_QPT_UD, IBV_QPT_RAW_PACKET};
 	struct slot *s = &slots[rnd(MAX_QPS)];
 
 	if (s->qp) {
@@ -142,15 +144,15 @@ static void create_qp(void)
 	if (!s->send_cq || !s->recv_cq)
 		return;
 	struct ibv_qp_init_attr init = {.send_cq = s->send_cq,
-					.recv_cq = s->recv_cq,
-					.srq = one_in(4) ? srq : NULL,
-					.cap = {.max_send_wr = (uint32_t)rnd(64),
-						.max_recv_wr = (uint32_t)rnd(64),
-						.max_send_sge = (uint32_t)rnd(5),
-						.max_recv_sge = (uint32_t)rnd(5),
-						.max_inline_data = (uint32_t)rnd(1200)},
-					.qp_type = types[rnd(6)],
-					.sq_sig_all = (int)rnd(2)};
+	    .recv_cq = s->recv_cq,
+	    .srq = one_in(4) ? srq : NULL,
+	    .cap = {.max_send_wr = (uint32_t)rnd(64),
+	        .max_recv_wr = (uint32_t)rnd(64),
+	        .max_send_sge = (uint32_t)rnd(5),
+	        .max_recv_sge = (uint32_t)rnd(5),
+	        .max_inline_data = (uint32_t)rnd(1200)},
+	    .qp_type = types[rnd(6)],
+	    .sq_sig_all = (int)rnd(2)};
 
 	s->qp = ibv_create_qp(pds[rnd(8) == 0], &init);
 	s->shared_receives = init.srq != NULL;
@@ -163,18 +165,18 @@ static void modify_qp(void)
 	if (!s->qp)
 		return;
 	struct ibv_qp_attr attr = {.qp_state = (enum ibv_qp_state)rnd(8),
-				   .port_num = 1,
-				   .qp_access_flags = ALL_ACCESS,
-				   .path_mtu = IBV_MTU_1024,
-				   .dest_qp_num = some_address().qpn,
-				   .max_dest_rd_atomic = 4,
-				   .max_rd_atomic = 4,
-				   .min_rnr_timer = (uint8_t)(1 + rnd(3)),
-				   .timeout = (uint8_t)rnd(8),
-				   .retry_cnt = (uint8_t)rnd(8),
-				   .rnr_retry = (uint8_t)rnd(8),
-				   .qkey = 0x11,
-				   .ah_attr = {.dlid = 1, .port_num = 1}};
+	    .port_num = 1,
+	    .qp_access_flags = ALL_ACCESS,
+	    .path_mtu = IBV_MTU_1024,
+	    .dest_qp_num = some_address().qpn,
+	    .max_dest_rd_atomic = 4,
+	    .max_rd_atomic = 4,
+	    .min_rnr_timer = (uint8_t)(1 + rnd(3)),
+	    .timeout = (uint8_t)rnd(8),
+	    .retry_cnt = (uint8_t)rnd(8),
+	    .rnr_retry = (uint8_t)rnd(8),
+	    .qkey = 0x11,
+	    .ah_attr = {.dlid = 1, .port_num = 1}};
 	int mask = (int)rnd(1 << 26);
 
 	if (!one_in(6)) { /* the way up */
@@ -253,7 +255,8 @@ static void post_sends(void)
 		if (wr->opcode == IBV_WR_BIND_MW) {
 			wr->bind_mw.mw = mw;
 			wr->bind_mw.rkey = ibv_inc_rkey(mw->rkey);
-			wr->bind_mw.bind_info = (struct ibv_mw_bind_info){mrs[0], mrs[0] ? (uintptr_t)mrs[0]->addr : 0, rnd(4096), ALL_ACCESS};
+			wr->bind_mw.bind_info =
+			    (struct ibv_mw_bind_info){mrs[0], mrs[0] ? (uintptr_t)mrs[0]->addr : 0, rnd(4096), ALL_ACCESS};
 		}
 	}
 	int error = ibv_post_send(s->qp, wrs, &bad);
@@ -422,8 +425,27 @@ static void close_all(void)
 static void act(void)
 {
 	static void (*const actions[])(void) = {
-	    create_mr,	  create_qp,	 create_qp, modify_qp, modify_qp, modify_qp, post_sends, post_sends, post_sends,
-	    post_sends,	  post_receives, post_receives, post_receives, poll_all, poll_all, poll_all, events,	 query, replace, tell, listen_to_peer,
+	    create_mr,
+	    create_qp,
+	    create_qp,
+	    modify_qp,
+	    modify_qp,
+	    modify_qp,
+	    post_sends,
+	    post_sends,
+	    post_sends,
+	    post_sends,
+	    post_receives,
+	    post_receives,
+	    post_receives,
+	    poll_all,
+	    poll_all,
+	    poll_all,
+	    events,
+	    query,
+	    replace,
+	    tell,
+	    listen_to_peer,
 	};
 
 	actions[rnd(sizeof(actions) / sizeof(actions[0]))]();
@@ -440,7 +462,8 @@ static int child(void)
 		act();
 		struct pollfd p = {.fd = 3, .events = 0};
 
-		if ((rnd(64) == 0 && getppid() == 1) || (rnd(256) == 0 && (ppoll(&p, 1, &(struct timespec){0}, NULL), p.revents & POLLHUP)))
+		if ((rnd(64) == 0 && getppid() == 1) ||
+		    (rnd(256) == 0 && (ppoll(&p, 1, &(struct timespec){0}, NULL), p.revents & POLLHUP)))
 			break;
 	}
 	close_all();

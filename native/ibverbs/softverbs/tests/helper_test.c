@@ -1,6 +1,7 @@
 /*
- * The helper thread: it hears every call, whatever else happens at that moment; it lets any number of peers come and go;
- * it finishes what nobody waits for; it sleeps when there is nothing to do; and it holds no lock that a program needs.
+ * The helper thread: it hears every call, whatever else happens at that moment; it lets any number of peers come and
+ * go; it finishes what nobody waits for; it sleeps when there is nothing to do; and it holds no lock that a program
+ * needs.
  */
 #include "test.h"
 
@@ -280,10 +281,10 @@ static int shooter(void)
 	struct ibv_ah_attr attr = {.dlid = 1, .port_num = 1};
 	struct ibv_sge sge = sge_of(&e, 0, 4096);
 	struct ibv_send_wr wr = {.sg_list = &sge,
-				 .num_sge = 1,
-				 .opcode = IBV_WR_SEND,
-				 .send_flags = IBV_SEND_SIGNALED,
-				 .wr.ud = {.ah = ibv_create_ah(e.pd, &attr), .remote_qpn = qpn, .remote_qkey = 0x11}};
+	    .num_sge = 1,
+	    .opcode = IBV_WR_SEND,
+	    .send_flags = IBV_SEND_SIGNALED,
+	    .wr.ud = {.ah = ibv_create_ah(e.pd, &attr), .remote_qpn = qpn, .remote_qkey = 0x11}};
 
 	CHECK(wr.wr.ud.ah);
 	for (;;) /* until we are killed */

@@ -91,14 +91,14 @@ static void *change(void *unused)
 		for (int pulse = 0; pulse < 100; pulse++) {
 			uint64_t was = good;
 
-			if (!__atomic_compare_exchange_n(&target->sge[0].addr, &was, good + FAR, false, __ATOMIC_RELAXED,
-							 __ATOMIC_RELAXED))
+			if (!__atomic_compare_exchange_n(
+			        &target->sge[0].addr, &was, good + FAR, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
 				break;
 			for (int wait = 0; wait < 10; wait++)
 				__builtin_ia32_pause();
 			was = good + FAR;
-			if (!__atomic_compare_exchange_n(&target->sge[0].addr, &was, good, false, __ATOMIC_RELAXED,
-							 __ATOMIC_RELAXED))
+			if (!__atomic_compare_exchange_n(
+			        &target->sge[0].addr, &was, good, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
 				break;
 			__atomic_store_n(&target->num_sge, pulse % 2 ? 1 : 0x7fffffff, __ATOMIC_RELAXED);
 			for (int wait = 0; wait < 100; wait++)
@@ -137,8 +137,7 @@ static void receive_that_changes(void)
 		struct sv_segment *segment = own_segment();
 		uint64_t ring = segment->qps[b.qp->qp_num & (SV_QPS - 1)].rq.wqes;
 		struct ibv_sge sge = sge_of(&a, 0, 4096);
-		struct ibv_send_wr wr = {
-		    .sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_SEND, .send_flags = IBV_SEND_SIGNALED};
+		struct ibv_send_wr wr = {.sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_SEND, .send_flags = IBV_SEND_SIGNALED};
 
 		for (int i = 0; i < 1000 && connected; i++, sent++) {
 			post_receive(&b, 1, 0, 4096);

@@ -69,11 +69,11 @@ static void two_sided_operations(struct endpoint *a, struct endpoint *b)
 {
 	struct ibv_sge sge = sge_of(a, 0, 64);
 	struct ibv_send_wr wr = {.wr_id = 5,
-				 .sg_list = &sge,
-				 .num_sge = 1,
-				 .opcode = IBV_WR_SEND_WITH_IMM,
-				 .send_flags = IBV_SEND_SIGNALED,
-				 .imm_data = 0x01020304};
+	    .sg_list = &sge,
+	    .num_sge = 1,
+	    .opcode = IBV_WR_SEND_WITH_IMM,
+	    .send_flags = IBV_SEND_SIGNALED,
+	    .imm_data = 0x01020304};
 
 	memset(a->buffer, 0x5a, 64);
 	memset(b->buffer, 0, 256);

@@ -52,8 +52,8 @@ static int passive(enum memory kind)
 
 static void copies(struct endpoint *e, struct address to)
 {
-	static const size_t sizes[] = {1,  2,	 3,    4,    7,	    8,	     9,	      15,	16,	  31, 63,
-				       64, 65, 100, 1000, 4095, 4096, 4097, 65536, 262144, 1048576, 3000001};
+	static const size_t sizes[] = {
+	    1, 2, 3, 4, 7, 8, 9, 15, 16, 31, 63, 64, 65, 100, 1000, 4095, 4096, 4097, 65536, 262144, 1048576, 3000001};
 
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
 		for (size_t shift = 0; shift < 10; shift += 3) {
@@ -96,11 +96,11 @@ static void messages(struct endpoint *e, struct address to)
 		uint32_t n = 1 + i * 130;
 		struct ibv_sge sge[2] = {sge_of(e, 0, n / 2), sge_of(e, n / 2, n - n / 2)};
 		struct ibv_send_wr wr = {.wr_id = i,
-					 .sg_list = sge,
-					 .num_sge = 2,
-					 .opcode = i % 3 == 0 ? IBV_WR_SEND : IBV_WR_SEND_WITH_IMM,
-					 .send_flags = IBV_SEND_SIGNALED,
-					 .imm_data = i};
+		    .sg_list = sge,
+		    .num_sge = 2,
+		    .opcode = i % 3 == 0 ? IBV_WR_SEND : IBV_WR_SEND_WITH_IMM,
+		    .send_flags = IBV_SEND_SIGNALED,
+		    .imm_data = i};
 
 		if (i % 3 == 2) {
 			wr.opcode = IBV_WR_RDMA_WRITE_WITH_IMM;

@@ -158,7 +158,7 @@ static void counters(enum memory kind)
 	char go;
 
 	step("%d processes add to one word in %s memory: nothing is lost", ADDERS,
-	     kind == MEMORY_MEMFD ? "shared" : "private");
+	    kind == MEMORY_MEMFD ? "shared" : "private");
 	for (int i = 0; i < ADDERS; i++) {
 		c[i] = child_start("adder");
 		endpoint_open(&e[i], kind, 65536, NULL);

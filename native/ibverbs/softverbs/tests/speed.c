@@ -74,13 +74,14 @@ static double time_one_call(int n, enum ibv_wr_opcode opcode, uint32_t bytes)
 {
 	static struct ibv_wc wc __attribute__((aligned(64)));
 	void *one = farheap_one_operation_create(e.qp, e.cq, (uintptr_t)&wc, 7, 64, 100);
-	int (*volatile run)(void *, uint64_t, uint64_t, uint64_t, uint64_t) = (void *)(uintptr_t)farheap_one_operation_address();
+	int (*volatile run)(void *, uint64_t, uint64_t, uint64_t, uint64_t) =
+	    (void *)(uintptr_t)farheap_one_operation_address();
 	struct ibv_sge sge = sge_of(&e, 0, bytes);
 	uint64_t start = now_ns();
 
 	for (int i = 0; i < n; i++)
 		if (run(one, sge.addr, to.addr + (uint64_t)(i & 511) * 8, (uint64_t)sge.lkey << 32 | bytes,
-			to.rkey | (uint64_t)(opcode == IBV_WR_RDMA_WRITE) << 32))
+		        to.rkey | (uint64_t)(opcode == IBV_WR_RDMA_WRITE) << 32))
 			fail(__FILE__, __LINE__, "an operation completes at once");
 	double each = (double)(now_ns() - start) / n;
 
@@ -101,12 +102,14 @@ static double time_list(int n, enum ibv_wr_opcode opcode, uint32_t bytes, unsign
 	}
 	uint64_t start = now_ns();
 
-	for (int i = 0; i < n / 16; i++) {
+	int lists = n / 16;
+
+	for (int i = 0; i < lists; i++) {
 		wr[i & 15].wr.rdma.remote_addr = to.addr + (uint64_t)(i & 511) * 8;
 		if (ibv_post_send(e.qp, wr, &bad) || ibv_poll_cq(e.cq, 1, &wc) != 1 || wc.status)
 			fail(__FILE__, __LINE__, "an operation completes at once");
 	}
-	return (double)(now_ns() - start) / (n / 16 * 16);
+	return (double)(now_ns() - start) / (16.0 * lists);
 }
 
 static double gib_per_s(uint64_t bytes, uint64_t ns)
@@ -195,9 +198,9 @@ static void small_operations(int rounds)
 		for (int i = 0; i < ROWS; i++) {
 			const struct row *row = &rows[i];
 
-			ns[i][r] = row->way == LIST	  ? time_list(50000, row->opcode, row->bytes, row->flags)
-				   : row->way == ONE_CALL ? time_one_call(50000, row->opcode, row->bytes)
-							  : time_single(50000, row->opcode, row->bytes, row->flags);
+			ns[i][r] = row->way == LIST       ? time_list(50000, row->opcode, row->bytes, row->flags)
+			           : row->way == ONE_CALL ? time_one_call(50000, row->opcode, row->bytes)
+			                                  : time_single(50000, row->opcode, row->bytes, row->flags);
 			ratio[i][r] = ns[i][r] / store;
 		}
 	}
@@ -225,7 +228,7 @@ static void large_copies(int rounds, size_t total, size_t piece, size_t memcpy_p
 	}
 	for (int o = 0; o < 2; o++)
 		printf("%-5s %-34s %8.1f GiB/s  memcpy %6.1f  ratio %.2f\n", o ? "READ" : "WRITE", name,
-		       median(verbs[o], rounds), median(plain[o], rounds), median(ratio[o], rounds));
+		    median(verbs[o], rounds), median(plain[o], rounds), median(ratio[o], rounds));
 }
 
 int main(int argc, char **argv)

@@ -99,10 +99,10 @@ static void shoot(struct endpoint *e, uint32_t qpn, unsigned times)
 	struct ibv_ah_attr to = {.dlid = 1, .port_num = 1};
 	struct ibv_sge sge = sge_of(e, 0, 4096);
 	struct ibv_send_wr wr = {.sg_list = &sge,
-				 .num_sge = 1,
-				 .opcode = IBV_WR_SEND,
-				 .send_flags = IBV_SEND_SIGNALED,
-				 .wr.ud = {.ah = ibv_create_ah(e->pd, &to), .remote_qpn = qpn, .remote_qkey = 0x11}};
+	    .num_sge = 1,
+	    .opcode = IBV_WR_SEND,
+	    .send_flags = IBV_SEND_SIGNALED,
+	    .wr.ud = {.ah = ibv_create_ah(e->pd, &to), .remote_qpn = qpn, .remote_qkey = 0x11}};
 
 	CHECK(wr.wr.ud.ah);
 	while (times--)
@@ -412,11 +412,11 @@ static struct ibv_mw *bound_window(struct endpoint *e, struct ibv_mr *mr, struct
 
 	CHECK(mw);
 	struct ibv_send_wr bind = {.wr_id = 3,
-				   .opcode = IBV_WR_BIND_MW,
-				   .send_flags = IBV_SEND_SIGNALED,
-				   .bind_mw = {.mw = mw,
-					       .rkey = ibv_inc_rkey(mw->rkey),
-					       .bind_info = {mr, (uintptr_t)e->buffer, COPY, IBV_ACCESS_REMOTE_WRITE}}};
+	    .opcode = IBV_WR_BIND_MW,
+	    .send_flags = IBV_SEND_SIGNALED,
+	    .bind_mw = {.mw = mw,
+	        .rkey = ibv_inc_rkey(mw->rkey),
+	        .bind_info = {mr, (uintptr_t)e->buffer, COPY, IBV_ACCESS_REMOTE_WRITE}}};
 
 	post_and_expect(e, &bind, IBV_WC_SUCCESS);
 	*to = (struct address){e->qp->qp_num, bind.bind_mw.rkey, (uintptr_t)e->buffer};
@@ -431,7 +431,7 @@ static void window(bool invalidate, enum ending ending)
 	struct address to;
 
 	step("its window: %s, and done once it %s",
-	     invalidate ? "the invalidation has no completion" : "deallocation says EBUSY", endings[ending]);
+	    invalidate ? "the invalidation has no completion" : "deallocation says EBUSY", endings[ending]);
 	open_target(&e, &c);
 	bystander_open(&other);
 	CHECK_EQ(ibv_dereg_mr(e.mr), 0);
@@ -442,10 +442,8 @@ static void window(bool invalidate, enum ending ending)
 	child_send(c.socket, &to, sizeof(to));
 	stop_inside(&c, entry_of(e.qp), copies_now);
 	if (invalidate) {
-		struct ibv_send_wr wr = {.wr_id = 4,
-					 .opcode = IBV_WR_LOCAL_INV,
-					 .send_flags = IBV_SEND_SIGNALED,
-					 .invalidate_rkey = to.rkey};
+		struct ibv_send_wr wr = {
+		    .wr_id = 4, .opcode = IBV_WR_LOCAL_INV, .send_flags = IBV_SEND_SIGNALED, .invalidate_rkey = to.rkey};
 
 		post(e.qp, &wr);
 		poll_none(e.cq, 20);
@@ -455,7 +453,8 @@ static void window(bool invalidate, enum ending ending)
 		struct ibv_wc wc = poll_one(e.cq);
 
 		CHECK_EQ(wc.wr_id, 4);
-		/* a peer that goes on writes once more, which fails the queue pair: perhaps before the invalidation is tried again */
+		/* a peer that goes on writes once more, which fails the queue pair: perhaps before the invalidation is tried
+		 * again */
 		if (ending == DIES || wc.status != IBV_WC_WR_FLUSH_ERR)
 			CHECK_EQ(wc.status, IBV_WC_SUCCESS);
 		nothing_is_written(&e);
@@ -488,8 +487,8 @@ static void window_of_type_1(void)
 	CHECK(e.mr);
 	struct ibv_mw *mw = ibv_alloc_mw(e.pd, IBV_MW_TYPE_1);
 	struct ibv_mw_bind bind = {.wr_id = 5,
-				   .send_flags = IBV_SEND_SIGNALED,
-				   .bind_info = {e.mr, (uintptr_t)e.buffer, COPY, IBV_ACCESS_REMOTE_WRITE}};
+	    .send_flags = IBV_SEND_SIGNALED,
+	    .bind_info = {e.mr, (uintptr_t)e.buffer, COPY, IBV_ACCESS_REMOTE_WRITE}};
 
 	CHECK(mw);
 	CHECK_EQ(ibv_bind_mw(e.qp, mw, &bind), 0);
@@ -551,7 +550,8 @@ static void atomics(void)
 	struct address to, at;
 	char go;
 
-	step("a peer in the middle of an atomic: those of others end as if the target did not answer, and run once it dies");
+	step(
+	    "a peer in the middle of an atomic: those of others end as if the target did not answer, and run once it dies");
 	endpoint_open(&e, MEMORY_MALLOC, 4096, NULL);
 	endpoint_open(&own, MEMORY_MALLOC, 4096, NULL);
 	at = address_of(&e);

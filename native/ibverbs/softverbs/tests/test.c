@@ -14,7 +14,7 @@ void fail(const char *file, int line, const char *what)
 void fail_eq(const char *file, int line, const char *what, long long actual, long long expected)
 {
 	fprintf(stderr, "%s:%d: [%d] %s is %lld, not %lld (errno: %s)\n", file, line, (int)getpid(), what, actual, expected,
-		strerror(errno));
+	    strerror(errno));
 	_exit(1);
 }
 
@@ -34,9 +34,9 @@ void step(const char *format, ...)
 static void show_stacks(void)
 {
 	static const char script[] = "command -v gdb >/dev/null || { echo 'no gdb here'; exit; }\n"
-				     "for p in $1 $(cat /proc/$1/task/*/children); do\n"
-				     "  [ $p = $$ ] || timeout 60 gdb -p $p -batch -ex 'thread apply all bt' 2>/dev/null\n"
-				     "done >&2";
+	                             "for p in $1 $(cat /proc/$1/task/*/children); do\n"
+	                             "  [ $p = $$ ] || timeout 60 gdb -p $p -batch -ex 'thread apply all bt' 2>/dev/null\n"
+	                             "done >&2";
 	char pid[16];
 
 	snprintf(pid, sizeof(pid), "%d", (int)getpid());
@@ -134,15 +134,15 @@ void memory_free(enum memory kind, void *at, size_t size, int fd)
 struct ibv_qp *qp_create(struct endpoint *e, const struct options *o)
 {
 	struct ibv_qp_init_attr init = {.send_cq = e->cq,
-					.recv_cq = e->cq,
-					.srq = o ? o->srq : NULL,
-					.cap = {.max_send_wr = o && o->send_wr ? o->send_wr : 64,
-						.max_recv_wr = o && o->recv_wr ? o->recv_wr : 64,
-						.max_send_sge = o && o->sge ? o->sge : 4,
-						.max_recv_sge = o && o->sge ? o->sge : 4,
-						.max_inline_data = o && o->inline_data ? o->inline_data : 64},
-					.qp_type = o && o->type ? o->type : IBV_QPT_RC,
-					.sq_sig_all = o && o->sig_all};
+	    .recv_cq = e->cq,
+	    .srq = o ? o->srq : NULL,
+	    .cap = {.max_send_wr = o && o->send_wr ? o->send_wr : 64,
+	        .max_recv_wr = o && o->recv_wr ? o->recv_wr : 64,
+	        .max_send_sge = o && o->sge ? o->sge : 4,
+	        .max_recv_sge = o && o->sge ? o->sge : 4,
+	        .max_inline_data = o && o->inline_data ? o->inline_data : 64},
+	    .qp_type = o && o->type ? o->type : IBV_QPT_RC,
+	    .sq_sig_all = o && o->sig_all};
 	struct ibv_qp *qp = ibv_create_qp(e->pd, &init);
 
 	CHECK(qp);
@@ -195,30 +195,30 @@ void qp_to_init(struct ibv_qp *qp, unsigned access)
 void qp_to_rtr(struct ibv_qp *qp, uint32_t dest)
 {
 	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_RTR,
-				   .path_mtu = IBV_MTU_4096,
-				   .dest_qp_num = dest,
-				   .max_dest_rd_atomic = 16,
-				   .min_rnr_timer = 1,
-				   .ah_attr = {.dlid = 1, .port_num = 1}};
+	    .path_mtu = IBV_MTU_4096,
+	    .dest_qp_num = dest,
+	    .max_dest_rd_atomic = 16,
+	    .min_rnr_timer = 1,
+	    .ah_attr = {.dlid = 1, .port_num = 1}};
 
 	CHECK_EQ(ibv_modify_qp(qp, &attr,
-			       IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
-				   IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER),
-		 0);
+	             IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
+	                 IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER),
+	    0);
 }
 
 void qp_to_rts(struct ibv_qp *qp, uint8_t timeout, uint8_t retries, uint8_t rnr_retries)
 {
 	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_RTS,
-				   .timeout = timeout,
-				   .retry_cnt = retries,
-				   .rnr_retry = rnr_retries,
-				   .max_rd_atomic = 16};
+	    .timeout = timeout,
+	    .retry_cnt = retries,
+	    .rnr_retry = rnr_retries,
+	    .max_rd_atomic = 16};
 
 	CHECK_EQ(ibv_modify_qp(qp, &attr,
-			       IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN |
-				   IBV_QP_MAX_QP_RD_ATOMIC),
-		 0);
+	             IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN |
+	                 IBV_QP_MAX_QP_RD_ATOMIC),
+	    0);
 }
 
 void qp_connect(struct ibv_qp *qp, uint32_t dest)
@@ -273,25 +273,22 @@ struct ibv_sge sge_of(const struct endpoint *e, size_t offset, uint32_t length)
 struct ibv_send_wr one_sided(enum ibv_wr_opcode opcode, struct ibv_sge *sge, struct address to, uint64_t offset)
 {
 	return (struct ibv_send_wr){.wr_id = 1,
-				    .sg_list = sge,
-				    .num_sge = 1,
-				    .opcode = opcode,
-				    .send_flags = IBV_SEND_SIGNALED,
-				    .wr.rdma = {.remote_addr = to.addr + offset, .rkey = to.rkey}};
+	    .sg_list = sge,
+	    .num_sge = 1,
+	    .opcode = opcode,
+	    .send_flags = IBV_SEND_SIGNALED,
+	    .wr.rdma = {.remote_addr = to.addr + offset, .rkey = to.rkey}};
 }
 
 struct ibv_send_wr atomic_wr(enum ibv_wr_opcode opcode, struct ibv_sge *sge, struct address to, uint64_t offset,
-			     uint64_t compare_add, uint64_t swap)
+    uint64_t compare_add, uint64_t swap)
 {
 	return (struct ibv_send_wr){.wr_id = 1,
-				    .sg_list = sge,
-				    .num_sge = 1,
-				    .opcode = opcode,
-				    .send_flags = IBV_SEND_SIGNALED,
-				    .wr.atomic = {.remote_addr = to.addr + offset,
-						  .rkey = to.rkey,
-						  .compare_add = compare_add,
-						  .swap = swap}};
+	    .sg_list = sge,
+	    .num_sge = 1,
+	    .opcode = opcode,
+	    .send_flags = IBV_SEND_SIGNALED,
+	    .wr.atomic = {.remote_addr = to.addr + offset, .rkey = to.rkey, .compare_add = compare_add, .swap = swap}};
 }
 
 void post(struct ibv_qp *qp, struct ibv_send_wr *wr)

@@ -19,16 +19,16 @@
 #include <time.h>
 #include <unistd.h>
 
-#define CHECK(condition)                                                                                               \
-	do {                                                                                                           \
-		if (!(condition))                                                                                      \
-			fail(__FILE__, __LINE__, #condition);                                                          \
+#define CHECK(condition) \
+	do { \
+		if (!(condition)) \
+			fail(__FILE__, __LINE__, #condition); \
 	} while (0)
-#define CHECK_EQ(actual, expected)                                                                                     \
-	do {                                                                                                           \
-		long long a_ = (long long)(actual), e_ = (long long)(expected);                                        \
-		if (a_ != e_)                                                                                          \
-			fail_eq(__FILE__, __LINE__, #actual, a_, e_);                                                  \
+#define CHECK_EQ(actual, expected) \
+	do { \
+		long long a_ = (long long)(actual), e_ = (long long)(expected); \
+		if (a_ != e_) \
+			fail_eq(__FILE__, __LINE__, #actual, a_, e_); \
 	} while (0)
 
 /*
@@ -48,7 +48,7 @@ void watchdog(unsigned seconds);
 void step(const char *format, ...) __attribute__((format(printf, 1, 2)));
 uint64_t now_ns(void);
 
-#define ALL_ACCESS                                                                                                     \
+#define ALL_ACCESS \
 	(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC)
 
 enum memory { MEMORY_MALLOC, MEMORY_MEMFD, MEMORY_UNSEALED };
@@ -100,7 +100,7 @@ void poll_none(struct ibv_cq *cq, unsigned ms);
 struct ibv_sge sge_of(const struct endpoint *e, size_t offset, uint32_t length);
 struct ibv_send_wr one_sided(enum ibv_wr_opcode opcode, struct ibv_sge *sge, struct address to, uint64_t offset);
 struct ibv_send_wr atomic_wr(enum ibv_wr_opcode opcode, struct ibv_sge *sge, struct address to, uint64_t offset,
-			     uint64_t compare_add, uint64_t swap);
+    uint64_t compare_add, uint64_t swap);
 void post(struct ibv_qp *qp, struct ibv_send_wr *wr);
 void post_and_expect(struct endpoint *e, struct ibv_send_wr *wr, enum ibv_wc_status status);
 void post_receive(struct endpoint *e, uint64_t wr_id, size_t offset, uint32_t length);

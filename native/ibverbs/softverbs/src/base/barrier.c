@@ -12,8 +12,7 @@ static int membarrier(int command)
 
 int sv_barrier_init(void)
 {
-	if (membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) ||
-	    membarrier(MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED))
+	if (membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) || membarrier(MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED))
 		return errno;
 	return 0;
 }

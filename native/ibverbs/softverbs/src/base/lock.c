@@ -40,7 +40,8 @@ void sv_lock_destroy(struct sv_lock *lock)
 /* Under the mutex. */
 static bool is_held(struct sv_lock *lock)
 {
-	return atomic_load_explicit(&lock->held[atomic_load_explicit(&lock->turn, memory_order_relaxed)], memory_order_acquire);
+	return atomic_load_explicit(
+	    &lock->held[atomic_load_explicit(&lock->turn, memory_order_relaxed)], memory_order_acquire);
 }
 
 /* Under the mutex: take the bias from its owner and wait until it is out. */

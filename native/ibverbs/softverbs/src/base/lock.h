@@ -7,8 +7,8 @@
  * visible) and waits for `held` to clear. A lock that was taken away several times stays a plain mutex.
  * Control verbs take the lock without acquiring the bias, so that setting a QP up does not bias it to that thread.
  *
- * Each owner has a flag of its own, as long as there are flags: one that lost the bias between its first look and its mark still sets the
- * mark and takes it back, when the next owner may be inside.
+ * Each owner has a flag of its own, as long as there are flags: one that lost the bias between its first look and its
+ * mark still sets the mark and takes it back, when the next owner may be inside.
  */
 #pragma once
 #include <pthread.h>
@@ -38,17 +38,19 @@ void sv_lock_slow(struct sv_lock *lock, uintptr_t self);
 /* For control verbs and the helper thread; release with sv_unlock(lock, false). */
 void sv_lock_control(struct sv_lock *lock);
 /*
- * The same, unless another thread has it: for those who hold other locks, since a program may have this one for long (it
- * builds a list of WRs) and need theirs meanwhile. `counts`: as a taking by another thread.
+ * The same, unless another thread has it: for those who hold other locks, since a program may have this one for long
+ * (it builds a list of WRs) and need theirs meanwhile. `counts`: as a taking by another thread.
  */
 bool sv_lock_try(struct sv_lock *lock, bool counts);
 
-/* The owner's flag; NULL for another thread. The turn is read first: it is ours if the lock still is ours after that. */
+/* The owner's flag; NULL for another thread. The turn is read first: it is ours if the lock still is ours after that.
+ */
 static inline _Atomic uint8_t *sv_lock_flag(struct sv_lock *lock, uintptr_t self)
 {
 	uint32_t turn = atomic_load_explicit(&lock->turn, memory_order_acquire);
 
-	return __builtin_expect(atomic_load_explicit(&lock->owner, memory_order_relaxed) == self, 1) ? &lock->held[turn] : NULL;
+	return __builtin_expect(atomic_load_explicit(&lock->owner, memory_order_relaxed) == self, 1) ? &lock->held[turn]
+	                                                                                             : NULL;
 }
 
 static inline bool sv_lock_mark(struct sv_lock *lock, _Atomic uint8_t *flag, uintptr_t self)
@@ -82,7 +84,8 @@ static inline bool sv_lock(struct sv_lock *lock)
 static inline void sv_unlock(struct sv_lock *lock, bool biased)
 {
 	if (__builtin_expect(biased, 1))
-		atomic_store_explicit(&lock->held[atomic_load_explicit(&lock->turn, memory_order_relaxed)], 0, memory_order_release);
+		atomic_store_explicit(
+		    &lock->held[atomic_load_explicit(&lock->turn, memory_order_relaxed)], 0, memory_order_release);
 	else
 		pthread_mutex_unlock(&lock->mutex);
 }

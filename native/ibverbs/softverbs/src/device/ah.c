@@ -35,8 +35,8 @@ SV_API int ibv_destroy_ah(struct ibv_ah *ibah)
 	return 0;
 }
 
-SV_API int ibv_init_ah_from_wc(struct ibv_context *context, uint8_t port, struct ibv_wc *wc, struct ibv_grh *grh,
-			       struct ibv_ah_attr *attr)
+SV_API int ibv_init_ah_from_wc(
+    struct ibv_context *context, uint8_t port, struct ibv_wc *wc, struct ibv_grh *grh, struct ibv_ah_attr *attr)
 {
 	(void)context;
 	memset(attr, 0, sizeof(*attr));

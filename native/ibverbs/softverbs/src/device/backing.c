@@ -44,7 +44,7 @@ static int survey(uint64_t addr, uint64_t end, bool write, struct area *whole)
 		unsigned major_nr, minor_nr;
 
 		if (sscanf(line, "%lx-%lx %4s %lx %x:%x %lu", &a.start, &a.end, mode, &a.offset, &major_nr, &minor_nr,
-			   &a.ino) != 7)
+		        &a.ino) != 7)
 			continue; /* the rest of a long line */
 		if (a.end <= at)
 			continue;
@@ -55,7 +55,7 @@ static int survey(uint64_t addr, uint64_t end, bool write, struct area *whole)
 		if (at == addr)
 			*whole = a;
 		else if (!a.shared || a.ino != whole->ino || a.dev != whole->dev ||
-			 a.offset != whole->offset + (a.start - whole->start))
+		         a.offset != whole->offset + (a.start - whole->start))
 			whole->shared = false; /* a patchwork */
 		at = a.end;
 	}
@@ -100,7 +100,7 @@ static int dup_descriptor(dev_t dev, uint64_t ino)
 int sv_backing_find(const void *addr, size_t length, bool write, struct sv_backing *backing)
 {
 	uint64_t start = (uint64_t)(uintptr_t)addr;
-	struct area area;
+	struct area area = {0};
 
 	*backing = (struct sv_backing){.kind = SV_MR_PRIVATE, .fd = -1};
 	if (length == 0)

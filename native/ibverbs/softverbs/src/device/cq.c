@@ -32,8 +32,8 @@ static int claim_index(struct sv_cq *cq)
 	return ENOMEM;
 }
 
-static struct sv_cq *create(struct ibv_context *context, uint32_t cqe, void *cq_context,
-			    struct ibv_comp_channel *channel, uint32_t vector)
+static struct sv_cq *create(
+    struct ibv_context *context, uint32_t cqe, void *cq_context, struct ibv_comp_channel *channel, uint32_t vector)
 {
 	if (cqe == 0 || cqe > SV_MAX_CQE || vector >= (uint32_t)context->num_comp_vectors) {
 		errno = EINVAL;
@@ -84,8 +84,8 @@ static struct sv_cq *create(struct ibv_context *context, uint32_t cqe, void *cq_
 	return cq;
 }
 
-SV_API struct ibv_cq *ibv_create_cq(struct ibv_context *context, int cqe, void *cq_context,
-				    struct ibv_comp_channel *channel, int vector)
+SV_API struct ibv_cq *ibv_create_cq(
+    struct ibv_context *context, int cqe, void *cq_context, struct ibv_comp_channel *channel, int vector)
 {
 	struct sv_cq *cq = create(context, cqe < 0 ? 0 : (uint32_t)cqe, cq_context, channel, (uint32_t)vector);
 
@@ -94,12 +94,12 @@ SV_API struct ibv_cq *ibv_create_cq(struct ibv_context *context, int cqe, void *
 
 struct ibv_cq_ex *sv_create_cq_ex(struct ibv_context *context, struct ibv_cq_init_attr_ex *attr)
 {
-	const uint64_t known = IBV_WC_STANDARD_FLAGS | IBV_WC_EX_WITH_COMPLETION_TIMESTAMP |
-			       IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK;
+	const uint64_t known =
+	    IBV_WC_STANDARD_FLAGS | IBV_WC_EX_WITH_COMPLETION_TIMESTAMP | IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK;
 
 	if ((attr->comp_mask & ~(uint32_t)IBV_CQ_INIT_ATTR_MASK_FLAGS) || (attr->wc_flags & ~known) ||
 	    ((attr->comp_mask & IBV_CQ_INIT_ATTR_MASK_FLAGS) &&
-	     (attr->flags & ~(uint32_t)IBV_CREATE_CQ_ATTR_SINGLE_THREADED))) {
+	        (attr->flags & ~(uint32_t)IBV_CREATE_CQ_ATTR_SINGLE_THREADED))) {
 		errno = EOPNOTSUPP;
 		return NULL;
 	}

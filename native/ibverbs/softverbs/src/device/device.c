@@ -60,7 +60,7 @@ static void fill_device(struct ibv_device_attr *attr)
 {
 	memset(attr, 0, sizeof(*attr));
 	snprintf(attr->fw_ver, sizeof(attr->fw_ver), "softverbs-1%s%s", sv_config.model ? "-model-" : "",
-		 sv_config.model ? sv_config.model_name : "");
+	    sv_config.model ? sv_config.model_name : "");
 	attr->node_guid = attr->sys_image_guid = sv_guid();
 	attr->max_mr_size = UINT64_MAX;
 	attr->page_size_cap = 0xfffffffffffff000ull;
@@ -70,7 +70,7 @@ static void fill_device(struct ibv_device_attr *attr)
 	attr->max_qp = SV_QPS - 1;
 	attr->max_qp_wr = sv_config.max_depth ? (int)sv_config.max_depth : SV_MAX_QP_WR;
 	attr->device_cap_flags = IBV_DEVICE_SYS_IMAGE_GUID | IBV_DEVICE_RC_RNR_NAK_GEN | IBV_DEVICE_PORT_ACTIVE_EVENT |
-				 IBV_DEVICE_CURR_QP_STATE_MOD | IBV_DEVICE_MEM_WINDOW | IBV_DEVICE_MEM_WINDOW_TYPE_2B;
+	                         IBV_DEVICE_CURR_QP_STATE_MOD | IBV_DEVICE_MEM_WINDOW | IBV_DEVICE_MEM_WINDOW_TYPE_2B;
 	attr->max_sge = attr->max_sge_rd = SV_MAX_SGE;
 	attr->max_cq = SV_CQS;
 	attr->max_cqe = SV_MAX_CQE;
@@ -98,7 +98,7 @@ SV_API int ibv_query_device(struct ibv_context *context, struct ibv_device_attr 
 }
 
 int sv_query_device_ex(struct ibv_context *context, const struct ibv_query_device_ex_input *input,
-		       struct ibv_device_attr_ex *attr, size_t size)
+    struct ibv_device_attr_ex *attr, size_t size)
 {
 	struct ibv_device_attr_ex all = {.phys_port_cnt_ex = 1};
 
@@ -141,9 +141,9 @@ static void fill_port(struct ibv_port_attr *attr)
 	attr->sm_lid = SV_LID;
 	attr->max_vl_num = 1;
 	attr->subnet_timeout = 18;
-	attr->active_width = 2;	 /* 4X */
+	attr->active_width = 2;  /* 4X */
 	attr->active_speed = 32; /* EDR: 100 Gbit/s */
-	attr->phys_state = 5;	 /* LinkUp */
+	attr->phys_state = 5;    /* LinkUp */
 	if (sv_config.link_down) {
 		attr->state = IBV_PORT_DOWN;
 		attr->phys_state = 2; /* Polling */
@@ -166,8 +166,7 @@ int sv_query_port(struct ibv_context *context, uint8_t port, struct ibv_port_att
 /* The plain symbol is for programs from before the structure grew: they have no port_cap_flags2. */
 SV_API int ibv_query_port(struct ibv_context *context, uint8_t port, struct _compat_ibv_port_attr *attr)
 {
-	return sv_query_port(context, port, (struct ibv_port_attr *)attr,
-			     offsetof(struct ibv_port_attr, port_cap_flags2));
+	return sv_query_port(context, port, (struct ibv_port_attr *)attr, offsetof(struct ibv_port_attr, port_cap_flags2));
 }
 
 SV_API int ibv_query_gid(struct ibv_context *context, uint8_t port, int index, union ibv_gid *gid)
@@ -193,7 +192,7 @@ SV_API int ibv_query_gid_type(struct ibv_context *context, uint8_t port, unsigne
 }
 
 SV_API int _ibv_query_gid_ex(struct ibv_context *context, uint32_t port, uint32_t index, struct ibv_gid_entry *entry,
-			     uint32_t flags, size_t size)
+    uint32_t flags, size_t size)
 {
 	struct ibv_gid_entry full = {.gid_index = index, .port_num = port, .gid_type = IBV_GID_TYPE_IB};
 
@@ -207,8 +206,8 @@ SV_API int _ibv_query_gid_ex(struct ibv_context *context, uint32_t port, uint32_
 	return 0;
 }
 
-SV_API ssize_t _ibv_query_gid_table(struct ibv_context *context, struct ibv_gid_entry *entries, size_t max,
-				    uint32_t flags, size_t size)
+SV_API ssize_t _ibv_query_gid_table(
+    struct ibv_context *context, struct ibv_gid_entry *entries, size_t max, uint32_t flags, size_t size)
 {
 	size_t n = 0;
 

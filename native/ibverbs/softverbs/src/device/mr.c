@@ -21,9 +21,9 @@
 #undef ibv_reg_mr
 #undef ibv_reg_mr_iova
 
-#define KNOWN_ACCESS                                                                                                   \
-	(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC |        \
-	 IBV_ACCESS_MW_BIND | IBV_ACCESS_ZERO_BASED | IBV_ACCESS_HUGETLB | IBV_ACCESS_OPTIONAL_RANGE)
+#define KNOWN_ACCESS \
+	(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC | \
+	    IBV_ACCESS_MW_BIND | IBV_ACCESS_ZERO_BASED | IBV_ACCESS_HUGETLB | IBV_ACCESS_OPTIONAL_RANGE)
 
 int sv_mr_claim(struct sv_mr *mr)
 {
@@ -57,9 +57,8 @@ static struct ibv_mr *reg(struct ibv_pd *pd, void *addr, size_t length, uint64_t
 
 	if (access & ~(unsigned)KNOWN_ACCESS)
 		error = (access & IBV_ACCESS_ON_DEMAND) ? EOPNOTSUPP : EINVAL;
-	else if ((access & (IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC)) && !(access & IBV_ACCESS_LOCAL_WRITE))
-		error = EINVAL;
-	else if (iova + length < iova)
+	else if (((access & (IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC)) && !(access & IBV_ACCESS_LOCAL_WRITE)) ||
+	         iova + length < iova)
 		error = EINVAL;
 	else
 		error = sv_backing_find(addr, length, access & IBV_ACCESS_LOCAL_WRITE, &backing);
@@ -96,12 +95,12 @@ static struct ibv_mr *reg(struct ibv_pd *pd, void *addr, size_t length, uint64_t
 		entry->ino = backing.ino;
 		entry->offset = backing.offset;
 		mr->mr = (struct ibv_mr){.context = pd->context,
-					 .pd = pd,
-					 .addr = addr,
-					 .length = length,
-					 .handle = mr->index,
-					 .lkey = key,
-					 .rkey = key};
+		    .pd = pd,
+		    .addr = addr,
+		    .length = length,
+		    .handle = mr->index,
+		    .lkey = key,
+		    .rkey = key};
 		atomic_fetch_add(&sv_pd(pd)->users, 1);
 		sv_context_get(pd->context);
 		atomic_store_explicit(&entry->key, key, memory_order_release);

@@ -28,10 +28,10 @@ struct ibv_mw *sv_alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type)
 
 	if (!error)
 		mw->mw = (struct ibv_mw){.context = pd->context,
-					 .pd = pd,
-					 .rkey = sv_mr_new_key(mw->slot.index),
-					 .handle = mw->slot.index,
-					 .type = type};
+		    .pd = pd,
+		    .rkey = sv_mr_new_key(mw->slot.index),
+		    .handle = mw->slot.index,
+		    .type = type};
 	if (!error)
 		mw->slot.window = mw;
 	pthread_mutex_unlock(&sv_process.keys_lock);

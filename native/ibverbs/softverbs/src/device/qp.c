@@ -122,7 +122,7 @@ static uint32_t allowed_opcodes(enum ibv_qp_type type)
 	uint32_t ud = 1u << IBV_WR_SEND | 1u << IBV_WR_SEND_WITH_IMM;
 	uint32_t uc = ud | 1u << IBV_WR_RDMA_WRITE | 1u << IBV_WR_RDMA_WRITE_WITH_IMM;
 	uint32_t rc = uc | 1u << IBV_WR_RDMA_READ | 1u << IBV_WR_ATOMIC_CMP_AND_SWP | 1u << IBV_WR_ATOMIC_FETCH_AND_ADD |
-		      1u << IBV_WR_LOCAL_INV | 1u << IBV_WR_BIND_MW | 1u << IBV_WR_SEND_WITH_INV;
+	              1u << IBV_WR_LOCAL_INV | 1u << IBV_WR_BIND_MW | 1u << IBV_WR_SEND_WITH_INV;
 
 	return type == IBV_QPT_RC ? rc : type == IBV_QPT_UC ? uc : ud;
 }
@@ -172,12 +172,12 @@ static struct sv_qp *create(struct ibv_context *context, struct ibv_qp_init_attr
 	qp->pd_handle = init->pd->handle;
 	qp->opcodes = allowed_opcodes(init->qp_type);
 	qp->init = (struct ibv_qp_init_attr){.qp_context = init->qp_context,
-					     .send_cq = init->send_cq,
-					     .recv_cq = init->recv_cq,
-					     .srq = init->srq,
-					     .cap = *cap,
-					     .qp_type = init->qp_type,
-					     .sq_sig_all = init->sq_sig_all};
+	    .send_cq = init->send_cq,
+	    .recv_cq = init->recv_cq,
+	    .srq = init->srq,
+	    .cap = *cap,
+	    .qp_type = init->qp_type,
+	    .sq_sig_all = init->sq_sig_all};
 	qp->attr.cap = *cap;
 	pthread_mutex_lock(&sv_process.lock);
 	error = build(qp, init);
@@ -199,14 +199,14 @@ static struct sv_qp *create(struct ibv_context *context, struct ibv_qp_init_attr
 SV_API struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *init)
 {
 	struct ibv_qp_init_attr_ex ex = {.qp_context = init->qp_context,
-					 .send_cq = init->send_cq,
-					 .recv_cq = init->recv_cq,
-					 .srq = init->srq,
-					 .cap = init->cap,
-					 .qp_type = init->qp_type,
-					 .sq_sig_all = init->sq_sig_all,
-					 .comp_mask = IBV_QP_INIT_ATTR_PD,
-					 .pd = pd};
+	    .send_cq = init->send_cq,
+	    .recv_cq = init->recv_cq,
+	    .srq = init->srq,
+	    .cap = init->cap,
+	    .qp_type = init->qp_type,
+	    .sq_sig_all = init->sq_sig_all,
+	    .comp_mask = IBV_QP_INIT_ATTR_PD,
+	    .pd = pd};
 	struct sv_qp *qp = create(pd->context, &ex);
 
 	if (!qp)
@@ -217,8 +217,8 @@ SV_API struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *
 
 struct ibv_qp *sv_create_qp_ex(struct ibv_context *context, struct ibv_qp_init_attr_ex *init)
 {
-	if (init->comp_mask & ~(uint32_t)(IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_CREATE_FLAGS |
-					  IBV_QP_INIT_ATTR_SEND_OPS_FLAGS)) {
+	if (init->comp_mask &
+	    ~(uint32_t)(IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_CREATE_FLAGS | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS)) {
 		errno = EOPNOTSUPP;
 		return NULL;
 	}

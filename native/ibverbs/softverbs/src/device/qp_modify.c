@@ -31,49 +31,31 @@ struct transition {
 #define ALT (IBV_QP_ALT_PATH | IBV_QP_PATH_MIG_STATE)
 
 static const struct transition transitions[] = {
-    {IBV_QPS_RESET,
-     IBV_QPS_INIT,
-     {PKEY_PORT | IBV_QP_ACCESS_FLAGS, PKEY_PORT | IBV_QP_ACCESS_FLAGS, PKEY_PORT | IBV_QP_QKEY},
-     {0, 0, 0}},
-    {IBV_QPS_INIT,
-     IBV_QPS_INIT,
-     {0, 0, 0},
-     {PKEY_PORT | IBV_QP_ACCESS_FLAGS, PKEY_PORT | IBV_QP_ACCESS_FLAGS, PKEY_PORT | IBV_QP_QKEY}},
-    {IBV_QPS_INIT,
-     IBV_QPS_RTR,
-     {PATH | IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER, PATH, 0},
-     {IBV_QP_ALT_PATH | IBV_QP_ACCESS_FLAGS | IBV_QP_PKEY_INDEX,
-      IBV_QP_ALT_PATH | IBV_QP_ACCESS_FLAGS | IBV_QP_PKEY_INDEX, IBV_QP_PKEY_INDEX | IBV_QP_QKEY}},
-    {IBV_QPS_RTR,
-     IBV_QPS_RTS,
-     {IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC, IBV_QP_SQ_PSN,
-      IBV_QP_SQ_PSN},
-     {IBV_QP_CUR_STATE | ALT | IBV_QP_ACCESS_FLAGS | IBV_QP_MIN_RNR_TIMER, IBV_QP_CUR_STATE | ALT | IBV_QP_ACCESS_FLAGS,
-      IBV_QP_CUR_STATE | IBV_QP_QKEY}},
-    {IBV_QPS_RTS,
-     IBV_QPS_RTS,
-     {0, 0, 0},
-     {IBV_QP_CUR_STATE | ALT | IBV_QP_ACCESS_FLAGS | IBV_QP_MIN_RNR_TIMER, IBV_QP_CUR_STATE | ALT | IBV_QP_ACCESS_FLAGS,
-      IBV_QP_CUR_STATE | IBV_QP_QKEY}},
-    {IBV_QPS_RTS,
-     IBV_QPS_SQD,
-     {0, 0, 0},
-     {IBV_QP_EN_SQD_ASYNC_NOTIFY, IBV_QP_EN_SQD_ASYNC_NOTIFY, IBV_QP_EN_SQD_ASYNC_NOTIFY}},
-    {IBV_QPS_SQD,
-     IBV_QPS_RTS,
-     {0, 0, 0},
-     {IBV_QP_CUR_STATE | ALT | IBV_QP_ACCESS_FLAGS | IBV_QP_MIN_RNR_TIMER, IBV_QP_CUR_STATE | ALT | IBV_QP_ACCESS_FLAGS,
-      IBV_QP_CUR_STATE | IBV_QP_QKEY}},
-    {IBV_QPS_SQD,
-     IBV_QPS_SQD,
-     {0, 0, 0},
-     {IBV_QP_PORT | IBV_QP_AV | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC |
-	  IBV_QP_MAX_DEST_RD_ATOMIC | ALT | IBV_QP_ACCESS_FLAGS | IBV_QP_PKEY_INDEX | IBV_QP_MIN_RNR_TIMER,
-      IBV_QP_AV | ALT | IBV_QP_ACCESS_FLAGS | IBV_QP_PKEY_INDEX, IBV_QP_PKEY_INDEX | IBV_QP_QKEY}},
-    {IBV_QPS_SQE,
-     IBV_QPS_RTS,
-     {0, 0, 0},
-     {0, IBV_QP_CUR_STATE | IBV_QP_ACCESS_FLAGS, IBV_QP_CUR_STATE | IBV_QP_QKEY}},
+    {IBV_QPS_RESET, IBV_QPS_INIT,
+        {PKEY_PORT | IBV_QP_ACCESS_FLAGS, PKEY_PORT | IBV_QP_ACCESS_FLAGS, PKEY_PORT | IBV_QP_QKEY}, {0, 0, 0}},
+    {IBV_QPS_INIT, IBV_QPS_INIT, {0, 0, 0},
+        {PKEY_PORT | IBV_QP_ACCESS_FLAGS, PKEY_PORT | IBV_QP_ACCESS_FLAGS, PKEY_PORT | IBV_QP_QKEY}},
+    {IBV_QPS_INIT, IBV_QPS_RTR, {PATH | IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER, PATH, 0},
+        {IBV_QP_ALT_PATH | IBV_QP_ACCESS_FLAGS | IBV_QP_PKEY_INDEX,
+            IBV_QP_ALT_PATH | IBV_QP_ACCESS_FLAGS | IBV_QP_PKEY_INDEX, IBV_QP_PKEY_INDEX | IBV_QP_QKEY}},
+    {IBV_QPS_RTR, IBV_QPS_RTS,
+        {IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC, IBV_QP_SQ_PSN,
+            IBV_QP_SQ_PSN},
+        {IBV_QP_CUR_STATE | ALT | IBV_QP_ACCESS_FLAGS | IBV_QP_MIN_RNR_TIMER,
+            IBV_QP_CUR_STATE | ALT | IBV_QP_ACCESS_FLAGS, IBV_QP_CUR_STATE | IBV_QP_QKEY}},
+    {IBV_QPS_RTS, IBV_QPS_RTS, {0, 0, 0},
+        {IBV_QP_CUR_STATE | ALT | IBV_QP_ACCESS_FLAGS | IBV_QP_MIN_RNR_TIMER,
+            IBV_QP_CUR_STATE | ALT | IBV_QP_ACCESS_FLAGS, IBV_QP_CUR_STATE | IBV_QP_QKEY}},
+    {IBV_QPS_RTS, IBV_QPS_SQD, {0, 0, 0},
+        {IBV_QP_EN_SQD_ASYNC_NOTIFY, IBV_QP_EN_SQD_ASYNC_NOTIFY, IBV_QP_EN_SQD_ASYNC_NOTIFY}},
+    {IBV_QPS_SQD, IBV_QPS_RTS, {0, 0, 0},
+        {IBV_QP_CUR_STATE | ALT | IBV_QP_ACCESS_FLAGS | IBV_QP_MIN_RNR_TIMER,
+            IBV_QP_CUR_STATE | ALT | IBV_QP_ACCESS_FLAGS, IBV_QP_CUR_STATE | IBV_QP_QKEY}},
+    {IBV_QPS_SQD, IBV_QPS_SQD, {0, 0, 0},
+        {IBV_QP_PORT | IBV_QP_AV | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC |
+                IBV_QP_MAX_DEST_RD_ATOMIC | ALT | IBV_QP_ACCESS_FLAGS | IBV_QP_PKEY_INDEX | IBV_QP_MIN_RNR_TIMER,
+            IBV_QP_AV | ALT | IBV_QP_ACCESS_FLAGS | IBV_QP_PKEY_INDEX, IBV_QP_PKEY_INDEX | IBV_QP_QKEY}},
+    {IBV_QPS_SQE, IBV_QPS_RTS, {0, 0, 0}, {0, IBV_QP_CUR_STATE | IBV_QP_ACCESS_FLAGS, IBV_QP_CUR_STATE | IBV_QP_QKEY}},
 };
 
 static int check(const struct sv_qp *qp, enum ibv_qp_state to, int mask)
@@ -120,8 +102,8 @@ static int check_values(const struct ibv_qp_attr *attr, int mask)
 	if ((mask & IBV_QP_AV) && attr->ah_attr.is_global && attr->ah_attr.grh.sgid_index >= SV_GIDS)
 		return EINVAL;
 	if ((mask & IBV_QP_ACCESS_FLAGS) &&
-	    (attr->qp_access_flags & ~(unsigned)(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
-						 IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_MW_BIND)))
+	    (attr->qp_access_flags & ~(unsigned)(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
+	                                         IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_MW_BIND)))
 		return EINVAL;
 	return 0;
 }
@@ -130,8 +112,8 @@ static void take(struct sv_qp *qp, const struct ibv_qp_attr *attr, int mask)
 {
 	struct ibv_qp_attr *own = &qp->attr;
 
-#define TAKE(flag, field)                                                                                              \
-	if (mask & (flag))                                                                                             \
+#define TAKE(flag, field) \
+	if (mask & (flag)) \
 	own->field = attr->field
 	TAKE(IBV_QP_ACCESS_FLAGS, qp_access_flags);
 	TAKE(IBV_QP_PKEY_INDEX, pkey_index);

@@ -3,7 +3,7 @@
 
 #include <infiniband/verbs.h>
 
-#define NAME_OF(table, value, otherwise)                                                                               \
+#define NAME_OF(table, value, otherwise) \
 	((unsigned)(value) < sizeof(table) / sizeof((table)[0]) && (table)[value] ? (table)[value] : (otherwise))
 
 SV_API const char *ibv_wc_status_str(enum ibv_wc_status status)
@@ -56,9 +56,12 @@ SV_API const char *ibv_node_type_str(enum ibv_node_type type)
 SV_API const char *ibv_port_state_str(enum ibv_port_state state)
 {
 	static const char *const names[] = {
-	    [IBV_PORT_NOP] = "no state change (NOP)", [IBV_PORT_DOWN] = "down",
-	    [IBV_PORT_INIT] = "init",		      [IBV_PORT_ARMED] = "armed",
-	    [IBV_PORT_ACTIVE] = "active",	      [IBV_PORT_ACTIVE_DEFER] = "active defer",
+	    [IBV_PORT_NOP] = "no state change (NOP)",
+	    [IBV_PORT_DOWN] = "down",
+	    [IBV_PORT_INIT] = "init",
+	    [IBV_PORT_ARMED] = "armed",
+	    [IBV_PORT_ACTIVE] = "active",
+	    [IBV_PORT_ACTIVE_DEFER] = "active defer",
 	};
 
 	return NAME_OF(names, state, "unknown");
@@ -97,14 +100,29 @@ static const struct {
 	int mult; /* of 2.5 Gbit/s, or 0 */
 	int mbps;
 } rates[] = {
-    {IBV_RATE_2_5_GBPS, 1, 2500},      {IBV_RATE_5_GBPS, 2, 5000},	   {IBV_RATE_10_GBPS, 4, 10000},
-    {IBV_RATE_20_GBPS, 8, 20000},      {IBV_RATE_30_GBPS, 12, 30000},	   {IBV_RATE_40_GBPS, 16, 40000},
-    {IBV_RATE_60_GBPS, 24, 60000},     {IBV_RATE_80_GBPS, 32, 80000},	   {IBV_RATE_120_GBPS, 48, 120000},
-    {IBV_RATE_14_GBPS, 6, 14062},      {IBV_RATE_56_GBPS, 22, 56250},	   {IBV_RATE_112_GBPS, 45, 112500},
-    {IBV_RATE_168_GBPS, 67, 168750},   {IBV_RATE_25_GBPS, 10, 25781},	   {IBV_RATE_100_GBPS, 41, 103125},
-    {IBV_RATE_200_GBPS, 82, 206250},   {IBV_RATE_300_GBPS, 123, 309375},   {IBV_RATE_28_GBPS, 11, 28125},
-    {IBV_RATE_50_GBPS, 20, 53125},     {IBV_RATE_400_GBPS, 160, 425000},   {IBV_RATE_600_GBPS, 240, 637500},
-    {IBV_RATE_800_GBPS, 320, 850000},  {IBV_RATE_1200_GBPS, 480, 1275000},
+    {IBV_RATE_2_5_GBPS, 1, 2500},
+    {IBV_RATE_5_GBPS, 2, 5000},
+    {IBV_RATE_10_GBPS, 4, 10000},
+    {IBV_RATE_20_GBPS, 8, 20000},
+    {IBV_RATE_30_GBPS, 12, 30000},
+    {IBV_RATE_40_GBPS, 16, 40000},
+    {IBV_RATE_60_GBPS, 24, 60000},
+    {IBV_RATE_80_GBPS, 32, 80000},
+    {IBV_RATE_120_GBPS, 48, 120000},
+    {IBV_RATE_14_GBPS, 6, 14062},
+    {IBV_RATE_56_GBPS, 22, 56250},
+    {IBV_RATE_112_GBPS, 45, 112500},
+    {IBV_RATE_168_GBPS, 67, 168750},
+    {IBV_RATE_25_GBPS, 10, 25781},
+    {IBV_RATE_100_GBPS, 41, 103125},
+    {IBV_RATE_200_GBPS, 82, 206250},
+    {IBV_RATE_300_GBPS, 123, 309375},
+    {IBV_RATE_28_GBPS, 11, 28125},
+    {IBV_RATE_50_GBPS, 20, 53125},
+    {IBV_RATE_400_GBPS, 160, 425000},
+    {IBV_RATE_600_GBPS, 240, 637500},
+    {IBV_RATE_800_GBPS, 320, 850000},
+    {IBV_RATE_1200_GBPS, 480, 1275000},
 };
 
 #define RATES (sizeof(rates) / sizeof(rates[0]))

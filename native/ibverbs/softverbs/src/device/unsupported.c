@@ -5,8 +5,8 @@
 #include <infiniband/verbs.h>
 #include <stdint.h>
 
-#define NO_POINTER                                                                                                     \
-	errno = EOPNOTSUPP;                                                                                            \
+#define NO_POINTER \
+	errno = EOPNOTSUPP; \
 	return NULL
 
 SV_API struct ibv_context *ibv_import_device(int fd)
@@ -48,8 +48,8 @@ SV_API void ibv_unimport_dm(struct ibv_dm *dm)
 	(void)dm;
 }
 
-SV_API struct ibv_mr *ibv_reg_dmabuf_mr(struct ibv_pd *pd, uint64_t offset, size_t length, uint64_t iova, int fd,
-					int access)
+SV_API struct ibv_mr *ibv_reg_dmabuf_mr(
+    struct ibv_pd *pd, uint64_t offset, size_t length, uint64_t iova, int fd, int access)
 {
 	(void)pd, (void)offset, (void)length, (void)iova, (void)fd, (void)access;
 	NO_POINTER;
@@ -79,8 +79,8 @@ SV_API int ibv_detach_mcast(struct ibv_qp *qp, const union ibv_gid *gid, uint16_
 	return EOPNOTSUPP;
 }
 
-SV_API int ibv_resolve_eth_l2_from_gid(struct ibv_context *context, struct ibv_ah_attr *attr, uint8_t mac[ETHERNET_LL_SIZE],
-				       uint16_t *vid)
+SV_API int ibv_resolve_eth_l2_from_gid(
+    struct ibv_context *context, struct ibv_ah_attr *attr, uint8_t mac[ETHERNET_LL_SIZE], uint16_t *vid)
 {
 	(void)context, (void)attr, (void)mac, (void)vid;
 	errno = EOPNOTSUPP;

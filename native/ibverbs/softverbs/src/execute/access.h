@@ -13,8 +13,8 @@
 #include "peer/vm.h"
 
 /* What `key` means at the peer, if the whole range and the access are granted to this connection; else NULL. */
-SV_INLINE struct sv_remote *sv_remote_granted(struct sv_qp *qp, uint32_t key, uint64_t addr, uint64_t bytes,
-					      unsigned access, unsigned granted_to_qp)
+SV_INLINE struct sv_remote *sv_remote_granted(
+    struct sv_qp *qp, uint32_t key, uint64_t addr, uint64_t bytes, unsigned access, unsigned granted_to_qp)
 {
 	struct sv_remote *remote = &qp->remotes[SV_KEY_INDEX(key) % SV_REMOTES];
 
@@ -33,15 +33,15 @@ SV_INLINE struct sv_remote *sv_remote_granted(struct sv_qp *qp, uint32_t key, ui
 	return remote;
 }
 
-SV_INLINE struct sv_remote *sv_remote_check(struct sv_qp *qp, uint32_t key, uint64_t addr, uint64_t bytes,
-					    unsigned access)
+SV_INLINE struct sv_remote *sv_remote_check(
+    struct sv_qp *qp, uint32_t key, uint64_t addr, uint64_t bytes, unsigned access)
 {
-	return sv_remote_granted(qp, key, addr, bytes, access,
-				 atomic_load_explicit(&qp->remote_entry->access, memory_order_relaxed));
+	return sv_remote_granted(
+	    qp, key, addr, bytes, access, atomic_load_explicit(&qp->remote_entry->access, memory_order_relaxed));
 }
 
-static inline int sv_remote_write(struct sv_qp *qp, struct sv_remote *remote, uint64_t at, const void *from,
-				  uint64_t bytes)
+static inline int sv_remote_write(
+    struct sv_qp *qp, struct sv_remote *remote, uint64_t at, const void *from, uint64_t bytes)
 {
 	if (likely(remote->base != NULL)) {
 		sv_copy_write(remote->base + at, from, bytes, &qp->heat);

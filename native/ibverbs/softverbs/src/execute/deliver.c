@@ -47,17 +47,17 @@ bool sv_target_init(struct sv_target *target, struct sv_segment *segment, uint32
 	    !map_ring(segment, SV_ONCE(entry->records), record_entries, sizeof(struct sv_recv_record), &records))
 		return false;
 	*target = (struct sv_target){.segment = segment,
-				     .qpn = qpn,
-				     .entry = entry,
-				     .rq = rq,
-				     .cq = &segment->cqs[recv_cq],
-				     .wqes = wqes,
-				     .records = records,
-				     .mask = entries - 1,
-				     .record_mask = record_entries - 1,
-				     .stride = stride,
-				     .max_sge = max_sge,
-				     .shared = srq != 0};
+	    .qpn = qpn,
+	    .entry = entry,
+	    .rq = rq,
+	    .cq = &segment->cqs[recv_cq],
+	    .wqes = wqes,
+	    .records = records,
+	    .mask = entries - 1,
+	    .record_mask = record_entries - 1,
+	    .stride = stride,
+	    .max_sge = max_sge,
+	    .shared = srq != 0};
 	return true;
 }
 
@@ -92,8 +92,7 @@ static int scatter(struct sv_qp *qp, const struct ibv_send_wr *wr, const struct 
 
 			if (chunk > left)
 				chunk = left;
-			struct sv_remote *remote =
-			    sv_remote_check(qp, elements[to].lkey, addr, chunk, IBV_ACCESS_LOCAL_WRITE);
+			struct sv_remote *remote = sv_remote_check(qp, elements[to].lkey, addr, chunk, IBV_ACCESS_LOCAL_WRITE);
 			if (!remote)
 				return IBV_WC_REM_OP_ERR;
 			int status = sv_remote_write(qp, remote, addr - remote->iova, data, chunk);
@@ -120,16 +119,16 @@ static void publish(struct sv_qp *qp, struct sv_target *t, const struct sv_recv_
 	memcpy(record, content, offsetof(struct sv_recv_record, sequence));
 	atomic_store_explicit(&record->sequence, position + 1, memory_order_release);
 	atomic_store_explicit(&t->entry->record_head, position + 1, memory_order_release);
-	atomic_store_explicit(&t->rq->head, atomic_load_explicit(&t->rq->head, memory_order_relaxed) + 1,
-			      memory_order_release);
+	atomic_store_explicit(
+	    &t->rq->head, atomic_load_explicit(&t->rq->head, memory_order_relaxed) + 1, memory_order_release);
 	if (t->shared)
 		atomic_store_explicit(&t->rq->intent_qp, 0, memory_order_release);
 	atomic_fetch_add(&t->cq->arrivals, 1);
 	uint32_t armed = atomic_load(&t->cq->armed);
 
 	/* again when it fails: it may have been armed for more meanwhile */
-	while (unlikely(armed != SV_ARMED_NOT) &&
-	       (armed == SV_ARMED_ANY || solicited || content->status != IBV_WC_SUCCESS)) {
+	while (
+	    unlikely(armed != SV_ARMED_NOT) && (armed == SV_ARMED_ANY || solicited || content->status != IBV_WC_SUCCESS)) {
 		if (!atomic_compare_exchange_weak(&t->cq->armed, &armed, SV_ARMED_NOT))
 			continue;
 		uint32_t event = SV_ONCE(t->cq->event);
@@ -192,10 +191,10 @@ static int deliver(struct sv_qp *qp, const struct ibv_send_wr *wr, uint32_t byte
 	uint32_t count = SV_ONCE(wqe->num_sge);
 	bool write = wr->opcode == IBV_WR_RDMA_WRITE_WITH_IMM;
 	struct sv_recv_record record = {.wr_id = wqe->wr_id,
-					.status = IBV_WC_SUCCESS,
-					.opcode = write ? IBV_WC_RECV_RDMA_WITH_IMM : IBV_WC_RECV,
-					.byte_len = bytes,
-					.src_qp = qp->qp.qp_num};
+	    .status = IBV_WC_SUCCESS,
+	    .opcode = write ? IBV_WC_RECV_RDMA_WITH_IMM : IBV_WC_RECV,
+	    .byte_len = bytes,
+	    .src_qp = qp->qp.qp_num};
 	int status = IBV_WC_SUCCESS;
 
 	if (count > t->max_sge)

@@ -40,13 +40,13 @@ static uint32_t answers_awaited(const struct sv_qp *qp)
 }
 
 /*
- * READs and atomics, of which so many may be under way that the peer keeps resources for, each in its attributes. Here one
- * is under way at a time, unless operations are late: then all that wait are.
+ * READs and atomics, of which so many may be under way that the peer keeps resources for, each in its attributes. Here
+ * one is under way at a time, unless operations are late: then all that wait are.
  */
 static int check_depth(struct sv_qp *qp)
 {
-	uint32_t ours = qp->attr.max_rd_atomic, theirs = atomic_load_explicit(&qp->remote_entry->max_dest_rd_atomic,
-									      memory_order_relaxed);
+	uint32_t ours = qp->attr.max_rd_atomic,
+	         theirs = atomic_load_explicit(&qp->remote_entry->max_dest_rd_atomic, memory_order_relaxed);
 	uint32_t under_way = 1;
 
 	if (likely(ours && theirs >= ours))
@@ -56,7 +56,7 @@ static int check_depth(struct sv_qp *qp)
 	if (atomic_load_explicit(&sv_config.delayed, memory_order_relaxed))
 		under_way = answers_awaited(qp);
 	return (under_way < ours ? under_way : ours) > theirs ? refuse(qp, SV_FAULT_REQUEST, IBV_WC_REM_INV_REQ_ERR)
-							      : IBV_WC_SUCCESS;
+	                                                      : IBV_WC_SUCCESS;
 }
 
 static int read_remote(struct sv_qp *qp, const struct ibv_send_wr *wr, uint64_t total)
@@ -77,8 +77,8 @@ static int read_remote(struct sv_qp *qp, const struct ibv_send_wr *wr, uint64_t 
 			sv_copy_read(sv_local_address(sge), remote->base + at, sge->length, &qp->heat);
 		} else {
 			int status = remote->kind == SV_MR_SHARED
-					 ? sv_remote_unmapped(qp)
-					 : sv_remote_vm_read(qp, remote->addr + at, sv_local_address(sge), sge->length);
+			                 ? sv_remote_unmapped(qp)
+			                 : sv_remote_vm_read(qp, remote->addr + at, sv_local_address(sge), sge->length);
 
 			if (status)
 				return status;
@@ -96,8 +96,8 @@ static uint64_t apply(uint64_t old, const struct ibv_send_wr *wr)
 }
 
 /* Private memory: read, change and write back under the owner's lock, which all initiators take, also its own. */
-static int atomic_private(struct sv_qp *qp, const struct ibv_send_wr *wr, struct sv_remote *remote, uint64_t at,
-			  uint64_t *old)
+static int atomic_private(
+    struct sv_qp *qp, const struct ibv_send_wr *wr, struct sv_remote *remote, uint64_t at, uint64_t *old)
 {
 	_Atomic uint64_t *lock = &qp->peer->segment->header.atomic_lock;
 	int status;
@@ -142,8 +142,7 @@ static int atomic_remote(struct sv_qp *qp, const struct ibv_send_wr *wr)
 			old = __atomic_fetch_add(word, wr->wr.atomic.compare_add, __ATOMIC_SEQ_CST);
 		} else {
 			old = wr->wr.atomic.compare_add;
-			__atomic_compare_exchange_n(word, &old, wr->wr.atomic.swap, false, __ATOMIC_SEQ_CST,
-						    __ATOMIC_SEQ_CST);
+			__atomic_compare_exchange_n(word, &old, wr->wr.atomic.swap, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
 		}
 	} else {
 		int status = remote->kind == SV_MR_SHARED ? sv_remote_unmapped(qp) : atomic_private(qp, wr, remote, at, &old);

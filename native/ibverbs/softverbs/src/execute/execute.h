@@ -15,8 +15,8 @@ int sv_execute(struct sv_qp *qp, const struct ibv_send_wr *wr, uint32_t *bytes);
 /* Our own elements: 0 or the local error. */
 int sv_check_local(struct sv_qp *qp, const struct ibv_send_wr *wr, unsigned access, uint64_t *total);
 
-SV_INLINE bool sv_execute_plain(struct sv_qp *qp, const struct ibv_send_wr *wr, bool write, unsigned granted_to_qp,
-				uint32_t *bytes)
+SV_INLINE bool sv_execute_plain(
+    struct sv_qp *qp, const struct ibv_send_wr *wr, bool write, unsigned granted_to_qp, uint32_t *bytes)
 {
 	const struct ibv_sge *sge = wr->sg_list;
 	uint64_t length = sge->length;
@@ -34,7 +34,7 @@ SV_INLINE bool sv_execute_plain(struct sv_qp *qp, const struct ibv_send_wr *wr, 
 		local = (uint8_t *)(uintptr_t)(sge->addr - entry->iova + entry->addr);
 	}
 	struct sv_remote *remote = sv_remote_granted(qp, wr->wr.rdma.rkey, wr->wr.rdma.remote_addr, length,
-						     write ? IBV_ACCESS_REMOTE_WRITE : IBV_ACCESS_REMOTE_READ, granted_to_qp);
+	    write ? IBV_ACCESS_REMOTE_WRITE : IBV_ACCESS_REMOTE_READ, granted_to_qp);
 
 	/* 8 apart, so that nothing else is asked of the length that is copied in one word */
 	if (unlikely(!remote || !remote->base || (length != 8 && length - 1 >= SV_MAX_MESSAGE)))
@@ -54,10 +54,11 @@ SV_INLINE bool sv_execute_plain(struct sv_qp *qp, const struct ibv_send_wr *wr, 
  * executed without a call. False: not such a one, or something is wrong with it; then it is checked and executed the
  * long way, which says what.
  */
-SV_INLINE bool sv_execute_simple(struct sv_qp *qp, const struct ibv_send_wr *wr, unsigned granted_to_qp, uint32_t *bytes)
+SV_INLINE bool sv_execute_simple(
+    struct sv_qp *qp, const struct ibv_send_wr *wr, unsigned granted_to_qp, uint32_t *bytes)
 {
-	if (unlikely(wr->num_sge != 1 ||
-		     (wr->send_flags & ~(unsigned)(IBV_SEND_FENCE | IBV_SEND_SIGNALED | IBV_SEND_INLINE))))
+	if (unlikely(
+	        wr->num_sge != 1 || (wr->send_flags & ~(unsigned)(IBV_SEND_FENCE | IBV_SEND_SIGNALED | IBV_SEND_INLINE))))
 		return false;
 	if (wr->opcode == IBV_WR_RDMA_WRITE)
 		return sv_execute_plain(qp, wr, true, granted_to_qp, bytes);

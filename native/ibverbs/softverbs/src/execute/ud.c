@@ -40,7 +40,7 @@ static void fill(struct datagram *d, const struct ibv_send_wr *wr, uint32_t byte
 	}
 	for (int i = 0; i < wr->num_sge; i++) {
 		const void *from = wr->send_flags & IBV_SEND_INLINE ? (const void *)(uintptr_t)wr->sg_list[i].addr
-								     : sv_local_address(&wr->sg_list[i]);
+		                                                    : sv_local_address(&wr->sg_list[i]);
 
 		if (wr->sg_list[i].length)
 			memcpy(to, from, wr->sg_list[i].length);

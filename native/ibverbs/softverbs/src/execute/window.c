@@ -41,8 +41,7 @@ static struct sv_mr *hold_region(const struct sv_mw *mw, uint32_t lkey, const st
 	pthread_mutex_lock(&sv_process.keys_lock);
 	struct sv_mr *region = sv_process.mrs[SV_KEY_INDEX(lkey)];
 
-	if (region && (region->window || atomic_load(&region->entry->key) != lkey ||
-		       !may_bind(mw, region->entry, info)))
+	if (region && (region->window || atomic_load(&region->entry->key) != lkey || !may_bind(mw, region->entry, info)))
 		region = NULL;
 	if (region)
 		atomic_fetch_add(&region->windows, 1);

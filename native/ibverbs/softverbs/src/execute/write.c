@@ -24,8 +24,8 @@ int sv_write(struct sv_qp *qp, const struct ibv_send_wr *wr)
 	at = wr->wr.rdma.remote_addr - remote->iova;
 	for (int i = 0; i < wr->num_sge; i++) {
 		const struct ibv_sge *sge = &wr->sg_list[i];
-		const void *from = wr->send_flags & IBV_SEND_INLINE ? (const void *)(uintptr_t)sge->addr
-								     : sv_local_address(sge);
+		const void *from =
+		    wr->send_flags & IBV_SEND_INLINE ? (const void *)(uintptr_t)sge->addr : sv_local_address(sge);
 		int status = sv_remote_write(qp, remote, at, from, sge->length);
 
 		if (unlikely(status))

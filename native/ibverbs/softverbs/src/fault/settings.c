@@ -106,7 +106,7 @@ static int apply(char *text)
 		}
 	}
 	atomic_store(&sv_config.delayed, sv_config.weak || sv_config.model || sv_config.link_down ||
-					     sv_config.straggler_ppm || sv_config.corrupt_ppm || sv_config.qp_error_after);
+	                                     sv_config.straggler_ppm || sv_config.corrupt_ppm || sv_config.qp_error_after);
 	return 0;
 }
 
@@ -131,8 +131,8 @@ SV_API const char *softverbs_describe(void)
 
 	if (sv_config.model)
 		snprintf(text, sizeof(text), "softverbs, NIC model %s (%lu ns one way, %lu ns per message, %.0f Gbit/s)%s",
-			 sv_config.model_name, sv_config.latency, sv_config.message, sv_config.bytes_per_ns * 8,
-			 sv_config.weak ? ", order=weak" : "");
+		    sv_config.model_name, sv_config.latency, sv_config.message, sv_config.bytes_per_ns * 8,
+		    sv_config.weak ? ", order=weak" : "");
 	else
 		snprintf(text, sizeof(text), "softverbs%s", sv_config.weak ? ", order=weak" : "");
 	return text;
@@ -175,10 +175,10 @@ int sv_config_load(void)
 	}
 	if (!error && sv_config.model)
 		fprintf(stderr,
-			"softverbs: NIC model %s is on: latency %lu ns one way, %lu ns per message, %.0f Gbit/s, fetch %lu ns, "
-			"jitter %lu ns\n",
-			sv_config.model_name, sv_config.latency, sv_config.message, sv_config.bytes_per_ns * 8, sv_config.fetch,
-			sv_config.jitter);
+		    "softverbs: NIC model %s is on: latency %lu ns one way, %lu ns per message, %.0f Gbit/s, fetch %lu ns, "
+		    "jitter %lu ns\n",
+		    sv_config.model_name, sv_config.latency, sv_config.message, sv_config.bytes_per_ns * 8, sv_config.fetch,
+		    sv_config.jitter);
 	if (!error && sv_config.weak)
 		fprintf(stderr, "softverbs: order=weak is on, seed=%lu\n", sv_config.seed);
 	return error;

@@ -9,20 +9,18 @@
 struct sv_config sv_config;
 
 /*
- * The constants of a preset are frozen here, each with its source, before anything is measured with it. What is marked (*) has
- * none that could be found: a result that rests on it must say so.
+ * The constants of a preset are frozen here, each with its source, before anything is measured with it. What is marked
+ * (*) has none that could be found: a result that rests on it must say so.
  *
  * connectx5: ConnectX-5 at 100 Gbit/s, one switch away.
  *   latency 1450   half of the 2.9 us network round trip in Redy (VLDB 2022), which measured on such NICs
- *   message 5      (*) 200 million messages a second. The product brief says "extremely high message rates"; that of its
- *                  successor, ConnectX-6 EN, 215 million
- *   gbps 100       the link
- *   fetch 550      a card's DMA read of 64 bytes from the local socket's memory: 550 to 562 ns on the average on Xeon E5 v1 to v4
- *                  (one of v3: 599); LAT_DMA_RD in github.com/pcie-bench/data at b2abf2f, the measurements of Neugebauer
- *                  et al., "Understanding PCIe performance for end host networking", SIGCOMM 2018
- *   inline 172, depth 16   Redy's NIC
- * distance3, distance5: the same over 3 and 5 switches, each further one 300 ns: Mellanox Spectrum-2, in "Spectrum-2 Debuts
- *   200GbE", Linley Newsletter, July 31, 2017
+ *   message 5      (*) 200 million messages a second. The product brief says "extremely high message rates"; that of
+ * its successor, ConnectX-6 EN, 215 million gbps 100       the link fetch 550      a card's DMA read of 64 bytes from
+ * the local socket's memory: 550 to 562 ns on the average on Xeon E5 v1 to v4 (one of v3: 599); LAT_DMA_RD in
+ * github.com/pcie-bench/data at b2abf2f, the measurements of Neugebauer et al., "Understanding PCIe performance for end
+ * host networking", SIGCOMM 2018 inline 172, depth 16   Redy's NIC distance3, distance5: the same over 3 and 5
+ * switches, each further one 300 ns: Mellanox Spectrum-2, in "Spectrum-2 Debuts 200GbE", Linley Newsletter, July 31,
+ * 2017
  */
 static const struct preset {
 	const char *name;
@@ -94,9 +92,10 @@ __attribute__((destructor)) void sv_model_report(void)
 	double share = 100.0 * (double)late / (double)done;
 	bool invalid = share > 1 && !sv_config.allow_misses;
 
-	fprintf(stderr, "softverbs: NIC model %s: %lu operations, %lu more than %d ns late (%.2f%%), the worst by %lu ns%s\n",
-		sv_config.model_name, done, late, MISS_NS, share, atomic_exchange(&worst_ns, 0),
-		invalid ? ": INVALID, over 1% (misses=allow lets it pass)" : "");
+	fprintf(stderr,
+	    "softverbs: NIC model %s: %lu operations, %lu more than %d ns late (%.2f%%), the worst by %lu ns%s\n",
+	    sv_config.model_name, done, late, MISS_NS, share, atomic_exchange(&worst_ns, 0),
+	    invalid ? ": INVALID, over 1% (misses=allow lets it pass)" : "");
 	if (invalid) {
 		fflush(NULL);
 		_exit(99);

@@ -17,11 +17,11 @@ struct sv_config {
 
 	/* the model, in nanoseconds and bytes */
 	char model_name[32];
-	uint64_t latency;	 /* one way, wire to wire */
-	uint64_t message;	 /* of the NIC's time, per message */
-	double bytes_per_ns;	 /* of the link */
-	uint64_t fetch;		 /* to fetch a payload that was not inline */
-	uint64_t jitter;	 /* up to this much more, at random */
+	uint64_t latency;               /* one way, wire to wire */
+	uint64_t message;               /* of the NIC's time, per message */
+	double bytes_per_ns;            /* of the link */
+	uint64_t fetch;                 /* to fetch a payload that was not inline */
+	uint64_t jitter;                /* up to this much more, at random */
 	uint32_t max_inline, max_depth; /* 0: the device's */
 	bool allow_misses;
 
@@ -31,7 +31,7 @@ struct sv_config {
 	_Atomic uint64_t straggler_ns;
 	_Atomic uint32_t corrupt_ppm;
 	_Atomic uint64_t qp_error_after; /* operations of one QP; 0: never */
-	_Atomic uint64_t memlock;	 /* bytes that may be registered; 0: any */
+	_Atomic uint64_t memlock;        /* bytes that may be registered; 0: any */
 	_Atomic uint64_t registered;
 };
 

@@ -23,7 +23,7 @@ struct sv_channel {
  */
 struct sv_cqe {
 	uint64_t wr_id;
-	uint64_t status_opcode; /* as they lie in struct ibv_wc */
+	uint64_t status_opcode;  /* as they lie in struct ibv_wc */
 	uint64_t bytes_sequence; /* low: byte_len; high: the send queue is free up to here once this is polled */
 	struct sv_qp *qp;
 };
@@ -41,9 +41,9 @@ struct sv_cq {
 	uint32_t arrivals;   /* seen */
 	bool receives_waiting, receives_first;
 	_Atomic bool overrun;
-	_Atomic uint32_t stalled; /* QPs that send to this CQ and wait */
+	_Atomic uint32_t stalled;   /* QPs that send to this CQ and wait */
 	_Atomic uint64_t polled_ns; /* when a program last polled for one of them */
-	struct sv_qp *receivers;  /* QPs that receive into it */
+	struct sv_qp *receivers;    /* QPs that receive into it */
 	struct sv_qp *next_receiver;
 	uint32_t index;
 	_Atomic unsigned users;

@@ -47,21 +47,21 @@ struct sv_mr_entry {
 	uint32_t access;
 	uint32_t pd;
 	uint32_t kind;
-	uint64_t iova;	 /* address as peers name it */
+	uint64_t iova; /* address as peers name it */
 	uint64_t length;
-	uint64_t addr;	 /* address in the owner */
-	int32_t fd;	 /* the owner's dup of the backing file */
-	uint32_t qpn;	 /* a memory window bound to one QP, or 0 */
-	uint64_t ino;	 /* the backing file's inode: the fd number alone may have been reused */
+	uint64_t addr;   /* address in the owner */
+	int32_t fd;      /* the owner's dup of the backing file */
+	uint32_t qpn;    /* a memory window bound to one QP, or 0 */
+	uint64_t ino;    /* the backing file's inode: the fd number alone may have been reused */
 	uint64_t offset; /* of addr in the file */
 };
 _Static_assert(sizeof(struct sv_mr_entry) == 64, "one line per region");
 
 struct sv_cq_entry {
 	_Alignas(SV_LINE) _Atomic uint32_t arrivals; /* by peers: bumped after each receive record */
-	_Atomic uint32_t armed;			     /* SV_ARMED_*; by peers too: whoever clears it sends the event */
+	_Atomic uint32_t armed;                      /* SV_ARMED_*; by peers too: whoever clears it sends the event */
 	uint32_t channel_fd;
-	uint32_t event; /* what to write into the channel: index and generation of this CQ */
+	uint32_t event;       /* what to write into the channel: index and generation of this CQ */
 	uint64_t channel_ino; /* 0: no channel */
 };
 
@@ -69,15 +69,15 @@ enum { SV_ARMED_NOT, SV_ARMED_ANY, SV_ARMED_SOLICITED };
 
 /* A receive queue: of a QP, or an SRQ's. Offsets are into the segment. */
 struct sv_rq_entry {
-	uint64_t wqes;	  /* ring of sv_recv_wqe, each `stride` bytes */
+	uint64_t wqes;    /* ring of sv_recv_wqe, each `stride` bytes */
 	uint32_t entries; /* a power of two; 0: none */
 	uint32_t stride;
 	uint32_t max_sge;
 	uint32_t reserved;
 	_Alignas(SV_LINE) _Atomic uint32_t tail; /* produced by the owner */
-	_Atomic uint32_t limit;			 /* SRQ: raise an event when fewer are left; 0: not armed */
+	_Atomic uint32_t limit;                  /* SRQ: raise an event when fewer are left; 0: not armed */
 	_Alignas(SV_LINE) _Atomic uint32_t head; /* consumed by the peer */
-	_Atomic uint64_t lock;			 /* SRQ, UD: taken by senders */
+	_Atomic uint64_t lock;                   /* SRQ, UD: taken by senders */
 	/* SRQ: what the holder of the lock is about to do, for whoever takes the lock from it when it is dead */
 	_Atomic uint32_t intent_qp; /* index + 1, or 0 */
 	uint32_t intent_record;
@@ -97,13 +97,14 @@ struct sv_qp_entry {
 	uint64_t records; /* ring of sv_recv_record */
 	uint32_t record_entries;
 	_Atomic uint32_t min_rnr_timer;
-	/* the gist of it in one word. Low: the number of the QP whose requests it takes now, or 0; high: its access flags */
+	/* the gist of it in one word. Low: the number of the QP whose requests it takes now, or 0; high: its access flags
+	 */
 	_Atomic uint64_t gate;
 	_Atomic uint32_t max_dest_rd_atomic;
 	/* by the peer */
 	_Alignas(SV_LINE) _Atomic uint32_t hazard;
 	_Atomic uint32_t record_head; /* next record to publish */
-	_Atomic uint32_t fault;	      /* enum sv_fault: the peer's request put this QP into error */
+	_Atomic uint32_t fault;       /* enum sv_fault: the peer's request put this QP into error */
 	/* by the owner's own posts: covers its local keys as `hazard` covers the remote ones */
 	_Alignas(SV_LINE) _Atomic uint32_t busy;
 	_Atomic uint32_t sender_waits; /* by the peer: wake it at the next receive */
@@ -119,7 +120,7 @@ enum sv_fault {
 	SV_FAULT_ACCESS,
 	SV_FAULT_REQUEST,
 	SV_FAULT_SILENT, /* a receive's completion tells of it: no event */
-	SV_FAULT_LOST,	 /* not a peer: a CQ of ours was overrun */
+	SV_FAULT_LOST,   /* not a peer: a CQ of ours was overrun */
 };
 
 struct sv_sge {
@@ -162,7 +163,7 @@ struct sv_header {
 	uint64_t life_ino; /* of the pipe that hangs up when the process is gone */
 	uint32_t life_fd;
 	_Alignas(SV_LINE) _Atomic uint64_t receive_free_ns; /* by peers: the modelled NIC's receiver is taken until then */
-	_Alignas(SV_LINE) _Atomic uint64_t atomic_lock; /* by peers: remote atomics on private memory */
+	_Alignas(SV_LINE) _Atomic uint64_t atomic_lock;     /* by peers: remote atomics on private memory */
 };
 
 struct sv_segment {

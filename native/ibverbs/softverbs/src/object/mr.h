@@ -16,7 +16,8 @@ struct sv_mr {
 };
 
 /* Our own region behind an lkey, checked; NULL if it does not cover the range or forbids the access. */
-static inline struct sv_mr_entry *sv_mr_local(uint32_t lkey, uint32_t pd, uint64_t addr, uint64_t length, unsigned access)
+static inline struct sv_mr_entry *sv_mr_local(
+    uint32_t lkey, uint32_t pd, uint64_t addr, uint64_t length, unsigned access)
 {
 	struct sv_mr_entry *entry = &sv_process.segment->mrs[SV_KEY_INDEX(lkey)];
 
@@ -25,7 +26,7 @@ static inline struct sv_mr_entry *sv_mr_local(uint32_t lkey, uint32_t pd, uint64
 	uint64_t offset = addr - entry->iova;
 
 	if (unlikely(entry->pd != pd || (entry->access & access) != access || offset > entry->length ||
-		     length > entry->length - offset))
+	             length > entry->length - offset))
 		return NULL;
 	return entry;
 }

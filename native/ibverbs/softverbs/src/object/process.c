@@ -23,7 +23,9 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-struct sv_process sv_process = {.lock = PTHREAD_MUTEX_INITIALIZER, .keys_lock = PTHREAD_MUTEX_INITIALIZER, .waiting_lock = PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP};
+struct sv_process sv_process = {.lock = PTHREAD_MUTEX_INITIALIZER,
+    .keys_lock = PTHREAD_MUTEX_INITIALIZER,
+    .waiting_lock = PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP};
 
 void sv_socket_name(uint32_t slot, struct sockaddr_un *name, unsigned *length)
 {
@@ -77,8 +79,7 @@ static int create_segment(void)
 		return errno;
 	void *at = MAP_FAILED;
 
-	if (ftruncate(fd, SV_SEGMENT_SIZE) == 0 &&
-	    fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0)
+	if (ftruncate(fd, SV_SEGMENT_SIZE) == 0 && fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0)
 		at = mmap(NULL, SV_SEGMENT_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
 	if (at == MAP_FAILED) {
 		int error = errno;
@@ -122,8 +123,8 @@ static void no_descriptors(void)
 /* In this order: whoever gets our slot, nobody shall then still take us for living. */
 static void close_descriptors(void)
 {
-	const int fds[] = {sv_process.life_write, sv_process.listener, sv_process.segment_fd, sv_process.wake_read,
-			   sv_process.wake_write};
+	const int fds[] = {
+	    sv_process.life_write, sv_process.listener, sv_process.segment_fd, sv_process.wake_read, sv_process.wake_write};
 
 	for (size_t i = 0; i < sizeof(fds) / sizeof(fds[0]); i++)
 		if (fds[i] >= 0)
@@ -162,8 +163,8 @@ int sv_process_create(void)
 	no_descriptors();
 	sv_process.segment = NULL;
 	if ((error = sv_barrier_init())) {
-		fprintf(stderr, "softverbs: membarrier is not available (%s); Linux 4.16 or newer is needed\n",
-			strerror(error));
+		fprintf(
+		    stderr, "softverbs: membarrier is not available (%s); Linux 4.16 or newer is needed\n", strerror(error));
 		return error;
 	}
 	/* before the socket: a process that ends closes its descriptors from the lowest on */

@@ -35,9 +35,9 @@ struct sv_process {
 	uint32_t next_qp, next_cq, next_srq, next_mr;
 	uint32_t next_pd;
 	uint8_t mr_generation, cq_generation;
-	_Atomic bool overrun; /* a CQ was, and its QPs may not know */
-	_Atomic unsigned stalled; /* QPs that wait for something: the helper looks again after a while */
-	_Atomic bool spinning; /* the helper is awake and looks by itself */
+	_Atomic bool overrun;       /* a CQ was, and its QPs may not know */
+	_Atomic unsigned stalled;   /* QPs that wait for something: the helper looks again after a while */
+	_Atomic bool spinning;      /* the helper is awake and looks by itself */
 	_Atomic uint64_t polled_ns; /* when a program last polled for something that waits */
 	pthread_mutex_t waiting_lock;
 	struct sv_qp *waiting, **end_waiting;

@@ -40,11 +40,11 @@ struct sv_qp {
 	struct sv_heat heat;
 	struct sv_link *ud_links; /* SV_UD_LINKS, by QP number; the one in use is copied into `link` */
 	uint32_t max_send_wr, max_send_sge, max_inline;
-	uint32_t sequence;	/* sends posted */
+	uint32_t sequence;      /* sends posted */
 	_Atomic uint32_t freed; /* sends whose slot is free again */
 	bool sq_sig_all;
-	uint32_t opcodes;	/* allowed: a bit each */
-	bool direct; /* RTS, connected, nothing waits: a post executes at once */
+	uint32_t opcodes; /* allowed: a bit each */
+	bool direct;      /* RTS, connected, nothing waits: a post executes at once */
 	uint32_t pd_handle;
 
 	/* sends that wait */
@@ -54,7 +54,8 @@ struct sv_qp {
 	int stall_reason;
 	uint64_t last_start, last_due, last_due_complete;
 	uint32_t undelivered; /* of those, what the peer will see: not READs, and what is done */
-	/* read without the lock, to leave a QP alone that has nothing due; 0: it waits for something else than time, and nothing to be seen */
+	/* read without the lock, to leave a QP alone that has nothing due; 0: it waits for something else than time, and
+	 * nothing to be seen */
 	_Atomic uint64_t next_due, next_delivery;
 	uint64_t operations; /* executed, while they are counted */
 	/* in the list of QPs that wait (waiting.c) */
@@ -74,9 +75,9 @@ struct sv_qp {
 	struct ibv_qp_attr attr;
 	struct ibv_qp_init_attr init;
 	uint32_t index;
-	bool dying; /* ibv_destroy_qp was called, and waits for a copier; under the send lock */
+	bool dying;       /* ibv_destroy_qp was called, and waits for a copier; under the send lock */
 	uint32_t changes; /* calls of ibv_modify_qp; under the send lock */
-	bool failing; /* quiescing the peer before the receives are flushed; under the send lock */
+	bool failing;     /* quiescing the peer before the receives are flushed; under the send lock */
 	uint32_t failing_hazard;
 	uint32_t async_reported;
 	struct sv_builder *builder;

@@ -97,7 +97,6 @@ void sv_segment_free(uint64_t offset, size_t bytes)
 	if (!offset)
 		return;
 	/* give the pages back, and hand them out zeroed the next time */
-	fallocate(segment_fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)offset,
-		  (off_t)round_up(bytes));
+	fallocate(segment_fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)offset, (off_t)round_up(bytes));
 	add(offset, round_up(bytes));
 }

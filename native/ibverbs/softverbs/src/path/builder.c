@@ -13,8 +13,8 @@
 
 struct built {
 	struct ibv_send_wr wr;
-	uint32_t sge, sges;	/* in the pool of elements */
-	size_t data;		/* in the pool of bytes, if inline */
+	uint32_t sge, sges; /* in the pool of elements */
+	size_t data;        /* in the pool of bytes, if inline */
 };
 
 struct sv_builder {
@@ -123,8 +123,8 @@ static void abort_list(struct ibv_qp_ex *ex)
 	sv_unlock(&qp->lock, qp->builder->biased);
 }
 
-static void atomic_op(struct ibv_qp_ex *ex, enum ibv_wr_opcode opcode, uint32_t rkey, uint64_t addr, uint64_t compare,
-		      uint64_t swap)
+static void atomic_op(
+    struct ibv_qp_ex *ex, enum ibv_wr_opcode opcode, uint32_t rkey, uint64_t addr, uint64_t compare, uint64_t swap)
 {
 	struct ibv_send_wr *wr = &add(ex, opcode)->wr;
 
@@ -268,8 +268,8 @@ uint64_t sv_builder_ops(enum ibv_qp_type type)
 	uint64_t ud = IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_SEND_WITH_IMM;
 	uint64_t uc = ud | IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM;
 	uint64_t rc = uc | IBV_QP_EX_WITH_RDMA_READ | IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP |
-		      IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD | IBV_QP_EX_WITH_LOCAL_INV | IBV_QP_EX_WITH_BIND_MW |
-		      IBV_QP_EX_WITH_SEND_WITH_INV;
+	              IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD | IBV_QP_EX_WITH_LOCAL_INV | IBV_QP_EX_WITH_BIND_MW |
+	              IBV_QP_EX_WITH_SEND_WITH_INV;
 
 	return type == IBV_QPT_RC ? rc : type == IBV_QPT_UC ? uc : type == IBV_QPT_UD ? ud : 0;
 }

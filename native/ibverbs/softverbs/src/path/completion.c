@@ -48,7 +48,8 @@ void sv_cq_flush_arrived(struct sv_cq *cq)
 	sv_unlock(&cq->lock, false);
 }
 
-/* What does not fit is lost, which is the program's fault; it is told once. The helper fails its QPs. Outside its lock. */
+/* What does not fit is lost, which is the program's fault; it is told once. The helper fails its QPs. Outside its lock.
+ */
 static void overrun(struct sv_cq *cq)
 {
 	if (atomic_exchange(&cq->overrun, true))

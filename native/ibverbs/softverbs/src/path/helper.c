@@ -74,14 +74,16 @@ static uint64_t due_here(struct sv_qp *qp, uint64_t now)
 	struct sv_cq *cq = sv_cq(qp->qp.send_cq);
 
 	/* who asks for an event polls no more until it comes */
-	if (!due || atomic_load_explicit(&cq->entry->armed, memory_order_relaxed) != SV_ARMED_NOT || !is_polled(&cq->polled_ns, now))
+	if (!due || atomic_load_explicit(&cq->entry->armed, memory_order_relaxed) != SV_ARMED_NOT ||
+	    !is_polled(&cq->polled_ns, now))
 		return due;
 	uint64_t delivery = atomic_load_explicit(&qp->next_delivery, memory_order_acquire);
 
 	return delivery && delivery + GRACE_NS < due + POLLED_NS ? delivery + GRACE_NS : due + POLLED_NS;
 }
 
-/* QPs that wait: for a receive, a peer, a copier to get out, the time they are due. Returns when the next one is; 0: a thread has what it takes. */
+/* QPs that wait: for a receive, a peer, a copier to get out, the time they are due. Returns when the next one is; 0: a
+ * thread has what it takes. */
 static uint64_t look_at_waiting(bool only_if_free)
 {
 	static struct sv_qp *waiting[SV_QPS];
@@ -141,7 +143,8 @@ static bool look_around(void)
 
 /*
  * Keeping the model's times: a sleep takes 50 us at the least and a wake-up costs the poster as much as its operation,
- * so the helper spins while something is due soon, and for a while after. True: it only stopped to let the rest be seen to.
+ * so the helper spins while something is due soon, and for a while after. True: it only stopped to let the rest be seen
+ * to.
  */
 static bool spin(void)
 {
@@ -198,7 +201,8 @@ void *sv_helper(void *unused)
 		woken = sv_watch_wait(timeout);
 		if (woken || again)
 			again = !look_around();
-		/* order=weak: late is the point, so being woken is no reason to look; being woken again and again must not hinder */
+		/* order=weak: late is the point, so being woken is no reason to look; being woken again and again must not
+		 * hinder */
 		if (timeout < 0)
 			looked = sv_now_ns();
 		if (!woken || !atomic_load(&sv_config.weak) || sv_now_ns() - looked > RETRY_MS * 1000000ull) {

@@ -5,9 +5,9 @@
  * anything is outstanding (one core of this process), so that data also appears in time for a target that polls its
  * memory; otherwise it looks every millisecond.
  *
- * order=weak. A step executes, at random: the oldest operation that has not run; or a write, send or read behind it that
- * may overtake: one that is not fenced, over READs and atomics only. Nothing runs before the first poll or the helper's
- * next look, so a buffer that is reused too early shows. Completions stay in order.
+ * order=weak. A step executes, at random: the oldest operation that has not run; or a write, send or read behind it
+ * that may overtake: one that is not fenced, over READs and atomics only. Nothing runs before the first poll or the
+ * helper's next look, so a buffer that is reused too early shows. Completions stay in order.
  */
 #include "base/clock.h"
 #include "model/config.h"

@@ -33,9 +33,10 @@ static void from_record(struct ibv_wc *wc, struct sv_qp *qp, const struct sv_rec
 }
 
 _Static_assert(offsetof(struct ibv_wc, status) == 8 && offsetof(struct ibv_wc, opcode) == 12 &&
-		   offsetof(struct ibv_wc, vendor_err) == 16 && offsetof(struct ibv_wc, byte_len) == 20 &&
-		   offsetof(struct ibv_wc, imm_data) == 24 && offsetof(struct ibv_wc, qp_num) == 28 && sizeof(struct ibv_wc) == 48,
-	       "as it is written here; what is left of it is 0");
+                   offsetof(struct ibv_wc, vendor_err) == 16 && offsetof(struct ibv_wc, byte_len) == 20 &&
+                   offsetof(struct ibv_wc, imm_data) == 24 && offsetof(struct ibv_wc, qp_num) == 28 &&
+                   sizeof(struct ibv_wc) == 48,
+    "as it is written here; what is left of it is 0");
 
 static inline void from_cqe(struct ibv_wc *wc, const struct sv_cqe *cqe)
 {
@@ -55,8 +56,8 @@ static void count_polled(struct sv_qp *qp)
 	if (qp->qp.srq)
 		atomic_fetch_add_explicit(&rq->polled, 1, memory_order_release);
 	else
-		atomic_store_explicit(&rq->polled, atomic_load_explicit(&rq->polled, memory_order_relaxed) + 1,
-				      memory_order_release);
+		atomic_store_explicit(
+		    &rq->polled, atomic_load_explicit(&rq->polled, memory_order_relaxed) + 1, memory_order_release);
 }
 
 /* Receives that the error state gives back, straight from the queue. */
@@ -67,14 +68,13 @@ static int flush_receives(struct sv_qp *qp, int entries, struct ibv_wc *wc)
 	uint32_t tail = atomic_load_explicit(&qp->rq.entry->tail, memory_order_acquire);
 
 	for (; got < entries && polled != tail; polled++, got++) {
-		struct sv_recv_wqe *wqe =
-		    (struct sv_recv_wqe *)(qp->rq.wqes + (size_t)(polled & qp->rq.mask) * qp->rq.stride);
+		struct sv_recv_wqe *wqe = (struct sv_recv_wqe *)(qp->rq.wqes + (size_t)(polled & qp->rq.mask) * qp->rq.stride);
 
 		wc[got] = (struct ibv_wc){.wr_id = wqe->wr_id,
-					  .status = IBV_WC_WR_FLUSH_ERR,
-					  .opcode = IBV_WC_RECV,
-					  .vendor_err = 0xf9,
-					  .qp_num = qp->qp.qp_num};
+		    .status = IBV_WC_WR_FLUSH_ERR,
+		    .opcode = IBV_WC_RECV,
+		    .vendor_err = 0xf9,
+		    .qp_num = qp->qp.qp_num};
 	}
 	atomic_store_explicit(&qp->rq.polled, polled, memory_order_release);
 	return got;
@@ -100,8 +100,7 @@ static int drain_qp(struct sv_qp *qp, int entries, struct ibv_wc *wc)
 
 static inline bool may_have_received(const struct sv_cq *cq)
 {
-	return cq->receives_waiting ||
-	       atomic_load_explicit(&cq->entry->arrivals, memory_order_acquire) != cq->arrivals;
+	return cq->receives_waiting || atomic_load_explicit(&cq->entry->arrivals, memory_order_acquire) != cq->arrivals;
 }
 
 static __attribute__((noinline)) int drain(struct sv_cq *cq, int entries, struct ibv_wc *wc)

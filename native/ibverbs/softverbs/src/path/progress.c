@@ -17,9 +17,8 @@
 /* min_rnr_timer codes are 0.01 ms to 655 ms, not in order. */
 static uint64_t rnr_timer_ns(uint32_t code)
 {
-	static const uint32_t hundredths_of_ms[32] = {65536, 1,	  2,   3,   4,	 6,    8,    12,   16,	 24,   32,
-						      48,    64,  96,  128, 192, 256,  384,  512,  768,	 1024, 1536,
-						      2048,  3072, 4096, 6144, 8192, 12288, 16384, 24576, 32768, 49152};
+	static const uint32_t hundredths_of_ms[32] = {65536, 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256,
+	    384, 512, 768, 1024, 1536, 2048, 3072, 4096, 6144, 8192, 12288, 16384, 24576, 32768, 49152};
 
 	return (uint64_t)hundredths_of_ms[code & 31] * 10000;
 }
@@ -70,8 +69,7 @@ void sv_send_progress(struct sv_qp *qp)
 {
 	struct sv_pending *p;
 
-	if (qp->state == IBV_QPS_RTS &&
-	    atomic_load_explicit(&qp->entry->fault, memory_order_acquire) != SV_FAULT_NONE)
+	if (qp->state == IBV_QPS_RTS && atomic_load_explicit(&qp->entry->fault, memory_order_acquire) != SV_FAULT_NONE)
 		sv_qp_fail(qp);
 	while (qp->state == IBV_QPS_RTS && (p = sv_pending_first(qp))) {
 		uint32_t bytes = 0;

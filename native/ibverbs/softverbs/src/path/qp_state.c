@@ -1,4 +1,5 @@
-/* The state of a queue pair as it and its peers see it, and how it fails. Transitions that a program asks for: qp_modify.c. */
+/* The state of a queue pair as it and its peers see it, and how it fails. Transitions that a program asks for:
+ * qp_modify.c. */
 #include "base/lock.h"
 #include "model/config.h"
 #include "object/async.h"
@@ -36,8 +37,8 @@ void sv_qp_update_direct(struct sv_qp *qp)
 {
 	/* only RC: the others must swallow what goes wrong at the far end */
 	qp->direct = qp->state == IBV_QPS_RTS && qp->target.segment && qp->qp.qp_type == IBV_QPT_RC &&
-		     qp->pending_head == qp->pending_tail && !atomic_load(&qp->peer->dead) &&
-		     !atomic_load_explicit(&sv_config.delayed, memory_order_relaxed);
+	             qp->pending_head == qp->pending_tail && !atomic_load(&qp->peer->dead) &&
+	             !atomic_load_explicit(&sv_config.delayed, memory_order_relaxed);
 }
 
 bool sv_qp_fail_finish(struct sv_qp *qp)

@@ -106,7 +106,8 @@ int sv_post_recv(struct ibv_qp *ibqp, struct ibv_recv_wr *wr, struct ibv_recv_wr
 	int error;
 
 	/* the published state: the other one is under the send lock */
-	if (unlikely((atomic_load_explicit(&qp->entry->state, memory_order_relaxed) & 0xff) == IBV_QPS_RESET || ibqp->srq)) {
+	if (unlikely(
+	        (atomic_load_explicit(&qp->entry->state, memory_order_relaxed) & 0xff) == IBV_QPS_RESET || ibqp->srq)) {
 		error = EINVAL;
 		if (bad)
 			*bad = wr;

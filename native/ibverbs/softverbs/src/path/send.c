@@ -23,9 +23,9 @@
 
 #define BIT(opcode) (1u << (opcode))
 #define LOCAL_OPCODES (BIT(IBV_WR_LOCAL_INV) | BIT(IBV_WR_BIND_MW))
-#define INLINE_OPCODES                                                                                                 \
-	(BIT(IBV_WR_RDMA_WRITE) | BIT(IBV_WR_RDMA_WRITE_WITH_IMM) | BIT(IBV_WR_SEND) | BIT(IBV_WR_SEND_WITH_IMM) |     \
-	 BIT(IBV_WR_SEND_WITH_INV))
+#define INLINE_OPCODES \
+	(BIT(IBV_WR_RDMA_WRITE) | BIT(IBV_WR_RDMA_WRITE_WITH_IMM) | BIT(IBV_WR_SEND) | BIT(IBV_WR_SEND_WITH_IMM) | \
+	    BIT(IBV_WR_SEND_WITH_INV))
 
 SV_INLINE bool is_full(const struct sv_qp *qp)
 {

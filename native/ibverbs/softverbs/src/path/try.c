@@ -18,7 +18,7 @@
 SV_INLINE bool peer_ready(const struct sv_qp *qp)
 {
 	return likely(sv_accepts(atomic_load_explicit(&qp->remote_entry->state, memory_order_acquire)) &&
-		      atomic_load_explicit(&qp->remote_entry->dest_qpn, memory_order_relaxed) == qp->qp.qp_num);
+	              atomic_load_explicit(&qp->remote_entry->dest_qpn, memory_order_relaxed) == qp->qp.qp_num);
 }
 
 /* Why the peer does not take our requests: a reason to wait, for a while. */
@@ -57,8 +57,8 @@ static int try_reliably(struct sv_qp *qp, const struct ibv_send_wr *wr, uint32_t
 	if (peer_ready(qp)) {
 		qp->seen_ready = true;
 		status = qp->target.segment || sv_target_init(&qp->target, qp->peer->segment, qp->attr.dest_qp_num)
-			     ? sv_execute(qp, wr, bytes)
-			     : IBV_WC_REM_OP_ERR;
+		             ? sv_execute(qp, wr, bytes)
+		             : IBV_WC_REM_OP_ERR;
 	} else {
 		status = absence(qp);
 	}

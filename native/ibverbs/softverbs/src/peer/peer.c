@@ -66,7 +66,7 @@ static int find_owner(uint32_t slot, pid_t *pid)
 {
 	struct sockaddr_un name;
 	unsigned length;
-	struct ucred owner;
+	struct ucred owner = {0};
 	socklen_t size = sizeof(owner);
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 

@@ -13,7 +13,7 @@ struct sv_map {
 	struct sv_map *next;
 	uint32_t key;
 	uint32_t users;
-	uint8_t *base; /* of the region */
+	uint8_t *base;  /* of the region */
 	uint64_t bytes; /* of it that are mapped */
 	void *mapping;
 	size_t length;
@@ -34,9 +34,9 @@ struct sv_peer {
 	_Atomic bool dead;
 	pid_t pid;
 	uint64_t nonce;
-	int life;    /* the reading end of its pipe: hangs up when the process dies, execs or closes the device */
+	int life;     /* the reading end of its pipe: hangs up when the process dies, execs or closes the device */
 	bool watched; /* by the helper */
-	int fd_dir;  /* its /proc/<pid>/fd: bound to that process, not to the number */
+	int fd_dir;   /* its /proc/<pid>/fd: bound to that process, not to the number */
 	struct sv_segment *segment;
 	pthread_mutex_t lock;
 	struct sv_map *maps;

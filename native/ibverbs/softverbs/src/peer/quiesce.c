@@ -22,7 +22,7 @@
 
 /* A copier in the middle of something. */
 struct watched {
-	uint32_t index; /* of the QP */
+	uint32_t index;  /* of the QP */
 	uint32_t hazard; /* odd if it must move on */
 	uint32_t busy;
 };
@@ -136,7 +136,7 @@ bool sv_quiesce_domain(uint32_t pd)
 		if (!qp || qp->pd_handle != pd)
 			continue;
 		struct watched w = {i, atomic_load_explicit(&qp->entry->hazard, memory_order_acquire),
-				    atomic_load_explicit(&qp->entry->busy, memory_order_acquire)};
+		    atomic_load_explicit(&qp->entry->busy, memory_order_acquire)};
 		_Atomic uint64_t *lock = qp->qp.qp_type == IBV_QPT_UD ? &qp->entry->rq.lock : NULL;
 
 		if (!((w.hazard | w.busy) & 1) && (!lock || !atomic_load(lock)))

@@ -6,8 +6,8 @@
 struct sv_qp;
 
 /*
- * Wait until no peer and no thread of ours still uses what was just made dead: a key of this domain, this QP. False: one
- * of them did not get out in time, and what is dead must stay where it is. Holding no lock.
+ * Wait until no peer and no thread of ours still uses what was just made dead: a key of this domain, this QP. False:
+ * one of them did not get out in time, and what is dead must stay where it is. Holding no lock.
  */
 bool sv_quiesce_domain(uint32_t pd);
 bool sv_quiesce_qp(struct sv_qp *qp);

@@ -61,8 +61,8 @@ static struct sv_map *map_region(struct sv_peer *peer, uint32_t key, const struc
 		return NULL;
 	map = calloc(1, sizeof(*map));
 	/* populate: a first touch through a second mapping costs more than the copy */
-	void *at = map ? mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd, (off_t)start)
-		       : MAP_FAILED;
+	void *at =
+	    map ? mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd, (off_t)start) : MAP_FAILED;
 
 	close(fd);
 	if (at == MAP_FAILED) {
@@ -70,8 +70,7 @@ static struct sv_map *map_region(struct sv_peer *peer, uint32_t key, const struc
 		return NULL;
 	}
 	madvise(at, bytes, MADV_DONTFORK);
-	*map = (struct sv_map){
-	    .next = peer->maps,
+	*map = (struct sv_map){.next = peer->maps,
 	    .key = key,
 	    .users = 1,
 	    .base = (uint8_t *)at + skip,
@@ -131,11 +130,11 @@ struct sv_remote *sv_remote_load(struct sv_qp *qp, uint32_t key)
 	uint32_t asked = qp->attr.max_rd_atomic ? UINT32_MAX : ~(uint32_t)SV_ANSWERED_ACCESS;
 
 	*remote = (struct sv_remote){.access = granted ? entry.access & asked : 0,
-				     .kind = entry.kind,
-				     .iova = entry.iova,
-				     .length = entry.length,
-				     .live = &shared->key,
-				     .addr = entry.addr};
+	    .kind = entry.kind,
+	    .iova = entry.iova,
+	    .length = entry.length,
+	    .live = &shared->key,
+	    .addr = entry.addr};
 	if (peer->self) {
 		remote->base = (uint8_t *)entry.addr;
 	} else if (entry.kind == SV_MR_SHARED) {

@@ -13,7 +13,7 @@ struct sv_remote {
 	uint32_t access;
 	uint64_t iova;
 	uint64_t length;
-	uint8_t *base; /* where we reach iova, or NULL: through system calls */
+	uint8_t *base;                /* where we reach iova, or NULL: through system calls */
 	const _Atomic uint32_t *live; /* the entry's key, in the peer's segment */
 	uint64_t addr;
 	struct sv_map *map;

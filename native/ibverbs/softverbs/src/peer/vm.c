@@ -57,8 +57,8 @@ int sv_remote_vm_write(struct sv_qp *qp, uint64_t addr, const void *from, uint64
 		if (piece > 8 && tail == 0)
 			tail = 8;
 		struct iovec local = {(void *)(uintptr_t)from, piece};
-		struct iovec remote[2] = {{(void *)(uintptr_t)addr, piece - tail},
-					  {(void *)(uintptr_t)(addr + piece - tail), tail}};
+		struct iovec remote[2] = {
+		    {(void *)(uintptr_t)addr, piece - tail}, {(void *)(uintptr_t)(addr + piece - tail), tail}};
 
 		if (process_vm_writev(qp->peer->pid, &local, 1, remote, tail ? 2 : 1, 0) != (ssize_t)piece)
 			return vm_failure(qp);

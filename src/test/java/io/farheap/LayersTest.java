@@ -1,12 +1,12 @@
 package io.farheap;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
 import com.tngtech.archunit.core.domain.Dependency;
 import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
-import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.Test;
-
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -19,34 +19,54 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
 
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertTrue;
-
-/** Who may use whom: packages use those below them, and types of one package stay clear of circles. docs/architecture.md draws it. */
+/**
+ * Who may use whom: packages use those below them, and types of one package stay clear of circles. docs/architecture.md
+ * draws it.
+ */
 class LayersTest {
 
     private static final String ROOT = "io.farheap.";
     /** From the bottom up. A package uses those before it alone. */
-    private static final List<String> LAYERS = List.of("lifetime", "posix", "latency", "ring", "slo", "verbs", "thread", "memory", "connection",
-        "rpc", "control", "server", "remote", "migration", "cache", "measure", "metrics");
+    private static final List<String> LAYERS = List.of(
+            "lifetime",
+            "posix",
+            "latency",
+            "ring",
+            "slo",
+            "verbs",
+            "thread",
+            "memory",
+            "connection",
+            "rpc",
+            "control",
+            "server",
+            "remote",
+            "migration",
+            "cache",
+            "measure",
+            "metrics");
     /** They talk through {@code control}, from one process to another. */
     private static final Set<String> STRANGERS = Set.of("server", "remote");
     /** What the library's jar is not to have. */
     private static final Set<String> BESIDE = Set.of("cli", "bench", "soak");
     /**
-     * The types of each package that are in a circle, as many as there are now: whoever opens one lowers its number, nobody raises it. Two are
-     * a pair, such as a thing and its builder.
+     * The types of each package that are in a circle, as many as there are now: whoever opens one lowers its number,
+     * nobody raises it. Two are a pair, such as a thing and its builder.
      */
-    private static final Map<String, Integer> CIRCLES = Map.of("cache", 2, "control", 2, "migration", 2, "remote", 12, "rpc", 5, "server", 10,
-        "verbs", 8);
+    private static final Map<String, Integer> CIRCLES =
+            Map.of("cache", 2, "control", 2, "migration", 2, "remote", 12, "rpc", 5, "server", 10, "verbs", 8);
 
     private static Collection<JavaClass> classes;
 
     @BeforeAll
     static void read() {
-        classes = new ClassFileImporter().withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS).importPackages("io.farheap").stream()
-            .filter(type -> !BESIDE.contains(room(type))).toList();
+        classes = new ClassFileImporter()
+                .withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS).importPackages("io.farheap").stream()
+                        .filter(type -> !BESIDE.contains(room(type)))
+                        .toList();
         assertTrue(classes.size() > 200, "only " + classes.size() + " classes were found");
     }
 
@@ -57,8 +77,11 @@ class LayersTest {
     }
 
     private static Set<JavaClass> uses(JavaClass type) {
-        return type.getDirectDependenciesFromSelf().stream().map(Dependency::getTargetClass).map(JavaClass::getBaseComponentType)
-            .filter(used -> used.getPackageName().startsWith(ROOT)).collect(Collectors.toSet());
+        return type.getDirectDependenciesFromSelf().stream()
+                .map(Dependency::getTargetClass)
+                .map(JavaClass::getBaseComponentType)
+                .filter(used -> used.getPackageName().startsWith(ROOT))
+                .collect(Collectors.toSet());
     }
 
     @Test
@@ -73,7 +96,9 @@ class LayersTest {
         for (JavaClass type : classes) {
             int own = LAYERS.indexOf(room(type));
             for (JavaClass used : uses(type)) {
-                boolean strangers = STRANGERS.contains(room(type)) && STRANGERS.contains(room(used)) && !room(type).equals(room(used));
+                boolean strangers = STRANGERS.contains(room(type))
+                        && STRANGERS.contains(room(used))
+                        && !room(type).equals(room(used));
                 if (LAYERS.indexOf(room(used)) > own || strangers || BESIDE.contains(room(used))) {
                     wrong.add(type.getName() + " -> " + used.getName());
                 }
@@ -102,7 +127,10 @@ class LayersTest {
                 continue;
             }
             Set<String> targets = graph.computeIfAbsent(top(type), name -> new TreeSet<>());
-            uses(type).stream().map(LayersTest::top).filter(name -> !name.equals(top(type))).forEach(targets::add);
+            uses(type).stream()
+                    .map(LayersTest::top)
+                    .filter(name -> !name.equals(top(type)))
+                    .forEach(targets::add);
         }
         List<List<String>> circles = new ArrayList<>();
         Set<String> done = new HashSet<>();

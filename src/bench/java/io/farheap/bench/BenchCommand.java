@@ -4,16 +4,17 @@ import io.farheap.command.Subcommand;
 import picocli.CommandLine.Command;
 
 /** {@code farheap bench}: measurements that compare, interleaved in one run. */
-@Command(name = "bench", mixinStandardHelpOptions = true,
-    subcommands = {
-        BenchRawCommand.class,
-        BenchCacheCommand.class,
-        BenchAblationCommand.class,
-        BenchPeersCommand.class,
-        BenchSearchCommand.class,
-        BenchSloCommand.class,
-        BenchMigrationCommand.class,
-    },
-    description = "Measure, against a baseline in the same run.")
-public final class BenchCommand implements Subcommand {
-}
+@Command(
+        name = "bench",
+        mixinStandardHelpOptions = true,
+        subcommands = {
+            BenchRawCommand.class,
+            BenchCacheCommand.class,
+            BenchAblationCommand.class,
+            BenchPeersCommand.class,
+            BenchSearchCommand.class,
+            BenchSloCommand.class,
+            BenchMigrationCommand.class,
+        },
+        description = "Measure, against a baseline in the same run.")
+public final class BenchCommand implements Subcommand {}

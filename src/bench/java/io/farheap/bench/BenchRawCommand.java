@@ -10,12 +10,6 @@ import io.farheap.command.Sizes;
 import io.farheap.connection.Connection;
 import io.farheap.verbs.Context;
 import io.farheap.verbs.Devices;
-import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.Option;
-import picocli.CommandLine.Spec;
-
 import java.io.IOException;
 import java.io.PrintStream;
 import java.util.ArrayList;
@@ -25,33 +19,62 @@ import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
 
 /** {@code farheap bench raw}: what Java costs over C, on the same device in the same run. */
-@Command(name = "raw", mixinStandardHelpOptions = true,
-    description = "One-sided operations from Java and from a C loop, on the same device in the same process, taking turns.")
+@Command(
+        name = "raw",
+        mixinStandardHelpOptions = true,
+        description =
+                "One-sided operations from Java and from a C loop, on the same device in the same process, taking turns.")
 final class BenchRawCommand implements Callable<Integer> {
 
     private static final long REGION_BYTES = 1 << 20;
     private static final int REGIONS = 3;
     private static final int USUAL_DEPTH = 16;
 
-    @Option(names = "--op", split = ",", paramLabel = "OP", defaultValue = "read,write,cas,faa",
-        description = "read, write, cas, faa (default: ${DEFAULT-VALUE})")
+    @Option(
+            names = "--op",
+            split = ",",
+            paramLabel = "OP",
+            defaultValue = "read,write,cas,faa",
+            description = "read, write, cas, faa (default: ${DEFAULT-VALUE})")
     private List<String> names;
 
-    @Option(names = "--size", split = ",", paramLabel = "BYTES", converter = Sizes.class, defaultValue = "8,64,512,4096,32k,256k,1m",
-        description = "payload sizes of reads and writes, up to 1m (default: ${DEFAULT-VALUE})")
+    @Option(
+            names = "--size",
+            split = ",",
+            paramLabel = "BYTES",
+            converter = Sizes.class,
+            defaultValue = "8,64,512,4096,32k,256k,1m",
+            description = "payload sizes of reads and writes, up to 1m (default: ${DEFAULT-VALUE})")
     private List<Long> sizes;
 
-    @Option(names = {"-t", "--queue-depth"}, split = ",", paramLabel = "Q",
-        description = "operations in flight; above 1 they are posted one by one, and once more all by one list (default: 1 and 16, or the device's most)")
+    @Option(
+            names = {"-t", "--queue-depth"},
+            split = ",",
+            paramLabel = "Q",
+            description =
+                    "operations in flight; above 1 they are posted one by one, and once more all by one list (default: 1 and 16, or the device's most)")
     private List<Integer> depths;
 
-    @Option(names = "--turns", paramLabel = "N", defaultValue = "100", description = "how often each side takes its turn (default: ${DEFAULT-VALUE})")
+    @Option(
+            names = "--turns",
+            paramLabel = "N",
+            defaultValue = "100",
+            description = "how often each side takes its turn (default: ${DEFAULT-VALUE})")
     private int turns;
 
-    @Option(names = "--jvms", paramLabel = "N", defaultValue = "1",
-        description = "JVMs to measure in, one after the other; the figures are the medians over them (default: ${DEFAULT-VALUE})")
+    @Option(
+            names = "--jvms",
+            paramLabel = "N",
+            defaultValue = "1",
+            description =
+                    "JVMs to measure in, one after the other; the figures are the medians over them (default: ${DEFAULT-VALUE})")
     private int jvms;
 
     @Mixin
@@ -85,10 +108,12 @@ final class BenchRawCommand implements Callable<Integer> {
             // Until all is printed, the device stays open: where it is softverbs, its last close ends an invalid run.
             try (RawTarget target = new RawTarget(server.address(), (int) REGION_BYTES, Collections.max(depths))) {
                 BenchReport report = output.report(spec, target.context());
-                List<RawContest.Row> rows = jvms > 1 ? RawJvms.measure(jvms, arguments()) : measure(server.address(), target, operations);
+                List<RawContest.Row> rows =
+                        jvms > 1 ? RawJvms.measure(jvms, arguments()) : measure(server.address(), target, operations);
                 report.origin().forEach(out::println);
-                out.printf("one remote address, hot; medians of %d turns%s; ns per operation; p99 of single operations%n%n", turns,
-                    jvms > 1 ? " and of " + jvms + " JVMs" : "");
+                out.printf(
+                        "one remote address, hot; medians of %d turns%s; ns per operation; p99 of single operations%n%n",
+                        turns, jvms > 1 ? " and of " + jvms + " JVMs" : "");
                 print(out, rows);
                 rows.forEach(row -> put(report.row(), row, report.device()));
                 output.write(report, output.plots() ? plots(rows) : new Plot[0]);
@@ -116,18 +141,24 @@ final class BenchRawCommand implements Callable<Integer> {
     private List<RawOperation> checkOptions(int deepest) {
         List<RawOperation> operations = new ArrayList<>();
         for (String name : names) {
-            operations.add(Arrays.stream(RawOperation.values()).filter(operation -> operation.text().equals(name)).findAny()
-                .orElseThrow(() -> new IllegalArgumentException("--op " + name + ": it must be one of "
-                    + Arrays.stream(RawOperation.values()).map(RawOperation::text).collect(Collectors.joining(", ")))));
+            operations.add(Arrays.stream(RawOperation.values())
+                    .filter(operation -> operation.text().equals(name))
+                    .findAny()
+                    .orElseThrow(() -> new IllegalArgumentException("--op " + name + ": it must be one of "
+                            + Arrays.stream(RawOperation.values())
+                                    .map(RawOperation::text)
+                                    .collect(Collectors.joining(", ")))));
         }
         for (long size : sizes) {
             if (size < 1 || size > REGION_BYTES) {
-                throw new IllegalArgumentException("--size " + size + ": it must be from 1 to " + REGION_BYTES + " bytes");
+                throw new IllegalArgumentException(
+                        "--size " + size + ": it must be from 1 to " + REGION_BYTES + " bytes");
             }
         }
         for (int depth : depths) {
             if (depth < 1 || depth > deepest) {
-                throw new IllegalArgumentException("--queue-depth " + depth + ": it must be from 1 to " + deepest + ", which is what a session has on this device");
+                throw new IllegalArgumentException("--queue-depth " + depth + ": it must be from 1 to " + deepest
+                        + ", which is what a session has on this device");
             }
         }
         if (turns < 1) {
@@ -140,19 +171,62 @@ final class BenchRawCommand implements Callable<Integer> {
     }
 
     private List<String> arguments() {
-        return List.of("bench", "raw", "--op", String.join(",", names), "--size", sizes.stream().map(String::valueOf).collect(Collectors.joining(",")),
-            "--queue-depth", depths.stream().map(String::valueOf).collect(Collectors.joining(",")), "--turns", Integer.toString(turns));
+        return List.of(
+                "bench",
+                "raw",
+                "--op",
+                String.join(",", names),
+                "--size",
+                sizes.stream().map(String::valueOf).collect(Collectors.joining(",")),
+                "--queue-depth",
+                depths.stream().map(String::valueOf).collect(Collectors.joining(",")),
+                "--turns",
+                Integer.toString(turns));
     }
 
     private static void print(PrintStream out, List<RawContest.Row> rows) {
-        out.printf("%-6s%10s%7s%6s%12s%17s%8s%12s%8s%12s%8s%12s%8s%9s%9s%11s%11s%7s%n", "#op", "#bytes", "depth", "list", "C loop", "(25%..75%)",
-            "p99", "Java verbs", "ratio", "session", "ratio", "untracked", "ratio", "-C [ns]", "p99", "C [M/s]", "Java[M/s]", "ratio");
+        out.printf(
+                "%-6s%10s%7s%6s%12s%17s%8s%12s%8s%12s%8s%12s%8s%9s%9s%11s%11s%7s%n",
+                "#op",
+                "#bytes",
+                "depth",
+                "list",
+                "C loop",
+                "(25%..75%)",
+                "p99",
+                "Java verbs",
+                "ratio",
+                "session",
+                "ratio",
+                "untracked",
+                "ratio",
+                "-C [ns]",
+                "p99",
+                "C [M/s]",
+                "Java[M/s]",
+                "ratio");
         for (RawContest.Row row : rows) {
-            out.printf(Locale.ROOT, "%-6s%10d%7d%6d%12.1f%17s%8s%12.1f%8.2f%12s%8s%12s%8s%9.1f%9s%11.2f%11.2f%7.2f%n", row.operation().text(),
-                row.size(), row.depth(), row.list(), row.raw(), String.format(Locale.ROOT, "(%.1f..%.1f)", row.rawLow(), row.rawHigh()),
-                number(row.rawP99(), 0), row.verbs(), row.verbs() / row.raw(), number(row.session(), 1), number(row.session() / row.raw(), 2),
-                number(row.untracked(), 1), number(row.untracked() / row.raw(), 2), row.java() - row.raw(), number(row.javaP99(), 0),
-                1e3 / row.raw(), 1e3 / row.java(), row.raw() / row.java());
+            out.printf(
+                    Locale.ROOT,
+                    "%-6s%10d%7d%6d%12.1f%17s%8s%12.1f%8.2f%12s%8s%12s%8s%9.1f%9s%11.2f%11.2f%7.2f%n",
+                    row.operation().text(),
+                    row.size(),
+                    row.depth(),
+                    row.list(),
+                    row.raw(),
+                    String.format(Locale.ROOT, "(%.1f..%.1f)", row.rawLow(), row.rawHigh()),
+                    number(row.rawP99(), 0),
+                    row.verbs(),
+                    row.verbs() / row.raw(),
+                    number(row.session(), 1),
+                    number(row.session() / row.raw(), 2),
+                    number(row.untracked(), 1),
+                    number(row.untracked() / row.raw(), 2),
+                    row.java() - row.raw(),
+                    number(row.javaP99(), 0),
+                    1e3 / row.raw(),
+                    1e3 / row.java(),
+                    row.raw() / row.java());
         }
     }
 
@@ -161,24 +235,51 @@ final class BenchRawCommand implements Callable<Integer> {
     }
 
     private static void put(BenchReport.Row json, RawContest.Row row, String device) {
-        json.put("op", row.operation().text()).put("size", row.size()).put("queue_depth", row.depth()).put("wrs_per_post", row.list())
-            .put("raw_p50_ns", row.raw()).put("java_p50_ns", row.java()).put("ratio_p50", row.java() / row.raw())
-            .put("raw_ops_per_s", 1e9 / row.raw()).put("java_ops_per_s", 1e9 / row.java()).put("ratio_ops", row.raw() / row.java())
-            .put("raw_p99_ns", row.rawP99()).put("java_p99_ns", row.javaP99()).put("raw_p25_ns", row.rawLow()).put("raw_p75_ns", row.rawHigh())
-            .put("verbs_p50_ns", row.verbs()).put("session_p50_ns", row.session()).put("untracked_p50_ns", row.untracked()).put("device", device);
+        json.put("op", row.operation().text())
+                .put("size", row.size())
+                .put("queue_depth", row.depth())
+                .put("wrs_per_post", row.list())
+                .put("raw_p50_ns", row.raw())
+                .put("java_p50_ns", row.java())
+                .put("ratio_p50", row.java() / row.raw())
+                .put("raw_ops_per_s", 1e9 / row.raw())
+                .put("java_ops_per_s", 1e9 / row.java())
+                .put("ratio_ops", row.raw() / row.java())
+                .put("raw_p99_ns", row.rawP99())
+                .put("java_p99_ns", row.javaP99())
+                .put("raw_p25_ns", row.rawLow())
+                .put("raw_p75_ns", row.rawHigh())
+                .put("verbs_p50_ns", row.verbs())
+                .put("session_p50_ns", row.session())
+                .put("untracked_p50_ns", row.untracked())
+                .put("device", device);
     }
 
     private Plot[] plots(List<RawContest.Row> rows) {
         List<Plot> plots = new ArrayList<>();
         for (String name : names) {
-            List<RawContest.Row> some = rows.stream().filter(row -> row.operation().text().equals(name) && row.depth() == depths.getFirst()
-                && row.list() == 1).toList();
+            List<RawContest.Row> some = rows.stream()
+                    .filter(row ->
+                            row.operation().text().equals(name) && row.depth() == depths.getFirst() && row.list() == 1)
+                    .toList();
             if (some.size() > 1) {
                 double[] x = some.stream().mapToDouble(RawContest.Row::size).toArray();
-                plots.add(Plot.lines("raw-" + name, name + ", queue depth " + depths.getFirst(), "bytes", "ns per operation").logarithmicX().logarithmicY()
-                    .series("C loop", x, some.stream().mapToDouble(RawContest.Row::raw).toArray())
-                    .series("Java verbs", x, some.stream().mapToDouble(RawContest.Row::verbs).toArray())
-                    .series("Java session", x, some.stream().mapToDouble(RawContest.Row::java).toArray()));
+                plots.add(Plot.lines(
+                                "raw-" + name, name + ", queue depth " + depths.getFirst(), "bytes", "ns per operation")
+                        .logarithmicX()
+                        .logarithmicY()
+                        .series(
+                                "C loop",
+                                x,
+                                some.stream().mapToDouble(RawContest.Row::raw).toArray())
+                        .series(
+                                "Java verbs",
+                                x,
+                                some.stream().mapToDouble(RawContest.Row::verbs).toArray())
+                        .series(
+                                "Java session",
+                                x,
+                                some.stream().mapToDouble(RawContest.Row::java).toArray()));
             }
         }
         return plots.toArray(Plot[]::new);

@@ -6,28 +6,35 @@ import io.farheap.cache.CacheConfiguration;
 import io.farheap.cache.Completion;
 import io.farheap.cache.Session;
 import io.farheap.cache.Status;
-import org.HdrHistogram.Histogram;
-
 import java.util.Arrays;
 import java.util.SplittableRandom;
+import org.HdrHistogram.Histogram;
 
 /**
- * One session on a cache: how long a record takes by itself at half of the load that the session can carry, and how many records a second
- * it moves with many in flight. Records lie at random, aligned to their size, in the first {@code span} bytes of the cache.
+ * One session on a cache: how long a record takes by itself at half of the load that the session can carry, and how
+ * many records a second it moves with many in flight. Records lie at random, aligned to their size, in the first
+ * {@code span} bytes of the cache.
  */
 final class CacheBench implements AutoCloseable {
 
-    /** ns per operation, less what reading the clock costs; {@code idle} is the same loop without an operation: the machine's own noise. */
-    record Latency(Histogram operation, Histogram idle) {
-    }
+    /**
+     * ns per operation, less what reading the clock costs; {@code idle} is the same loop without an operation: the
+     * machine's own noise.
+     */
+    record Latency(Histogram operation, Histogram idle) {}
 
     private static final int LINE_BYTES = 64;
     private static final int MIN_ADDRESSES = 1 << 12;
-    /** 16 million: what is touched in turn is then as large as a span of a GiB, not a corner of it that fits into a cache. */
+    /**
+     * 16 million: what is touched in turn is then as large as a span of a GiB, not a corner of it that fits into a
+     * cache.
+     */
     private static final int MAX_ADDRESSES = 1 << 24;
+
     private static final long WARM_UP_NANOS = 300_000_000L;
     /** With batches, the server has to warm up, too. */
     private static final long PIPELINED_WARM_UP_NANOS = 1_000_000_000L;
+
     private static final long HIGHEST_NANOS = 1_000_000_000L;
     private static final int SLICE = 2_000;
     private static final int POLLS = 64;
@@ -39,9 +46,11 @@ final class CacheBench implements AutoCloseable {
     private final int inFlight;
     /** As many or more, a power of two: a division would cost as much as a request in a batch. */
     private final int slots;
+
     private long[] addresses = {};
     /** Of one request for many. */
     private final long[] some;
+
     private int mask;
     private int next;
     private long done;
@@ -54,16 +63,30 @@ final class CacheBench implements AutoCloseable {
 
     /**
      * @param configuration how requests travel
-     * @param inFlight      records in flight when throughput is measured
+     * @param inFlight records in flight when throughput is measured
      * @param doorbellBatch of one-sided ones, how many are posted by one list
-     * @param together      records that the application asks for with one request when throughput is measured; 1 for one by one
+     * @param together records that the application asks for with one request when throughput is measured; 1 for one by
+     *     one
      */
-    CacheBench(String server, long span, int maxRecord, CacheConfiguration configuration, int inFlight, int doorbellBatch, int together) {
+    CacheBench(
+            String server,
+            long span,
+            int maxRecord,
+            CacheConfiguration configuration,
+            int inFlight,
+            int doorbellBatch,
+            int together) {
         this.inFlight = inFlight;
         this.some = new long[together];
         this.slots = powerOfTwo(inFlight);
-        cache = Cache.builder().capacity(span).servers(server).name("bench-cache").configuration(configuration)
-            .requests(Math.max(MIN_REQUESTS, slots)).doorbellBatch(doorbellBatch).create();
+        cache = Cache.builder()
+                .capacity(span)
+                .servers(server)
+                .name("bench-cache")
+                .configuration(configuration)
+                .requests(Math.max(MIN_REQUESTS, slots))
+                .doorbellBatch(doorbellBatch)
+                .create();
         try {
             session = cache.openSession();
             buffer = cache.allocate((long) maxRecord * slots);
@@ -73,7 +96,11 @@ final class CacheBench implements AutoCloseable {
         }
     }
 
-    /** Chooses the records. @param seed of their order */
+    /**
+     * Chooses the records.
+     *
+     * @param seed of their order
+     */
     void scatter(long span, int record, long seed) {
         SplittableRandom random = new SplittableRandom(seed);
         long records = span / record;
@@ -82,7 +109,9 @@ final class CacheBench implements AutoCloseable {
         Arrays.setAll(addresses, i -> random.nextLong(records) * record);
     }
 
-    /** Blocking operations, each begun when it is due, whether or not the one before was late (no coordinated omission). */
+    /**
+     * Blocking operations, each begun when it is due, whether or not the one before was late (no coordinated omission).
+     */
     Latency latency(boolean write, int record, double seconds) {
         long clock = ClockCost.nanos();
         long each = closedLoop(write, record, WARM_UP_NANOS);
@@ -98,7 +127,8 @@ final class CacheBench implements AutoCloseable {
     }
 
     /** Slices of operations and of nothing take turns. */
-    private void paced(boolean write, int record, long interval, long nanos, long clock, Histogram operation, Histogram idle) {
+    private void paced(
+            boolean write, int record, long interval, long nanos, long clock, Histogram operation, Histogram idle) {
         long end = System.nanoTime() + 2 * nanos;
         while (System.nanoTime() - end < 0) {
             pacedSlice(write, record, interval, clock, operation);
@@ -111,7 +141,8 @@ final class CacheBench implements AutoCloseable {
         for (int i = 0; i < SLICE; i++, due += interval) {
             long start = awaitDue(due);
             one(write, record);
-            // A late start is the lateness of what came before; without lateness the clock's granularity must not count.
+            // A late start is the lateness of what came before; without lateness the clock's granularity must not
+            // count.
             histogram.recordValue(clamp(System.nanoTime() - Math.min(start, due + clock) - clock));
         }
     }
@@ -195,15 +226,18 @@ final class CacheBench implements AutoCloseable {
         }
         long address = addresses[(int) number & mask];
         long offset = (number & slots - 1) * record;
-        return write ? session.write(address, buffer, offset, record, onDone, 1) : session.read(address, buffer, offset, record, onDone, 1);
+        return write
+                ? session.write(address, buffer, offset, record, onDone, 1)
+                : session.read(address, buffer, offset, record, onDone, 1);
     }
 
     /** The slots are a multiple of them, and so are the addresses. */
     private boolean issueSome(boolean write, int record, long number) {
         System.arraycopy(addresses, (int) number & mask, some, 0, some.length);
         long offset = (number & slots - 1) * record;
-        return write ? session.writeAll(some, some.length, buffer, offset, record, onDone, some.length)
-            : session.readAll(some, some.length, buffer, offset, record, onDone, some.length);
+        return write
+                ? session.writeAll(some, some.length, buffer, offset, record, onDone, some.length)
+                : session.readAll(some, some.length, buffer, offset, record, onDone, some.length);
     }
 
     private static int powerOfTwo(int least) {

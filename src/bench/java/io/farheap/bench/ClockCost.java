@@ -7,8 +7,7 @@ final class ClockCost {
 
     private static final int ROUNDS = 5;
 
-    private ClockCost() {
-    }
+    private ClockCost() {}
 
     /** The least median of some rounds: the first are interpreted, and others may run beside a compiler. In ns. */
     static long nanos() {

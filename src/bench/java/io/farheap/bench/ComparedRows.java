@@ -2,28 +2,46 @@ package io.farheap.bench;
 
 import io.farheap.bench.against.Figure;
 import io.farheap.bench.against.RowShape;
-
 import java.util.List;
 import java.util.stream.Stream;
 
 /** What {@code --against} compares of each benchmark's rows. */
 public final class ComparedRows {
 
-    public static final RowShape RAW = new RowShape(List.of("op", "size", "queue_depth", "wrs_per_post"),
-        Stream.of("java_p50_ns", "verbs_p50_ns", "untracked_p50_ns", "java_p99_ns").map(Figure::time)
-            .flatMap(figure -> Stream.of(figure, figure.over("raw_p50_ns", "C"))).toList());
+    public static final RowShape RAW = new RowShape(
+            List.of("op", "size", "queue_depth", "wrs_per_post"),
+            Stream.of("java_p50_ns", "verbs_p50_ns", "untracked_p50_ns", "java_p99_ns")
+                    .map(Figure::time)
+                    .flatMap(figure -> Stream.of(figure, figure.over("raw_p50_ns", "C")))
+                    .toList());
 
-    public static final RowShape CACHE = new RowShape(List.of("op", "size", "span"), List.of(Figure.time("p50_ns"),
-        Figure.time("p99_ns"), Figure.time("p999_ns"), Figure.time("max_ns"), Figure.rate("ops_per_s"),
-        Figure.rate("list_ops_per_s"), Figure.rate("batched_ops_per_s"), Figure.rate("batched_all_ops_per_s"),
-        Figure.time("batched_in_flight_us")));
+    public static final RowShape CACHE = new RowShape(
+            List.of("op", "size", "span"),
+            List.of(
+                    Figure.time("p50_ns"),
+                    Figure.time("p99_ns"),
+                    Figure.time("p999_ns"),
+                    Figure.time("max_ns"),
+                    Figure.rate("ops_per_s"),
+                    Figure.rate("list_ops_per_s"),
+                    Figure.rate("batched_ops_per_s"),
+                    Figure.rate("batched_all_ops_per_s"),
+                    Figure.time("batched_in_flight_us")));
 
-    public static final RowShape MIGRATION = new RowShape(List.of("regions", "pause", "unpaused_reads", "region_bytes"),
-        List.of(Figure.drop("read_drop_pct"), Figure.drop("write_drop_pct"), Figure.rate("gib_per_s"),
-        Figure.rate("gib_per_s").over("memcpy_gib_per_s", "memcpy"), Figure.time("migration_ms"),
-        Figure.time("longest_read_stall_us"), Figure.time("longest_write_pause_us"), Figure.time("worst_read_stall_us"),
-        Figure.time("worst_write_pause_us"), Figure.rate("reads_per_s"), Figure.rate("writes_per_s")));
+    public static final RowShape MIGRATION = new RowShape(
+            List.of("regions", "pause", "unpaused_reads", "region_bytes"),
+            List.of(
+                    Figure.drop("read_drop_pct"),
+                    Figure.drop("write_drop_pct"),
+                    Figure.rate("gib_per_s"),
+                    Figure.rate("gib_per_s").over("memcpy_gib_per_s", "memcpy"),
+                    Figure.time("migration_ms"),
+                    Figure.time("longest_read_stall_us"),
+                    Figure.time("longest_write_pause_us"),
+                    Figure.time("worst_read_stall_us"),
+                    Figure.time("worst_write_pause_us"),
+                    Figure.rate("reads_per_s"),
+                    Figure.rate("writes_per_s")));
 
-    private ComparedRows() {
-    }
+    private ComparedRows() {}
 }

@@ -1,21 +1,20 @@
 package io.farheap.bench;
 
-import io.farheap.memory.SharedMemory;
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
+import io.farheap.memory.SharedMemory;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 
-import static java.lang.foreign.ValueLayout.ADDRESS;
-import static java.lang.foreign.ValueLayout.JAVA_LONG;
-
 /** The C library's memcpy between two populated mappings: as fast as one core of this machine copies. */
 final class Memcpy implements AutoCloseable {
 
     private static final Linker LINKER = Linker.nativeLinker();
-    private static final MethodHandle MH$memcpy = LINKER.downcallHandle(LINKER.defaultLookup().findOrThrow("memcpy"),
-        FunctionDescriptor.of(ADDRESS, ADDRESS, ADDRESS, JAVA_LONG));
+    private static final MethodHandle MH$memcpy = LINKER.downcallHandle(
+            LINKER.defaultLookup().findOrThrow("memcpy"), FunctionDescriptor.of(ADDRESS, ADDRESS, ADDRESS, JAVA_LONG));
 
     private final SharedMemory from;
     private final SharedMemory to;
@@ -31,7 +30,11 @@ final class Memcpy implements AutoCloseable {
         from.segment().fill((byte) 1);
     }
 
-    /** Copies it all by one call. @return nanoseconds */
+    /**
+     * Copies it all by one call.
+     *
+     * @return nanoseconds
+     */
     long run() {
         long started = System.nanoTime();
         try {

@@ -3,16 +3,14 @@ package io.farheap.bench;
 import io.farheap.cache.Cache;
 import io.farheap.migration.MigrationOptions;
 import io.farheap.migration.MigrationResult;
-import io.farheap.migration.Pause;
-
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.IntStream;
 
 /**
- * Regions that move back and forth between two servers under a load, each migration beside a quiet time as long as the last one took and a
- * memcpy of as many bytes, under the same load.
+ * Regions that move back and forth between two servers under a load, each migration beside a quiet time as long as the
+ * last one took and a memcpy of as many bytes, under the same load.
  */
 final class MigrationBench {
 
@@ -23,7 +21,7 @@ final class MigrationBench {
     /**
      * What some regions move like.
      *
-     * @param move    how many; 0 for none, where what would be noise is measured
+     * @param move how many; 0 for none, where what would be noise is measured
      * @param options how
      */
     record Case(int move, MigrationOptions options) {
@@ -36,15 +34,22 @@ final class MigrationBench {
     /**
      * Medians over the migrations of a case.
      *
-     * @param dropPercent       of the load's requests per second, against the quiet times
+     * @param dropPercent of the load's requests per second, against the quiet times
      * @param memcpyDropPercent the same while the memcpy runs: what any copy beside the load costs it on this machine
-     * @param longestMicros     that a request took during a migration
-     * @param worstMicros       of all migrations
-     * @param quietMicros       the longest of a quiet time
+     * @param longestMicros that a request took during a migration
+     * @param worstMicros of all migrations
+     * @param quietMicros the longest of a quiet time
      */
-    record Figures(double dropPercent, double memcpyDropPercent, double perSecond, double longestMicros, double worstMicros, double quietMicros, double gibPerSecond,
-                   double totalMillis, double memcpyGibPerSecond) {
-    }
+    record Figures(
+            double dropPercent,
+            double memcpyDropPercent,
+            double perSecond,
+            double longestMicros,
+            double worstMicros,
+            double quietMicros,
+            double gibPerSecond,
+            double totalMillis,
+            double memcpyGibPerSecond) {}
 
     private final Cache cache;
     private final String home;
@@ -99,11 +104,23 @@ final class MigrationBench {
             }
         }
         moveTo(home, new Case(cache.regions(), MigrationOptions.DEFAULT));
-        return new Figures(median(drop), median(memcpyDrop), median(perSecond), median(longest), Arrays.stream(longest).max().orElseThrow(), median(quiet), median(gib),
-            median(total), median(copy));
+        return new Figures(
+                median(drop),
+                median(memcpyDrop),
+                median(perSecond),
+                median(longest),
+                Arrays.stream(longest).max().orElseThrow(),
+                median(quiet),
+                median(gib),
+                median(total),
+                median(copy));
     }
 
-    /** As much as moves, and a region where none does. @return nanoseconds for one region */
+    /**
+     * As much as moves, and a region where none does.
+     *
+     * @return nanoseconds for one region
+     */
     private long copy(int regions) {
         int times = Math.max(1, regions);
         long nanos = 0;
@@ -122,7 +139,10 @@ final class MigrationBench {
     }
 
     private MigrationResult moveTo(String server, Case how) {
-        List<Integer> regions = IntStream.range(0, how.move()).filter(region -> !cache.serverOf(region).equals(server)).boxed().toList();
+        List<Integer> regions = IntStream.range(0, how.move())
+                .filter(region -> !cache.serverOf(region).equals(server))
+                .boxed()
+                .toList();
         return cache.migrate(regions, server, how.options());
     }
 
@@ -149,7 +169,10 @@ final class MigrationBench {
             started = System.nanoTime();
         }
 
-        /** Ends once anything has been done: nothing can be compared with a rate of 0, which a busy machine's short time may have. */
+        /**
+         * Ends once anything has been done: nothing can be compared with a rate of 0, which a busy machine's short time
+         * may have.
+         */
         void endWithSomething() {
             while (load.done() == done && load.running()) {
                 Thread.yield();

@@ -5,15 +5,14 @@ import io.farheap.cache.Cache;
 import io.farheap.cache.Completion;
 import io.farheap.cache.Session;
 import io.farheap.cache.Status;
-
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.SplittableRandom;
 
 /**
- * One thread that reads, or writes, 8-byte records at random addresses of all regions, and does not wait for those that a migration
- * holds: a record whose region has its share of requests waiting is passed over. Counts what is done, and the longest time that a request
- * took from issue to callback.
+ * One thread that reads, or writes, 8-byte records at random addresses of all regions, and does not wait for those that
+ * a migration holds: a record whose region has its share of requests waiting is passed over. Counts what is done, and
+ * the longest time that a request took from issue to callback.
  */
 final class MigrationLoad implements AutoCloseable {
 
@@ -67,7 +66,9 @@ final class MigrationLoad implements AutoCloseable {
             session.close();
             throw e;
         }
-        thread = Thread.ofPlatform().name("farheap-load-" + (write ? "write" : "read")).start(this::run);
+        thread = Thread.ofPlatform()
+                .name("farheap-load-" + (write ? "write" : "read"))
+                .start(this::run);
     }
 
     /** Requests that were done so far. */
@@ -128,8 +129,9 @@ final class MigrationLoad implements AutoCloseable {
         int slot = free[freeCount - 1];
         long address = region * regionBytes + random.nextLong(regionBytes / RECORD_BYTES) * RECORD_BYTES;
         long at = (long) slot * RECORD_BYTES;
-        boolean accepted = write ? session.write(address, buffer, at, RECORD_BYTES, onDone, slot)
-            : session.read(address, buffer, at, RECORD_BYTES, onDone, slot);
+        boolean accepted = write
+                ? session.write(address, buffer, at, RECORD_BYTES, onDone, slot)
+                : session.read(address, buffer, at, RECORD_BYTES, onDone, slot);
         if (accepted) {
             freeCount--;
             waiting[region]++;

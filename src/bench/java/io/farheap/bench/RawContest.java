@@ -2,21 +2,32 @@ package io.farheap.bench;
 
 import io.farheap.latency.LatencyTracking;
 import io.farheap.verbs.RawLoop;
-
 import java.util.Arrays;
 
 /**
- * A C loop, the same loop in Java on {@code io.farheap.verbs}, and a cache's session with and without latency tracking, taking turns at
- * one queue depth. A turn is as many operations as take about a tenth of a millisecond, under one pair of clock reads.
+ * A C loop, the same loop in Java on {@code io.farheap.verbs}, and a cache's session with and without latency tracking,
+ * taking turns at one queue depth. A turn is as many operations as take about a tenth of a millisecond, under one pair
+ * of clock reads.
  */
 final class RawContest implements AutoCloseable {
 
     /**
-     * Medians over the turns, in ns per operation; the session's are NaN where it has no such operation. The 99th percentiles are of
-     * single operations, less what reading the clock costs, and NaN above queue depth 1.
+     * Medians over the turns, in ns per operation; the session's are NaN where it has no such operation. The 99th
+     * percentiles are of single operations, less what reading the clock costs, and NaN above queue depth 1.
      */
-    record Row(RawOperation operation, int size, int depth, int list, double raw, double rawLow, double rawHigh, double verbs, double session,
-               double untracked, double rawP99, double javaP99) {
+    record Row(
+            RawOperation operation,
+            int size,
+            int depth,
+            int list,
+            double raw,
+            double rawLow,
+            double rawHigh,
+            double verbs,
+            double session,
+            double untracked,
+            double rawP99,
+            double javaP99) {
 
         /** What users of Java have: the session, or verbs where it has no such operation. */
         double java() {
@@ -58,8 +69,10 @@ final class RawContest implements AutoCloseable {
         tracked.aim(operation, bytes);
         untracked.aim(operation, bytes);
         try (RawLoop loop = target.loop(operation, bytes, depth, list);
-             RawTarget.Verbs verbs = target.verbs(operation, bytes, depth, list)) {
-            RawSide[] sides = operation.atomic() ? new RawSide[] {side(loop), verbs} : new RawSide[] {side(loop), verbs, tracked, untracked};
+                RawTarget.Verbs verbs = target.verbs(operation, bytes, depth, list)) {
+            RawSide[] sides = operation.atomic()
+                    ? new RawSide[] {side(loop), verbs}
+                    : new RawSide[] {side(loop), verbs, tracked, untracked};
             double[][] nanos = new double[4][turns];
             Arrays.fill(nanos[2], Double.NaN);
             Arrays.fill(nanos[3], Double.NaN);
@@ -80,10 +93,19 @@ final class RawContest implements AutoCloseable {
                 }
             }
             double clock = ClockCost.nanos();
-            return new Row(operation, bytes, depth, list, percentile(nanos[0], 0.5), percentile(nanos[0], 0.25), percentile(nanos[0], 0.75),
-                percentile(nanos[1], 0.5), percentile(nanos[2], 0.5), percentile(nanos[3], 0.5),
-                depth == 1 ? percentile(toDoubles(samples[0]), 0.99) - clock : Double.NaN,
-                depth == 1 ? percentile(toDoubles(samples[1]), 0.99) - clock : Double.NaN);
+            return new Row(
+                    operation,
+                    bytes,
+                    depth,
+                    list,
+                    percentile(nanos[0], 0.5),
+                    percentile(nanos[0], 0.25),
+                    percentile(nanos[0], 0.75),
+                    percentile(nanos[1], 0.5),
+                    percentile(nanos[2], 0.5),
+                    percentile(nanos[3], 0.5),
+                    depth == 1 ? percentile(toDoubles(samples[0]), 0.99) - clock : Double.NaN,
+                    depth == 1 ? percentile(toDoubles(samples[1]), 0.99) - clock : Double.NaN);
         }
     }
 

@@ -4,7 +4,6 @@ import io.farheap.verbs.SendRequests;
 
 /** What {@code bench raw} compares. */
 enum RawOperation {
-
     READ(SendRequests.READ),
     WRITE(SendRequests.WRITE),
     CAS(SendRequests.COMPARE_AND_SWAP),

@@ -9,8 +9,8 @@ import io.farheap.latency.LatencyTracking;
 import io.farheap.verbs.VerbsException;
 
 /**
- * The side of {@code bench raw} that users have: a session; blocking at queue depth 1, asynchronous above, and where lists are posted,
- * requests for as many records.
+ * The side of {@code bench raw} that users have: a session; blocking at queue depth 1, asynchronous above, and where
+ * lists are posted, requests for as many records.
  */
 final class RawSession implements RawSide, AutoCloseable {
 
@@ -21,6 +21,7 @@ final class RawSession implements RawSide, AutoCloseable {
     private final int list;
     /** All 0: the operations have one address. */
     private final long[] addresses;
+
     private boolean write;
     private int bytes;
     private int done;
@@ -35,8 +36,14 @@ final class RawSession implements RawSide, AutoCloseable {
         this.depth = depth;
         this.list = list;
         this.addresses = new long[list];
-        cache = Cache.builder().capacity(maxBytes).servers(server).name("bench-raw-session").queueDepth(depth)
-            .inlineBytes(RawTarget.INLINE_BYTES).trackLatency(tracking).create();
+        cache = Cache.builder()
+                .capacity(maxBytes)
+                .servers(server)
+                .name("bench-raw-session")
+                .queueDepth(depth)
+                .inlineBytes(RawTarget.INLINE_BYTES)
+                .trackLatency(tracking)
+                .create();
         session = cache.openSession();
         buffer = cache.allocate((long) maxBytes * list);
     }
@@ -68,8 +75,11 @@ final class RawSession implements RawSide, AutoCloseable {
         int issued = 0;
         long start = System.nanoTime();
         while (done < operations) {
-            while (issued < operations && issued - done < depth
-                && (write ? session.write(0, buffer, 0, bytes, onDone, 0) : session.read(0, buffer, 0, bytes, onDone, 0))) {
+            while (issued < operations
+                    && issued - done < depth
+                    && (write
+                            ? session.write(0, buffer, 0, bytes, onDone, 0)
+                            : session.read(0, buffer, 0, bytes, onDone, 0))) {
                 issued++;
             }
             session.poll();
@@ -84,8 +94,11 @@ final class RawSession implements RawSide, AutoCloseable {
         int issued = 0;
         long start = System.nanoTime();
         while (done < wanted) {
-            while (issued < wanted && issued - done < lists
-                && (write ? session.writeAll(addresses, list, buffer, 0, bytes, onDone, 0) : session.readAll(addresses, list, buffer, 0, bytes, onDone, 0))) {
+            while (issued < wanted
+                    && issued - done < lists
+                    && (write
+                            ? session.writeAll(addresses, list, buffer, 0, bytes, onDone, 0)
+                            : session.readAll(addresses, list, buffer, 0, bytes, onDone, 0))) {
                 issued++;
             }
             session.poll();

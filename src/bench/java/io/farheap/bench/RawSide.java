@@ -6,6 +6,10 @@ interface RawSide {
     /** @return ns for so many operations, one after the other or {@code depth} in flight, as the side was made */
     long run(int operations);
 
-    /** Times single operations, one after the other, one in {@code every}; only at queue depth 1. @param nanos receives the times */
+    /**
+     * Times single operations, one after the other, one in {@code every}; only at queue depth 1.
+     *
+     * @param nanos receives the times
+     */
     void sample(int every, long[] nanos);
 }

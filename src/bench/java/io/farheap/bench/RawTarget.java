@@ -58,8 +58,14 @@ final class RawTarget implements AutoCloseable {
     /** The C loop. */
     RawLoop loop(RawOperation operation, int bytes, int depth, int list) {
         RawLoop loop = new RawLoop(queuePair, completions, depth, list);
-        loop.aim(operation.opcode, operation.flags(bytes, queuePair.inlineBytes()), local.address(), bytes, local.localKey(), region.remoteAddress(),
-            region.rkey());
+        loop.aim(
+                operation.opcode,
+                operation.flags(bytes, queuePair.inlineBytes()),
+                local.address(),
+                bytes,
+                local.localKey(),
+                region.remoteAddress(),
+                region.rkey());
         return loop;
     }
 
@@ -108,7 +114,7 @@ final class RawTarget implements AutoCloseable {
             int inFlight = 0;
             int next = 0;
             long start = System.nanoTime();
-            for (int posted = 0; posted < operations || inFlight > 0;) {
+            for (int posted = 0; posted < operations || inFlight > 0; ) {
                 if (posted < operations && inFlight < depth) {
                     post(next);
                     posted += list;
@@ -136,9 +142,26 @@ final class RawTarget implements AutoCloseable {
                 int requestFlags = i == last ? flags | SendRequests.SIGNALED : flags;
                 long to = local.address() + (long) (i - first) * bytes;
                 if (operation.atomic()) {
-                    requests.aimAtomic(i, operation.opcode, requestFlags, to, local.localKey(), region.remoteAddress(), region.rkey(), 0, 0);
+                    requests.aimAtomic(
+                            i,
+                            operation.opcode,
+                            requestFlags,
+                            to,
+                            local.localKey(),
+                            region.remoteAddress(),
+                            region.rkey(),
+                            0,
+                            0);
                 } else {
-                    requests.aim(i, operation.opcode, requestFlags, to, bytes, local.localKey(), region.remoteAddress(), region.rkey());
+                    requests.aim(
+                            i,
+                            operation.opcode,
+                            requestFlags,
+                            to,
+                            bytes,
+                            local.localKey(),
+                            region.remoteAddress(),
+                            region.rkey());
                 }
             }
             if (queuePair.post(requests, first, (long) list * bytes) != 0) {

@@ -10,17 +10,19 @@ import io.farheap.slo.PrunedTraversal;
 import io.farheap.slo.Search;
 import io.farheap.slo.SearchResult;
 import io.farheap.slo.Slo;
-
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
 import java.util.Comparator;
 import java.util.SplittableRandom;
 
-/** Lets the exact search and Redy's search for the same random objectives, in turns, and compares answers and times. One thread at a time. */
+/**
+ * Lets the exact search and Redy's search for the same random objectives, in turns, and compares answers and times. One
+ * thread at a time.
+ */
 final class SearchContest {
 
-    private static final Comparator<Configuration> COST = Comparator.comparingInt(Configuration::serverThreads)
-        .thenComparingInt(Configuration::clientThreads);
+    private static final Comparator<Configuration> COST =
+            Comparator.comparingInt(Configuration::serverThreads).thenComparingInt(Configuration::clientThreads);
     private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
 
     private final boolean logarithmic;
@@ -35,7 +37,10 @@ final class SearchContest {
     private long refusalNanos;
     private long longestRefusalNanos;
 
-    /** @param logarithmic whether objectives are drawn uniformly in their logarithm, so that tight ones are as frequent as loose ones */
+    /**
+     * @param logarithmic whether objectives are drawn uniformly in their logarithm, so that tight ones are as frequent
+     *     as loose ones
+     */
     SearchContest(boolean logarithmic) {
         this.logarithmic = logarithmic;
     }
@@ -83,13 +88,16 @@ final class SearchContest {
     }
 
     private Slo draw(PerformanceModel model, SplittableRandom random) {
-        return new Slo(new Objective(draw(model.readLatencyNanos(), random), draw(model.readsPerSecond(), random)),
-            new Objective(draw(model.writeLatencyNanos(), random), draw(model.writesPerSecond(), random)));
+        return new Slo(
+                new Objective(draw(model.readLatencyNanos(), random), draw(model.readsPerSecond(), random)),
+                new Objective(draw(model.writeLatencyNanos(), random), draw(model.writesPerSecond(), random)));
     }
 
     private double draw(PerformanceModel.Range range, SplittableRandom random) {
         double share = random.nextDouble();
-        return logarithmic ? range.low() * Math.pow(range.high() / range.low(), share) : range.low() + (range.high() - range.low()) * share;
+        return logarithmic
+                ? range.low() * Math.pow(range.high() / range.low(), share)
+                : range.low() + (range.high() - range.low()) * share;
     }
 
     Timed exact() {

@@ -3,9 +3,10 @@ package io.farheap.slo;
 import java.util.SplittableRandom;
 
 /**
- * A made-up RDMA system of closed form, to try plans and searches at sizes that no machine at hand has. Its constants are of the magnitude of
- * Redy's testbed (sections 4.3 and 7.2: 3-4 us one-sided, some 200 million small operations per second, a useful depth of 4); figures that
- * it gives are nobody's performance. Clients keep their queues full; latency follows from what is in flight (Little's law). Immutable.
+ * A made-up RDMA system of closed form, to try plans and searches at sizes that no machine at hand has. Its constants
+ * are of the magnitude of Redy's testbed (sections 4.3 and 7.2: 3-4 us one-sided, some 200 million small operations per
+ * second, a useful depth of 4); figures that it gives are nobody's performance. Clients keep their queues full; latency
+ * follows from what is in flight (Little's law). Immutable.
  */
 public final class SimulatedSystem implements Measurement {
 
@@ -23,6 +24,7 @@ public final class SimulatedSystem implements Measurement {
     private static final int OFFERED_BATCHES = 4;
     /** Queue entries that the network card remembers; with more in use, each costs a look into memory. */
     private static final int CARD_ENTRIES = 256;
+
     private static final double KNEE = 4;
     private static final int INLINE_BYTES = 172;
     private static final double INLINE_GAIN = 0.8;
@@ -33,7 +35,7 @@ public final class SimulatedSystem implements Measurement {
 
     /**
      * @param noise by which figures differ from the closed form, as a share of them: 0.05 for up to 5% more or less
-     * @param seed  of the noise; a configuration's figures are the same each time
+     * @param seed of the noise; a configuration's figures are the same each time
      */
     public SimulatedSystem(ModelSubject subject, double noise, long seed) {
         this.subject = subject;
@@ -68,8 +70,11 @@ public final class SimulatedSystem implements Measurement {
     private Performance mix(double nanos, double perSecond, SplittableRandom random) {
         double reads = subject.readPercent() / 100.0;
         double writeNanos = nanos * (subject.recordBytes() <= INLINE_BYTES ? INLINE_GAIN : 1);
-        return new Performance(reads > 0 ? noisy(nanos, random) : 0, noisy(perSecond * reads, random),
-            reads < 1 ? noisy(writeNanos, random) : 0, noisy(perSecond * (1 - reads), random));
+        return new Performance(
+                reads > 0 ? noisy(nanos, random) : 0,
+                noisy(perSecond * reads, random),
+                reads < 1 ? noisy(writeNanos, random) : 0,
+                noisy(perSecond * (1 - reads), random));
     }
 
     private double noisy(double value, SplittableRandom random) {

@@ -1,5 +1,8 @@
 package io.farheap.verbs;
 
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
@@ -8,25 +11,28 @@ import java.lang.foreign.SymbolLookup;
 import java.lang.invoke.MethodHandle;
 import java.nio.file.Path;
 
-import static java.lang.foreign.ValueLayout.JAVA_INT;
-import static java.lang.foreign.ValueLayout.JAVA_LONG;
-
 /**
- * The same operation over and over from C: what benchmarks compare Java with, on the same queue pair, in the same process and thread.
- * Nothing else may use the queue pair and the completion queue meanwhile. The loop, {@code src/bench/native/raw_loop.c}, is in a library of
- * its own beside this class; a call is many operations, and the loop reads the clock itself.
+ * The same operation over and over from C: what benchmarks compare Java with, on the same queue pair, in the same
+ * process and thread. Nothing else may use the queue pair and the completion queue meanwhile. The loop,
+ * {@code src/bench/native/raw_loop.c}, is in a library of its own beside this class; a call is many operations, and the
+ * loop reads the clock itself.
  */
 public final class RawLoop implements AutoCloseable {
 
     private static final String LIBRARY = "libfarheap_raw_loop.so";
     private static final SymbolLookup LOOKUP = SymbolLookup.libraryLookup(library(), Arena.global());
-    private static final MethodHandle MH$create = bind("farheap_raw_plan_create", FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_INT, JAVA_INT, JAVA_INT));
+    private static final MethodHandle MH$create =
+            bind("farheap_raw_plan_create", FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_INT, JAVA_INT, JAVA_INT));
     private static final MethodHandle MH$free = bind("farheap_raw_plan_free", FunctionDescriptor.ofVoid(JAVA_LONG));
-    private static final MethodHandle MH$aim = bind("farheap_raw_plan_aim",
-        FunctionDescriptor.ofVoid(JAVA_LONG, JAVA_INT, JAVA_INT, JAVA_INT, JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_INT));
-    private static final MethodHandle MH$loop = bind("farheap_raw_loop", FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_INT));
-    private static final MethodHandle MH$samples = bind("farheap_raw_samples",
-        FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_INT, JAVA_INT, JAVA_LONG));
+    private static final MethodHandle MH$aim = bind(
+            "farheap_raw_plan_aim",
+            FunctionDescriptor.ofVoid(
+                    JAVA_LONG, JAVA_INT, JAVA_INT, JAVA_INT, JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_INT));
+    private static final MethodHandle MH$loop =
+            bind("farheap_raw_loop", FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_INT));
+    private static final MethodHandle MH$samples = bind(
+            "farheap_raw_samples",
+            FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_INT, JAVA_INT, JAVA_LONG));
 
     private final QueuePair queuePair;
     private final CompletionQueue completions;
@@ -35,12 +41,12 @@ public final class RawLoop implements AutoCloseable {
 
     /**
      * @param depth operations in flight; the queue pair has room for them
-     * @param list  operations that are posted as one list, of which the last is signaled; a divisor of {@code depth}
+     * @param list operations that are posted as one list, of which the last is signaled; a divisor of {@code depth}
      */
     public RawLoop(QueuePair queuePair, CompletionQueue completions, int depth, int list) {
         if (depth < 1 || depth > queuePair.depth() || list < 1 || depth % list != 0) {
-            throw new IllegalArgumentException("lists of " + list + " at queue depth " + depth + "; the depth must be from 1 to "
-                + queuePair.depth() + " and a multiple of the list's length");
+            throw new IllegalArgumentException("lists of " + list + " at queue depth " + depth
+                    + "; the depth must be from 1 to " + queuePair.depth() + " and a multiple of the list's length");
         }
         this.queuePair = queuePair;
         this.completions = completions;
@@ -66,9 +72,10 @@ public final class RawLoop implements AutoCloseable {
      * Sets what each operation is.
      *
      * @param opcode one of {@link SendRequests}'
-     * @param flags  of {@link SendRequests}, without {@link SendRequests#SIGNALED}
+     * @param flags of {@link SendRequests}, without {@link SendRequests#SIGNALED}
      */
-    public void aim(int opcode, int flags, long localAddress, int bytes, int localKey, long remoteAddress, int remoteKey) {
+    public void aim(
+            int opcode, int flags, long localAddress, int bytes, int localKey, long remoteAddress, int remoteKey) {
         try {
             MH$aim.invokeExact(plan, opcode, flags, bytes, localAddress, localKey, remoteAddress, remoteKey);
         } catch (Throwable e) {
@@ -76,18 +83,26 @@ public final class RawLoop implements AutoCloseable {
         }
     }
 
-    /** @return the time that so many operations took, in ns @throws VerbsException where one fails */
+    /**
+     * @return the time that so many operations took, in ns
+     * @throws VerbsException where one fails
+     */
     public long run(int operations) {
         long nanos;
         try {
-            nanos = (long) MH$loop.invokeExact(queuePair.handle().address(), completions.handle().address(), plan, operations);
+            nanos = (long) MH$loop.invokeExact(
+                    queuePair.handle().address(), completions.handle().address(), plan, operations);
         } catch (Throwable e) {
             throw new AssertionError(e);
         }
         return check(nanos);
     }
 
-    /** Times single operations, one after the other, one in {@code every}. @param nanos receives the times */
+    /**
+     * Times single operations, one after the other, one in {@code every}.
+     *
+     * @param nanos receives the times
+     */
     public void sample(int every, long[] nanos) {
         try (Arena samples = Arena.ofConfined()) {
             MemorySegment times = samples.allocate(JAVA_LONG, nanos.length);
@@ -98,7 +113,8 @@ public final class RawLoop implements AutoCloseable {
 
     private long samples(int every, int count, long nanosAddress) {
         try {
-            return (long) MH$samples.invokeExact(queuePair.handle().address(), completions.handle().address(), plan, every, count, nanosAddress);
+            return (long) MH$samples.invokeExact(
+                    queuePair.handle().address(), completions.handle().address(), plan, every, count, nanosAddress);
         } catch (Throwable e) {
             throw new AssertionError(e);
         }
@@ -107,7 +123,8 @@ public final class RawLoop implements AutoCloseable {
     private static Path library() {
         Path file = VerbsLibrary.extract(RawLoop.class, "io/farheap/verbs/", LIBRARY);
         if (file == null) {
-            throw new VerbsException("there is no " + LIBRARY + " beside " + RawLoop.class.getName() + "; ./farheap build makes it");
+            throw new VerbsException(
+                    "there is no " + LIBRARY + " beside " + RawLoop.class.getName() + "; ./farheap build makes it");
         }
         return file;
     }

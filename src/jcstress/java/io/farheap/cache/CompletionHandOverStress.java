@@ -1,7 +1,6 @@
 package io.farheap.cache;
 
 import io.farheap.thread.OwnerGate;
-
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.Arbiter;
 import org.openjdk.jcstress.annotations.Expect;

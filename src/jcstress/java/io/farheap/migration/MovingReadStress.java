@@ -2,7 +2,6 @@ package io.farheap.migration;
 
 import io.farheap.remote.RemoteRegion;
 import io.farheap.thread.OwnerGate;
-
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.Expect;
 import org.openjdk.jcstress.annotations.JCStressTest;
@@ -11,8 +10,8 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.I_Result;
 
 /**
- * Reads go on while a region moves: from the old copy until the new one is complete, and never from the old one once it is freed, which
- * comes after a claim of every session's gate.
+ * Reads go on while a region moves: from the old copy until the new one is complete, and never from the old one once it
+ * is freed, which comes after a claim of every session's gate.
  */
 @JCStressTest
 @Outcome(id = "7", expect = Expect.ACCEPTABLE, desc = "the content")
@@ -41,7 +40,8 @@ public class MovingReadStress {
 
     @Actor
     public void migration() {
-        SplitRegion split = SplitRegion.of(RegionEntry.whole(old), Regions.BYTES).moving(0, fresh, false, false);
+        SplitRegion split =
+                SplitRegion.of(RegionEntry.whole(old), Regions.BYTES).moving(0, fresh, false, false);
         table.set(0, RegionEntry.split(split));
         content[Regions.NEW] = content[Regions.OLD];
         split.moved(Regions.BYTES);

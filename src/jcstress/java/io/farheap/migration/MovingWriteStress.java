@@ -2,7 +2,6 @@ package io.farheap.migration;
 
 import io.farheap.remote.RemoteRegion;
 import io.farheap.thread.OwnerGate;
-
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.Arbiter;
 import org.openjdk.jcstress.annotations.Expect;
@@ -12,8 +11,8 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
 /**
- * A session looks where a write goes, and writes, inside its gate; a migration holds writes, claims the gate, copies, and lets them go on to
- * the new copy. Whatever was written is in the copy that the table names in the end.
+ * A session looks where a write goes, and writes, inside its gate; a migration holds writes, claims the gate, copies,
+ * and lets them go on to the new copy. Whatever was written is in the copy that the table names in the end.
  */
 @JCStressTest
 @Outcome(id = "1, 7", expect = Expect.ACCEPTABLE, desc = "written to the old copy, and copied")
@@ -43,7 +42,8 @@ public class MovingWriteStress {
 
     @Actor
     public void migration() {
-        SplitRegion split = SplitRegion.of(RegionEntry.whole(old), Regions.BYTES).moving(0, fresh, false, false);
+        SplitRegion split =
+                SplitRegion.of(RegionEntry.whole(old), Regions.BYTES).moving(0, fresh, false, false);
         table.set(0, RegionEntry.split(split));
         split.held(Regions.BYTES);
         gate.claim();

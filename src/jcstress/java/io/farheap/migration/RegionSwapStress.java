@@ -1,7 +1,6 @@
 package io.farheap.migration;
 
 import io.farheap.remote.RemoteRegion;
-
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.Expect;
 import org.openjdk.jcstress.annotations.JCStressTest;

@@ -3,7 +3,6 @@ package io.farheap.migration;
 import io.farheap.control.RegionGrant;
 import io.farheap.remote.RemoteRegion;
 import io.farheap.remote.RemoteServer;
-
 import sun.reflect.ReflectionFactory;
 
 /** Regions for stress tests, of a server that is never called: making millions of them must cost nothing. */
@@ -12,12 +11,12 @@ final class Regions {
     static final long BYTES = 8;
     /** Ids. */
     static final int OLD = 1;
+
     static final int NEW = 2;
 
     private static final RemoteServer SERVER = blankServer();
 
-    private Regions() {
-    }
+    private Regions() {}
 
     /** @param id its number, its address and its key */
     static RemoteRegion region(int id) {
@@ -27,7 +26,8 @@ final class Regions {
     private static RemoteServer blankServer() {
         try {
             return (RemoteServer) ReflectionFactory.getReflectionFactory()
-                .newConstructorForSerialization(RemoteServer.class, Object.class.getDeclaredConstructor()).newInstance();
+                    .newConstructorForSerialization(RemoteServer.class, Object.class.getDeclaredConstructor())
+                    .newInstance();
         } catch (ReflectiveOperationException e) {
             throw new ExceptionInInitializerError(e);
         }

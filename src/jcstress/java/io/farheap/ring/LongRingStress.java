@@ -8,10 +8,15 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
-/** Values reach the other thread in order, each once, with what was written before them, also where the ring is full on the way. */
+/**
+ * Values reach the other thread in order, each once, with what was written before them, also where the ring is full on
+ * the way.
+ */
 @JCStressTest
 @Outcome(id = "3, 0", expect = Expect.ACCEPTABLE, desc = "all came, in order and whole")
-@Outcome(expect = Expect.FORBIDDEN, desc = "one was lost, came twice, out of order, or before what was written before it")
+@Outcome(
+        expect = Expect.FORBIDDEN,
+        desc = "one was lost, came twice, out of order, or before what was written before it")
 @State
 public class LongRingStress {
 

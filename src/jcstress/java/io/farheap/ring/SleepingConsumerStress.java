@@ -1,7 +1,6 @@
 package io.farheap.ring;
 
 import io.farheap.posix.AsymmetricFence;
-
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.Expect;
 import org.openjdk.jcstress.annotations.JCStressTest;
@@ -9,9 +8,14 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.ZZ_Result;
 
-/** How a client thread goes to sleep: whoever hands something over sees that it sleeps, or it sees what was handed over. */
+/**
+ * How a client thread goes to sleep: whoever hands something over sees that it sleeps, or it sees what was handed over.
+ */
 @JCStressTest
-@Outcome(id = {"true, false", "false, true", "true, true"}, expect = Expect.ACCEPTABLE, desc = "one of them saw the other")
+@Outcome(
+        id = {"true, false", "false, true", "true, true"},
+        expect = Expect.ACCEPTABLE,
+        desc = "one of them saw the other")
 @Outcome(expect = Expect.FORBIDDEN, desc = "it sleeps on something, and nobody wakes it")
 @State
 public class SleepingConsumerStress {

@@ -1,6 +1,10 @@
 package io.farheap.cache;
 
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+
 import io.farheap.latency.LatencyTracking;
+import java.lang.foreign.MemorySegment;
+import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
 import org.openjdk.jmh.annotations.Fork;
@@ -14,12 +18,9 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
-import java.lang.foreign.MemorySegment;
-import java.util.concurrent.TimeUnit;
-
-import static java.lang.foreign.ValueLayout.JAVA_BYTE;
-
-/** Between the heap and a registered buffer: the copy by itself, and operations that make it (through a bounce buffer). */
+/**
+ * Between the heap and a registered buffer: the copy by itself, and operations that make it (through a bounce buffer).
+ */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)

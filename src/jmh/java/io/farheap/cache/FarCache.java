@@ -27,7 +27,12 @@ final class FarCache implements AutoCloseable {
         VerbsLibrary.choose(VerbsLibrary.AUTO);
         server = ServerProcess.start(Devices.library(), BYTES, BYTES);
         try {
-            cache = Cache.builder().capacity(BYTES).servers(server.address()).name("jmh").trackLatency(trackLatency).create();
+            cache = Cache.builder()
+                    .capacity(BYTES)
+                    .servers(server.address())
+                    .name("jmh")
+                    .trackLatency(trackLatency)
+                    .create();
         } catch (RuntimeException e) {
             server.close();
             throw e;

@@ -1,6 +1,7 @@
 package io.farheap.cache;
 
 import io.farheap.latency.LatencyTracking;
+import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
 import org.openjdk.jmh.annotations.Fork;
@@ -14,8 +15,6 @@ import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
-
-import java.util.concurrent.TimeUnit;
 
 /** End to end: a session's reads and writes of another process's memory, hot; ns per operation. */
 @State(Scope.Thread)
@@ -72,7 +71,8 @@ public class SessionBenchmark {
     @OperationsPerInvocation(IN_FLIGHT)
     public void readSixteen() {
         for (int i = 0; i < IN_FLIGHT; i++) {
-            FarCache.accepted(far.session.read((long) i * bytes, far.buffer, (long) i * bytes, bytes, far.completion, i));
+            FarCache.accepted(
+                    far.session.read((long) i * bytes, far.buffer, (long) i * bytes, bytes, far.completion, i));
         }
         far.await(IN_FLIGHT);
     }
@@ -81,7 +81,8 @@ public class SessionBenchmark {
     @OperationsPerInvocation(IN_FLIGHT)
     public void writeSixteen() {
         for (int i = 0; i < IN_FLIGHT; i++) {
-            FarCache.accepted(far.session.write((long) i * bytes, far.buffer, (long) i * bytes, bytes, far.completion, i));
+            FarCache.accepted(
+                    far.session.write((long) i * bytes, far.buffer, (long) i * bytes, bytes, far.completion, i));
         }
         far.await(IN_FLIGHT);
     }

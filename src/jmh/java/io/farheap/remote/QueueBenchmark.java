@@ -3,6 +3,7 @@ package io.farheap.remote;
 import io.farheap.command.ServerProcess;
 import io.farheap.verbs.Devices;
 import io.farheap.verbs.VerbsLibrary;
+import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
 import org.openjdk.jmh.annotations.Fork;
@@ -17,9 +18,10 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
-import java.util.concurrent.TimeUnit;
-
-/** A queue's operations on another process's memory, hot; ns per operation. Beside it: {@code PostAndPollBenchmark}, bare verbs. */
+/**
+ * A queue's operations on another process's memory, hot; ns per operation. Beside it: {@code PostAndPollBenchmark},
+ * bare verbs.
+ */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
@@ -104,8 +106,10 @@ public class QueueBenchmark {
     private void sixteen(boolean write) {
         int stride = Math.max(bytes, 64);
         for (int i = 0; i < DEPTH; i++) {
-            posted(write ? queue.write(region, (long) i * stride, buffer, (long) i * stride, bytes, i)
-                : queue.read(region, (long) i * stride, buffer, (long) i * stride, bytes, i));
+            posted(
+                    write
+                            ? queue.write(region, (long) i * stride, buffer, (long) i * stride, bytes, i)
+                            : queue.read(region, (long) i * stride, buffer, (long) i * stride, bytes, i));
         }
     }
 

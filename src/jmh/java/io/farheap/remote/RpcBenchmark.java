@@ -1,15 +1,19 @@
 package io.farheap.remote;
 
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
 import io.farheap.control.ControlServer;
-import io.farheap.rpc.HeldRegions;
 import io.farheap.rpc.Arguments;
+import io.farheap.rpc.HeldRegions;
 import io.farheap.rpc.Reply;
 import io.farheap.rpc.RpcHandler;
 import io.farheap.server.MemoryServer;
 import io.farheap.server.ServerOptions;
 import io.farheap.thread.Idle;
-import io.farheap.verbs.Devices;
 import io.farheap.verbs.VerbsLibrary;
+import java.lang.foreign.MemorySegment;
+import java.util.SplittableRandom;
+import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
 import org.openjdk.jmh.annotations.Fork;
@@ -23,15 +27,9 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
-import java.lang.foreign.MemorySegment;
-import java.util.SplittableRandom;
-import java.util.concurrent.TimeUnit;
-
-import static java.lang.foreign.ValueLayout.JAVA_LONG;
-
 /**
- * Calls of an operation on a server thread of this process, ns per call; and a chain of 16 pointers that one call follows, beside 16 READs
- * that wait for one another. The server thread spins, so it wants a core of its own.
+ * Calls of an operation on a server thread of this process, ns per call; and a chain of 16 pointers that one call
+ * follows, beside 16 READs that wait for one another. The server thread spins, so it wants a core of its own.
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)

@@ -1,5 +1,14 @@
 package io.farheap.verbs;
 
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandle;
+import java.util.concurrent.TimeUnit;
 import org.bytedeco.javacpp.Pointer;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
@@ -10,16 +19,6 @@ import org.openjdk.jmh.annotations.OutputTimeUnit;
 import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
-
-import java.lang.foreign.Arena;
-import java.lang.foreign.FunctionDescriptor;
-import java.lang.foreign.Linker;
-import java.lang.foreign.MemorySegment;
-import java.lang.invoke.MethodHandle;
-import java.util.concurrent.TimeUnit;
-
-import static java.lang.foreign.ValueLayout.ADDRESS;
-import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 /** What a call of native code costs by itself: three arguments, an addition, in each style. */
 @State(Scope.Thread)
@@ -35,12 +34,15 @@ public class EmptyCallBenchmark {
     private static final Linker.Option CRITICAL = Linker.Option.critical(false);
 
     private static final MethodHandle MH$ffm = Linker.nativeLinker().downcallHandle(JavacppCalls.empty(), LONGS);
-    private static final MethodHandle MH$critical = Linker.nativeLinker().downcallHandle(JavacppCalls.empty(), LONGS, CRITICAL);
-    private static final MethodHandle MH$segments = Linker.nativeLinker().downcallHandle(JavacppCalls.empty(), SEGMENTS, CRITICAL);
+    private static final MethodHandle MH$critical =
+            Linker.nativeLinker().downcallHandle(JavacppCalls.empty(), LONGS, CRITICAL);
+    private static final MethodHandle MH$segments =
+            Linker.nativeLinker().downcallHandle(JavacppCalls.empty(), SEGMENTS, CRITICAL);
     private static final MethodHandle MH$address = Linker.nativeLinker().downcallHandle(LONGS, CRITICAL);
 
     /** Read at run time, as the pointers in {@code ibv_context.ops} are. */
     private MemorySegment function = JavacppCalls.empty();
+
     private MethodHandle notConstant = MH$address;
     private long a = 1;
     private long b = 2;

@@ -10,8 +10,7 @@ final class JniCalls {
         Loader.load(JavacppCalls.class);
     }
 
-    private JniCalls() {
-    }
+    private JniCalls() {}
 
     static native long empty(long a, long b, long c);
 

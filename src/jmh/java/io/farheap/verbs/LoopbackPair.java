@@ -1,7 +1,6 @@
 package io.farheap.verbs;
 
 import io.farheap.memory.RegisteredMemory;
-
 import java.util.List;
 
 /** Two connected queue pairs of this process, with memory, and prepared requests between them. */
@@ -16,6 +15,7 @@ final class LoopbackPair implements AutoCloseable {
     private final CompletionQueue completions;
     /** Nothing ever completes here. */
     final CompletionQueue idle;
+
     private final QueuePair initiator;
     private final QueuePair target;
     private final RegisteredMemory local;
@@ -39,8 +39,11 @@ final class LoopbackPair implements AutoCloseable {
         initiator.connect(target.endpoint());
         target.connect(endpoint);
         local = RegisteredMemory.allocate(domain, "jmh-local", MEMORY_BYTES, Access.LOCAL_WRITE);
-        remote = RegisteredMemory.allocate(domain, "jmh-remote", MEMORY_BYTES,
-            Access.LOCAL_WRITE | Access.REMOTE_READ | Access.REMOTE_WRITE | Access.REMOTE_ATOMIC);
+        remote = RegisteredMemory.allocate(
+                domain,
+                "jmh-remote",
+                MEMORY_BYTES,
+                Access.LOCAL_WRITE | Access.REMOTE_READ | Access.REMOTE_WRITE | Access.REMOTE_ATOMIC);
     }
 
     @Override
@@ -59,12 +62,20 @@ final class LoopbackPair implements AutoCloseable {
 
     /** Prepares all requests, at adjacent places of both memories. */
     void prepare(int opcode, int bytes) {
-        int flags = SendRequests.SIGNALED | (opcode == SendRequests.WRITE && bytes <= initiator.inlineBytes() ? SendRequests.INLINE : 0);
+        int flags = SendRequests.SIGNALED
+                | (opcode == SendRequests.WRITE && bytes <= initiator.inlineBytes() ? SendRequests.INLINE : 0);
         for (SendRequests requests : List.of(separate, list)) {
             for (int i = 0; i < DEPTH; i++) {
                 long offset = (long) i * Math.max(bytes, 64);
-                requests.prepare(i, opcode, flags, local.address() + offset, bytes, local.localKey(), remote.address() + offset,
-                    remote.remoteKey());
+                requests.prepare(
+                        i,
+                        opcode,
+                        flags,
+                        local.address() + offset,
+                        bytes,
+                        local.localKey(),
+                        remote.address() + offset,
+                        remote.remoteKey());
             }
         }
         for (int i = 0; i + 1 < DEPTH; i++) {

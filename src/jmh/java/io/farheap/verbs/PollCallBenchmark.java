@@ -1,7 +1,16 @@
 package io.farheap.verbs;
 
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
 import io.farheap.verbs.binding.ibv_wc;
 import io.farheap.verbs.binding.ibverbs;
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandle;
+import java.util.concurrent.TimeUnit;
 import org.bytedeco.javacpp.Loader;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
@@ -15,17 +24,9 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
-import java.lang.foreign.Arena;
-import java.lang.foreign.FunctionDescriptor;
-import java.lang.foreign.Linker;
-import java.lang.foreign.MemorySegment;
-import java.lang.invoke.MethodHandle;
-import java.util.concurrent.TimeUnit;
-
-import static java.lang.foreign.ValueLayout.JAVA_INT;
-import static java.lang.foreign.ValueLayout.JAVA_LONG;
-
-/** The device's {@code poll_cq} on an empty completion queue, in each style; {@code farheap} is the one that was chosen. */
+/**
+ * The device's {@code poll_cq} on an empty completion queue, in each style; {@code farheap} is the one that was chosen.
+ */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
@@ -36,7 +37,8 @@ public class PollCallBenchmark {
 
     private static final FunctionDescriptor POLL = FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_INT, JAVA_LONG);
     private static final MethodHandle MH$ffm = Linker.nativeLinker().downcallHandle(POLL);
-    private static final MethodHandle MH$critical = Linker.nativeLinker().downcallHandle(POLL, Linker.Option.critical(false));
+    private static final MethodHandle MH$critical =
+            Linker.nativeLinker().downcallHandle(POLL, Linker.Option.critical(false));
 
     private LoopbackPair pair;
     private CompletionQueue queue;
@@ -50,7 +52,8 @@ public class PollCallBenchmark {
         pair = new LoopbackPair();
         queue = pair.idle;
         address = queue.handle().address();
-        function = MemorySegment.ofAddress(ibverbs.farheap_poll_cq_address(queue.handle().context()));
+        function = MemorySegment.ofAddress(
+                ibverbs.farheap_poll_cq_address(queue.handle().context()));
         memory = Arena.global().allocate(Loader.sizeof(ibv_wc.class) * LoopbackPair.DEPTH, 64);
         completions = new ibv_wc(Native.pointer(memory));
     }

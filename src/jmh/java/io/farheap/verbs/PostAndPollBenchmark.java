@@ -1,5 +1,6 @@
 package io.farheap.verbs;
 
+import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
 import org.openjdk.jmh.annotations.Fork;
@@ -14,8 +15,6 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
-import java.util.concurrent.TimeUnit;
-
 /** Prepared requests posted and their completions polled, between two queue pairs of one process; ns per request. */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
@@ -26,7 +25,8 @@ import java.util.concurrent.TimeUnit;
 public class PostAndPollBenchmark {
 
     public enum Operation {
-        READ(SendRequests.READ), WRITE(SendRequests.WRITE);
+        READ(SendRequests.READ),
+        WRITE(SendRequests.WRITE);
 
         private final int opcode;
 

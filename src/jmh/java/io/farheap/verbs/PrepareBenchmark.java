@@ -1,5 +1,10 @@
 package io.farheap.verbs;
 
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
 import org.openjdk.jmh.annotations.Fork;
@@ -12,12 +17,6 @@ import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
-
-import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
-import java.util.concurrent.TimeUnit;
-
-import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 /** Filling in prebuilt work requests, and the payload of a small one. */
 @State(Scope.Thread)
@@ -58,7 +57,8 @@ public class PrepareBenchmark {
     @Benchmark
     public SendRequests oneAtomic() {
         address += 8;
-        requests.prepareAtomic(0, SendRequests.COMPARE_AND_SWAP, SendRequests.SIGNALED, address, KEY, address, KEY, address, address);
+        requests.prepareAtomic(
+                0, SendRequests.COMPARE_AND_SWAP, SendRequests.SIGNALED, address, KEY, address, KEY, address, address);
         return requests;
     }
 
@@ -75,7 +75,15 @@ public class PrepareBenchmark {
     public SendRequests listOf16() {
         for (int i = 0; i < COUNT; i++) {
             address += 64;
-            requests.prepare(i, SendRequests.WRITE, i + 1 < COUNT ? 0 : SendRequests.SIGNALED, address, PAYLOAD_BYTES, KEY, address, KEY);
+            requests.prepare(
+                    i,
+                    SendRequests.WRITE,
+                    i + 1 < COUNT ? 0 : SendRequests.SIGNALED,
+                    address,
+                    PAYLOAD_BYTES,
+                    KEY,
+                    address,
+                    KEY);
             if (i > 0) {
                 requests.link(i - 1, i);
             }

@@ -1,10 +1,12 @@
 package io.farheap.cache;
 
 import io.farheap.rpc.BatchConnection;
-
 import java.util.Arrays;
 
-/** A session's batches to one server: the connection, and the table of the requests in them, whose places are the connection's entries. */
+/**
+ * A session's batches to one server: the connection, and the table of the requests in them, whose places are the
+ * connection's entries.
+ */
 final class BatchLane extends RequestTable {
 
     final BatchConnection connection;
@@ -24,9 +26,22 @@ final class BatchLane extends RequestTable {
         Arrays.fill(group, 1);
     }
 
-    /** As {@link #fill} for records of one length, chosen from {@code addresses}, whose entries follow one another and end together. */
-    void fillGroup(int entry, int records, boolean isWrite, long[] addresses, int[] which, int from, int bytes, Buffer of, long firstLocal,
-                   Completion whenDone, long itsToken) {
+    /**
+     * As {@link #fill} for records of one length, chosen from {@code addresses}, whose entries follow one another and
+     * end together.
+     */
+    void fillGroup(
+            int entry,
+            int records,
+            boolean isWrite,
+            long[] addresses,
+            int[] which,
+            int from,
+            int bytes,
+            Buffer of,
+            long firstLocal,
+            Completion whenDone,
+            long itsToken) {
         fill(entry, isWrite, addresses[which[from]], bytes, of, firstLocal, whenDone, itsToken);
         for (int i = 1; i < records; i++) {
             address[entry + i] = addresses[which[from + i]];
@@ -50,7 +65,9 @@ final class BatchLane extends RequestTable {
     /** Whether a request that is not finished uses a buffer. */
     boolean uses(Buffer candidate) {
         for (long sequence = connection.firstUnfinished(); sequence <= connection.lastBatch(); sequence++) {
-            for (int entry = connection.firstEntry(sequence); entry < connection.endEntry(sequence); entry += group[entry]) {
+            for (int entry = connection.firstEntry(sequence);
+                    entry < connection.endEntry(sequence);
+                    entry += group[entry]) {
                 if (buffer[entry] == candidate) {
                     return true;
                 }

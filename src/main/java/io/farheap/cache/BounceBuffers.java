@@ -3,7 +3,6 @@ package io.farheap.cache;
 import io.farheap.memory.RegisteredMemory;
 import io.farheap.verbs.Access;
 import io.farheap.verbs.ProtectionDomain;
-
 import java.lang.foreign.MemorySegment;
 
 /** Registered chunks through which data of segments passes that are not a cache's buffers. One thread at a time. */
@@ -33,11 +32,14 @@ final class BounceBuffers implements AutoCloseable {
     /** Registers the memory, once; many sessions never need it. */
     void prepare() {
         if (chunks == null) {
-            chunks = RegisteredMemory.allocate(domain, "farheap-bounce", (long) CHUNKS * CHUNK_BYTES, Access.LOCAL_WRITE);
+            chunks = RegisteredMemory.allocate(
+                    domain, "farheap-bounce", (long) CHUNKS * CHUNK_BYTES, Access.LOCAL_WRITE);
         }
     }
 
-    /** Takes a chunk for a part of a request. There must be one, and the memory must be {@linkplain #prepare prepared}. */
+    /**
+     * Takes a chunk for a part of a request. There must be one, and the memory must be {@linkplain #prepare prepared}.
+     */
     int take(long requestOffset, int length) {
         int chunk = free[--freeCount];
         requestOffsets[chunk] = requestOffset;

@@ -1,14 +1,13 @@
 package io.farheap.cache;
 
 import io.farheap.memory.RegisteredMemory;
-
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
 /**
- * Registered off-heap memory of a cache, from {@link Cache#allocate}: data moves between it and the far memory with no copy in
- * between. Any session of the cache may use it, several at once on parts of their own.
+ * Registered off-heap memory of a cache, from {@link Cache#allocate}: data moves between it and the far memory with no
+ * copy in between. Any session of the cache may use it, several at once on parts of their own.
  */
 public final class Buffer implements AutoCloseable {
 
@@ -34,6 +33,7 @@ public final class Buffer implements AutoCloseable {
     private final long address;
     private final long bytes;
     private final int localKey;
+
     @SuppressWarnings("unused")
     private long usable;
 
@@ -78,7 +78,10 @@ public final class Buffer implements AutoCloseable {
         return localKey;
     }
 
-    /** How many bytes requests may use: all, or none once it is closed. Read by sessions inside their gate, as {@link #closed}. */
+    /**
+     * How many bytes requests may use: all, or none once it is closed. Read by sessions inside their gate, as
+     * {@link #closed}.
+     */
     long usableBytes() {
         return (long) USABLE.getOpaque(this);
     }

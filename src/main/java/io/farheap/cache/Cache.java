@@ -19,7 +19,6 @@ import io.farheap.thread.Joining;
 import io.farheap.verbs.Access;
 import io.farheap.verbs.Context;
 import io.farheap.verbs.VerbsException;
-
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -30,8 +29,9 @@ import java.util.concurrent.locks.ReentrantReadWriteLock;
 import java.util.function.Consumer;
 
 /**
- * A byte-addressable cache in the memory of other machines (Redy, table 1). Create it with {@link #builder}, use it through
- * {@linkplain #openSession sessions}, move it with {@link #retire}, end it with {@link #delete}. Any thread may call.
+ * A byte-addressable cache in the memory of other machines (Redy, table 1). Create it with {@link #builder}, use it
+ * through {@linkplain #openSession sessions}, move it with {@link #retire}, end it with {@link #delete}. Any thread may
+ * call.
  */
 public final class Cache implements AutoCloseable {
 
@@ -64,6 +64,7 @@ public final class Cache implements AutoCloseable {
     private volatile DataPaths paths;
     /** The change that sessions are prepared for, or null; replaced with {@code openings} held alone. */
     private volatile Reconfiguration changing;
+
     private int nextServerIndex;
     /** Set with {@code openings} held alone. */
     private volatile boolean deleted;
@@ -80,13 +81,21 @@ public final class Cache implements AutoCloseable {
                 servers.add(stack.add(attach(address)));
             }
             table = RegionPlacement.allocate(servers, options.capacity());
-            moves = new CacheMoves(device.context(), table, servers, () -> sessions.stream().map(Session::participant).toList());
+            moves = new CacheMoves(device.context(), table, servers, () -> sessions.stream()
+                    .map(Session::participant)
+                    .toList());
             paths = stack.add(new DataPaths(inside, device, table, options, options.configuration()));
             if (options.file() != null) {
                 load();
             }
-            watch = options.tuning() == null ? null
-                : new SloWatch(options.name(), latency, options.tuning().why(), options.tuning().period(), options.tuning().listener());
+            watch = options.tuning() == null
+                    ? null
+                    : new SloWatch(
+                            options.name(),
+                            latency,
+                            options.tuning().why(),
+                            options.tuning().period(),
+                            options.tuning().listener());
             stack.keep();
         }
     }
@@ -119,21 +128,26 @@ public final class Cache implements AutoCloseable {
         return table.get(region).copy().server().address();
     }
 
-    /** How much of a region that is moving, or did so in part, from its beginning on, is where it is to go: 0 for a region in one place. */
+    /**
+     * How much of a region that is moving, or did so in part, from its beginning on, is where it is to go: 0 for a
+     * region in one place.
+     */
     public long movedBytes(int region) {
         return table.movedBytes(region);
     }
 
     /**
-     * A new session; it belongs to the first thread that uses it. It connects to every server anew, so it also replaces one whose
-     * connection failed; requests to a server that cannot be reached end with {@link Status#LOST}.
+     * A new session; it belongs to the first thread that uses it. It connects to every server anew, so it also replaces
+     * one whose connection failed; requests to a server that cannot be reached end with {@link Status#LOST}.
      */
     public Session openSession() {
         checkOpen();
         openings.readLock().lock();
         try {
             checkOpen();
-            OperationLatency recorder = options.latencyTracking() == LatencyTracking.NONE ? null : latency.newSource(options.latencyTracking());
+            OperationLatency recorder = options.latencyTracking() == LatencyTracking.NONE
+                    ? null
+                    : latency.newSource(options.latencyTracking());
             Session session = new Session(inside, recorder, false);
             try {
                 begin(session, paths.open(session, recorder));
@@ -150,7 +164,10 @@ public final class Cache implements AutoCloseable {
         }
     }
 
-    /** Whoever opens a session while the configuration changes prepares it: else new ones could keep the change from coming to an end. */
+    /**
+     * Whoever opens a session while the configuration changes prepares it: else new ones could keep the change from
+     * coming to an end.
+     */
     private void joinChange(Session session) {
         if (changing != null) {
             try {
@@ -197,13 +214,13 @@ public final class Cache implements AutoCloseable {
     }
 
     /**
-     * Changes how requests travel, while the cache is used. Every session is given what the new configuration needs, takes no requests for a
-     * moment (as if its queue were full) until those that it has are called back, and goes on the new way. No request is lost or done twice. A migration
-     * is waited for.
+     * Changes how requests travel, while the cache is used. Every session is given what the new configuration needs,
+     * takes no requests for a moment (as if its queue were full) until those that it has are called back, and goes on
+     * the new way. No request is lost or done twice. A migration is waited for.
      *
      * @throws IllegalArgumentException where the device cannot do it
-     * @throws CacheException           where it cannot be done: a server refuses, or a session has requests pending and its thread polls for none of
-     *                                  them for {@value Reconfiguration#QUIET_SECONDS} seconds. Nothing has changed then
+     * @throws CacheException where it cannot be done: a server refuses, or a session has requests pending and its
+     *     thread polls for none of them for {@value Reconfiguration#QUIET_SECONDS} seconds. Nothing has changed then
      */
     public void reconfigure(CacheConfiguration how) {
         checkOpen();
@@ -212,7 +229,8 @@ public final class Cache implements AutoCloseable {
         try {
             checkOpen();
             DataPaths previous = paths;
-            try (Reconfiguration change = new Reconfiguration(previous, new DataPaths(inside, device, table, options, how), this::connect)) {
+            try (Reconfiguration change =
+                    new Reconfiguration(previous, new DataPaths(inside, device, table, options, how), this::connect)) {
                 try {
                     beginChange(change).forEach(change::prepare);
                     change.awaitQuiet();
@@ -221,7 +239,8 @@ public final class Cache implements AutoCloseable {
                     endChange();
                 }
             } catch (VerbsException | ControlException e) {
-                throw new CacheException("the configuration stays " + previous.configuration() + ": " + e.getMessage(), e);
+                throw new CacheException(
+                        "the configuration stays " + previous.configuration() + ": " + e.getMessage(), e);
             }
         } finally {
             moving.unlock();
@@ -261,21 +280,23 @@ public final class Cache implements AutoCloseable {
     }
 
     /**
-     * Changes what the cache is to do, while it is used: it runs with the cheapest configuration that its model says will do that, and is compared with it from
-     * now on. The application then uses as many sessions as {@link #explanation} says.
+     * Changes what the cache is to do, while it is used: it runs with the cheapest configuration that its model says
+     * will do that, and is compared with it from now on. The application then uses as many sessions as
+     * {@link #explanation} says.
      *
      * @return why it is that configuration
      * @throws io.farheap.slo.InfeasibleSloException where no configuration does that. Nothing has changed then
-     * @throws IllegalStateException                 where the cache was created without an objective
-     * @throws CacheException                        as {@link #reconfigure}
+     * @throws IllegalStateException where the cache was created without an objective
+     * @throws CacheException as {@link #reconfigure}
      */
     public Explanation reshape(Slo objective) {
         return reshape(checkWatched(), objective, options.tuning().margin());
     }
 
     /**
-     * Looks for another configuration for the objective that the cache has, because it misses it: as {@link #reshape}, with a margin that is larger by what
-     * predictions for the present one were better than what it did when it last missed it.
+     * Looks for another configuration for the objective that the cache has, because it misses it: as {@link #reshape},
+     * with a margin that is larger by what predictions for the present one were better than what it did when it last
+     * missed it.
      */
     public Explanation retune() {
         SloWatch watch = checkWatched();
@@ -285,8 +306,9 @@ public final class Cache implements AutoCloseable {
     private SloWatch checkWatched() {
         checkOpen();
         if (watch == null) {
-            throw new IllegalStateException("the cache was created without an objective, so it has no performance model; create it with one"
-                + " (CacheBuilder.model and slo), or use reconfigure");
+            throw new IllegalStateException(
+                    "the cache was created without an objective, so it has no performance model; create it with one"
+                            + " (CacheBuilder.model and slo), or use reconfigure");
         }
         return watch;
     }
@@ -305,20 +327,26 @@ public final class Cache implements AutoCloseable {
 
     private void checkDepth(CacheConfiguration how) {
         if (how.queueDepth() > Connection.maxDepth(device.context().limits())) {
-            throw new IllegalArgumentException("a queue depth of " + how.queueDepth() + "; " + device.context().device().name()
-                + " takes up to " + Connection.maxDepth(device.context().limits()));
+            throw new IllegalArgumentException("a queue depth of " + how.queueDepth() + "; "
+                    + device.context().device().name() + " takes up to "
+                    + Connection.maxDepth(device.context().limits()));
         }
     }
 
-    /** A facade of futures over a session and a thread of its own, for those who prefer comfort. It is closed with the cache. */
+    /**
+     * A facade of futures over a session and a thread of its own, for those who prefer comfort. It is closed with the
+     * cache.
+     */
     public FutureSession openFutureSession() {
-        FutureSession session = new FutureSession(openSession(), options.name(), this::refuseInCallback, futures::remove);
+        FutureSession session =
+                new FutureSession(openSession(), options.name(), this::refuseInCallback, futures::remove);
         futures.add(session);
         return session;
     }
 
     /**
-     * Registered memory for requests without a copy. Each call maps memory of its own, so take one large buffer and cut it.
+     * Registered memory for requests without a copy. Each call maps memory of its own, so take one large buffer and cut
+     * it.
      *
      * @param bytes rounded up to whole pages
      */
@@ -326,7 +354,8 @@ public final class Cache implements AutoCloseable {
         topology.lock();
         try {
             checkOpen();
-            Buffer buffer = new Buffer(inside, RegisteredMemory.allocate(device.domain(), "farheap-buffer", bytes, Access.LOCAL_WRITE));
+            Buffer buffer = new Buffer(
+                    inside, RegisteredMemory.allocate(device.domain(), "farheap-buffer", bytes, Access.LOCAL_WRITE));
             buffers.add(buffer);
             return buffer;
         } finally {
@@ -344,7 +373,10 @@ public final class Cache implements AutoCloseable {
         return watch == null ? Optional.empty() : Optional.of(watch.explanation());
     }
 
-    /** What the cache did in the last period that is over, beside its objective; empty where it has none, or no period is over. */
+    /**
+     * What the cache did in the last period that is over, beside its objective; empty where it has none, or no period
+     * is over.
+     */
     public Optional<SloReport> sloReport() {
         return watch == null ? Optional.empty() : watch.last();
     }
@@ -401,7 +433,8 @@ public final class Cache implements AutoCloseable {
     }
 
     /**
-     * Moves one region, as {@link #migrate(List, String, MigrationOptions)} with the cache's {@linkplain CacheBuilder#migration options}.
+     * Moves one region, as {@link #migrate(List, String, MigrationOptions)} with the cache's
+     * {@linkplain CacheBuilder#migration options}.
      */
     public MigrationResult migrate(int region, String to) {
         return migrate(List.of(region), to, options.migration());
@@ -411,10 +444,10 @@ public final class Cache implements AutoCloseable {
      * Moves regions, one by one, while the cache is used.
      *
      * @param regions from 0 to {@link #regions}, exclusive
-     * @param to      HOST:PORT of a server that the cache uses
-     * @throws CacheException where a server refuses or does not answer. Regions before that one have moved, those after it have not. Of
-     *                        itself, the chunks that had moved are in the new place, the others in the old one: it can be used, and moved
-     *                        again. A part of it whose server is lost is lost with that.
+     * @param to HOST:PORT of a server that the cache uses
+     * @throws CacheException where a server refuses or does not answer. Regions before that one have moved, those after
+     *     it have not. Of itself, the chunks that had moved are in the new place, the others in the old one: it can be
+     *     used, and moved again. A part of it whose server is lost is lost with that.
      */
     public MigrationResult migrate(List<Integer> regions, String to, MigrationOptions how) {
         checkOpen();
@@ -428,7 +461,10 @@ public final class Cache implements AutoCloseable {
         }
     }
 
-    /** As {@link #retire(String, MigrationOptions, Consumer)} with the cache's {@linkplain CacheBuilder#migration options}. */
+    /**
+     * As {@link #retire(String, MigrationOptions, Consumer)} with the cache's {@linkplain CacheBuilder#migration
+     * options}.
+     */
     public MigrationResult retire(String address, Consumer<MigrationResult> moved) {
         return retire(address, options.migration(), moved);
     }
@@ -437,7 +473,7 @@ public final class Cache implements AutoCloseable {
      * Moves all regions off a server, one by one, to those of the others that have most room, and gives its lease back.
      *
      * @param address HOST:PORT
-     * @param moved   told of each region that has moved
+     * @param moved told of each region that has moved
      * @throws CacheException as {@link #migrate(List, String, MigrationOptions)}
      */
     public MigrationResult retire(String address, MigrationOptions how, Consumer<MigrationResult> moved) {
@@ -460,8 +496,8 @@ public final class Cache implements AutoCloseable {
     }
 
     /**
-     * Closes all sessions and gives all memory back. Requests that are pending in sessions of other threads are not called back; the
-     * next use of such a session throws. Buffers that are still open are closed. Idempotent.
+     * Closes all sessions and gives all memory back. Requests that are pending in sessions of other threads are not
+     * called back; the next use of such a session throws. Buffers that are still open are closed. Idempotent.
      */
     @Override
     public void close() {
@@ -498,7 +534,8 @@ public final class Cache implements AutoCloseable {
         topology.lock();
         try {
             buffers.forEach(buffer -> buffer.closed(true));
-            Closing.all(buffers.stream().<AutoCloseable>map(buffer -> buffer::free).toList());
+            Closing.all(
+                    buffers.stream().<AutoCloseable>map(buffer -> buffer::free).toList());
             buffers.clear();
         } finally {
             topology.unlock();
@@ -537,7 +574,8 @@ public final class Cache implements AutoCloseable {
             for (Session session : sessions) {
                 if (session.uses(buffer)) {
                     buffer.closed(false);
-                    throw new IllegalStateException("a request that uses the buffer has not finished; poll its session until it has");
+                    throw new IllegalStateException(
+                            "a request that uses the buffer has not finished; poll its session until it has");
                 }
             }
             buffers.remove(buffer);
@@ -558,15 +596,20 @@ public final class Cache implements AutoCloseable {
 
     private static void tolerate(RemoteServer server, ControlException e) {
         switch (e.code()) {
-            case UNAVAILABLE, DEADLINE_EXCEEDED, LEASE_EXPIRED -> { }
+            case UNAVAILABLE, DEADLINE_EXCEEDED, LEASE_EXPIRED -> {}
             default -> throw new CacheException("cannot connect a session to " + server + ": " + e.getMessage(), e);
         }
     }
 
     private RemoteServer attach(String address) {
         try {
-            return RemoteServer.attach(address, nextServerIndex++, device.domain(), options.name(), this::lost,
-                device.lifetime()::closesLater);
+            return RemoteServer.attach(
+                    address,
+                    nextServerIndex++,
+                    device.domain(),
+                    options.name(),
+                    this::lost,
+                    device.lifetime()::closesLater);
         } catch (ControlException e) {
             throw new CacheException("cannot use memory server " + address + ": " + e.getMessage(), e);
         }
@@ -575,7 +618,9 @@ public final class Cache implements AutoCloseable {
     /** On a thread of that server's: another that is lost waits for nobody here. */
     private void lost(RemoteServer server, ControlException cause) {
         // Each by itself: one that is long in a callback must not keep the others' requests waiting.
-        List<Thread> losing = sessions.stream().map(session -> Thread.ofVirtual().start(() -> lose(session, server))).toList();
+        List<Thread> losing = sessions.stream()
+                .map(session -> Thread.ofVirtual().start(() -> lose(session, server)))
+                .toList();
         losing.forEach(Joining::join);
         LostServerListener listener = options.lostListener();
         if (listener != null && !deleted) {
@@ -587,7 +632,10 @@ public final class Cache implements AutoCloseable {
         try {
             session.lose(server);
         } catch (Throwable e) {
-            LOG.log(System.Logger.Level.ERROR, "cannot fail a session's connections to lost memory server " + server, e);
+            LOG.log(
+                    System.Logger.Level.ERROR,
+                    "cannot fail a session's connections to lost memory server " + server,
+                    e);
         }
     }
 
@@ -630,7 +678,9 @@ public final class Cache implements AutoCloseable {
         }
     }
 
-    /** A callback is inside its session's gate: what claims gates, or waits for somebody who does, would wait for ever. */
+    /**
+     * A callback is inside its session's gate: what claims gates, or waits for somebody who does, would wait for ever.
+     */
     void refuseInCallback() {
         for (Session session : sessions) {
             session.refuseInCallback();

@@ -5,7 +5,6 @@ import io.farheap.migration.MigrationOptions;
 import io.farheap.slo.Explanation;
 import io.farheap.slo.PerformanceModel;
 import io.farheap.slo.Slo;
-
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -35,8 +34,7 @@ public final class CacheBuilder {
     private Duration period = Duration.ofSeconds(1);
     private SloListener sloListener;
 
-    CacheBuilder() {
-    }
+    CacheBuilder() {}
 
     /** Bytes. Required. */
     public CacheBuilder capacity(long bytes) {
@@ -95,14 +93,17 @@ public final class CacheBuilder {
         return this;
     }
 
-    /** Writes of up to this many bytes travel in the work request, so that the device fetches nothing: this part of the configuration alone. */
+    /**
+     * Writes of up to this many bytes travel in the work request, so that the device fetches nothing: this part of the
+     * configuration alone.
+     */
     public CacheBuilder inlineBytes(int bytes) {
         return configuration(configuration.withInlineBytes(bytes));
     }
 
     /**
-     * Work requests that are posted as one list, with one doorbell: a request then waits until so many have been issued to its server, or
-     * until the session is polled. 1, the default, posts each at once. Blocking requests never wait.
+     * Work requests that are posted as one list, with one doorbell: a request then waits until so many have been issued
+     * to its server, or until the session is polled. 1, the default, posts each at once. Blocking requests never wait.
      */
     public CacheBuilder doorbellBatch(int requests) {
         this.doorbellBatch = requests;
@@ -134,16 +135,19 @@ public final class CacheBuilder {
     }
 
     /**
-     * What the cache is to do: it runs with the cheapest configuration that meets this by its {@linkplain #model model}, in place of the threads,
-     * batch and queue depth of {@link #configuration}. {@link Cache#explanation} says which; the application then uses as many sessions, each with a
-     * thread of its own, as that has client threads. What the cache does is watched, so requests are timed, {@link LatencyTracking#SPARSE} where nothing else is said.
+     * What the cache is to do: it runs with the cheapest configuration that meets this by its {@linkplain #model
+     * model}, in place of the threads, batch and queue depth of {@link #configuration}. {@link Cache#explanation} says
+     * which; the application then uses as many sessions, each with a thread of its own, as that has client threads.
+     * What the cache does is watched, so requests are timed, {@link LatencyTracking#SPARSE} where nothing else is said.
      */
     public CacheBuilder slo(Slo objective) {
         this.slo = objective;
         return this;
     }
 
-    /** What predictions may be wrong by: configurations are to meet the objective by so much more, a tenth by default. */
+    /**
+     * What predictions may be wrong by: configurations are to meet the objective by so much more, a tenth by default.
+     */
     public CacheBuilder margin(double share) {
         this.margin = share;
         return this;
@@ -152,7 +156,7 @@ public final class CacheBuilder {
     /**
      * Of what the cache does, each period's averages are compared with its objective.
      *
-     * @param period   a second by default
+     * @param period a second by default
      * @param listener told the result, or null
      */
     public CacheBuilder watch(Duration period, SloListener listener) {
@@ -164,14 +168,16 @@ public final class CacheBuilder {
     /**
      * Creates the cache as Redy does (table 1), from servers that have been given.
      *
-     * @param bytes     its capacity
+     * @param bytes its capacity
      * @param objective as {@link #slo}
-     * @param lifetime  how long it is likely to be needed; null, or as long as there is no manager that has servers of different prices, it decides nothing
-     * @param file      whose first bytes fill it, or null
+     * @param lifetime how long it is likely to be needed; null, or as long as there is no manager that has servers of
+     *     different prices, it decides nothing
+     * @param file whose first bytes fill it, or null
      */
     public Cache create(long bytes, Slo objective, Duration lifetime, Path file) {
         if (lifetime != null && !lifetime.isPositive()) {
-            throw new IllegalArgumentException("a cache for " + lifetime + "; it must be longer than nothing, or null where nobody knows");
+            throw new IllegalArgumentException(
+                    "a cache for " + lifetime + "; it must be longer than nothing, or null where nobody knows");
         }
         return capacity(bytes).slo(objective).file(file, loaded).create();
     }
@@ -179,22 +185,37 @@ public final class CacheBuilder {
     /**
      * Creates the cache, or changes nothing.
      *
-     * @throws io.farheap.slo.InfeasibleSloException where no configuration meets the objective; it has the nearest that can be met
-     * @throws CacheException                    where a server refuses, or there is not enough memory
-     * @throws io.farheap.verbs.VerbsException   where there is no device, or it refuses
-     * @throws IllegalArgumentException          where an option makes no sense
+     * @throws io.farheap.slo.InfeasibleSloException where no configuration meets the objective; it has the nearest that
+     *     can be met
+     * @throws CacheException where a server refuses, or there is not enough memory
+     * @throws io.farheap.verbs.VerbsException where there is no device, or it refuses
+     * @throws IllegalArgumentException where an option makes no sense
      */
     public Cache create() {
         if (slo == null) {
             return new Cache(options(configuration, latencyTracking, null));
         }
         Tuning tuning = Tuning.of(model, slo, margin, period, sloListener);
-        return new Cache(options(configuration.with(tuning.why().chosen().configuration()),
-            latencyTracking == LatencyTracking.NONE ? LatencyTracking.SPARSE : latencyTracking, tuning));
+        return new Cache(options(
+                configuration.with(tuning.why().chosen().configuration()),
+                latencyTracking == LatencyTracking.NONE ? LatencyTracking.SPARSE : latencyTracking,
+                tuning));
     }
 
     private CacheOptions options(CacheConfiguration how, LatencyTracking tracking, Tuning tuning) {
-        return new CacheOptions(capacity, servers, device, file, loaded, name, how, requests, doorbellBatch, tracking, lostListener, migration,
-            tuning);
+        return new CacheOptions(
+                capacity,
+                servers,
+                device,
+                file,
+                loaded,
+                name,
+                how,
+                requests,
+                doorbellBatch,
+                tracking,
+                lostListener,
+                migration,
+                tuning);
     }
 }

@@ -24,7 +24,7 @@ final class CacheDevice implements AutoCloseable {
 
     /**
      * @param device of the machine; empty for the first with an active port
-     * @param name   for names of threads
+     * @param name for names of threads
      */
     CacheDevice(String device, String name) {
         try (CloseStack stack = new CloseStack()) {

@@ -10,7 +10,6 @@ import io.farheap.migration.RegionMigration;
 import io.farheap.migration.RegionTable;
 import io.farheap.remote.RemoteServer;
 import io.farheap.verbs.Context;
-
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -28,7 +27,11 @@ final class CacheMoves {
     private final List<RemoteServer> servers;
 
     /** @param sessions those that are open when it is called */
-    CacheMoves(Context context, RegionTable table, List<RemoteServer> servers, Supplier<List<? extends MigrationParticipant>> sessions) {
+    CacheMoves(
+            Context context,
+            RegionTable table,
+            List<RemoteServer> servers,
+            Supplier<List<? extends MigrationParticipant>> sessions) {
         this.table = table;
         this.servers = servers;
         this.migration = new RegionMigration(context, table, sessions);
@@ -61,7 +64,10 @@ final class CacheMoves {
      * @throws CacheException where a region stays, after which those before it have moved
      */
     MigrationResult offServer(RemoteServer source, MigrationOptions how, Consumer<MigrationResult> moved) {
-        List<Integer> regions = IntStream.range(0, table.size()).filter(region -> table.get(region).uses(source)).boxed().toList();
+        List<Integer> regions = IntStream.range(0, table.size())
+                .filter(region -> table.get(region).uses(source))
+                .boxed()
+                .toList();
         return moveAll(regions, how, region -> {
             MigrationResult one = toRoomiest(region, source, how);
             moved.accept(one);
@@ -98,7 +104,8 @@ final class CacheMoves {
             }
         }
         if (refused == null) {
-            throw new CacheException("region " + region + " stays on " + source + ": there is no other server; add one");
+            throw new CacheException(
+                    "region " + region + " stays on " + source + ": there is no other server; add one");
         }
         throw stays(region, refused);
     }
@@ -106,18 +113,23 @@ final class CacheMoves {
     private List<RemoteServer> byRoom(RemoteServer except) {
         List<RemoteServer> others = new ArrayList<>(servers);
         others.remove(except);
-        others.sort(Comparator.comparingInt(server -> regionsOf(server) - server.description().freeRegions()));
+        others.sort(Comparator.comparingInt(
+                server -> regionsOf(server) - server.description().freeRegions()));
         return others;
     }
 
     /** How many regions are on a server, or some of them. Any thread. */
     int regionsOf(RemoteServer server) {
-        return (int) IntStream.range(0, table.size()).filter(region -> table.get(region).uses(server)).count();
+        return (int) IntStream.range(0, table.size())
+                .filter(region -> table.get(region).uses(server))
+                .count();
     }
 
     private CacheException stays(int region, ControlException cause) {
         RegionEntry where = table.get(region);
-        String on = String.join(" and ", servers.stream().filter(where::uses).map(RemoteServer::address).toList());
+        String on = String.join(
+                " and ",
+                servers.stream().filter(where::uses).map(RemoteServer::address).toList());
         return new CacheException("region " + region + " stays on " + on + ": " + cause.getMessage(), cause);
     }
 }

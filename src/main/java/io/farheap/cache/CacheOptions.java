@@ -3,7 +3,6 @@ package io.farheap.cache;
 import io.farheap.latency.LatencyTracking;
 import io.farheap.migration.MigrationOptions;
 import io.farheap.verbs.DeviceLimits;
-
 import java.nio.file.Path;
 import java.util.List;
 import java.util.function.LongConsumer;
@@ -11,23 +10,34 @@ import java.util.function.LongConsumer;
 /**
  * How a cache is created; made by {@link CacheBuilder}.
  *
- * @param capacity      bytes, rounded up to whole regions of the servers
- * @param servers       HOST:PORT of memory servers; regions are spread over them evenly
- * @param device        name of the RDMA device, empty for the first with an active port
- * @param file          whose first {@code capacity} bytes fill the cache, or null
- * @param loaded        told how many bytes of the file have been loaded so far, on the creating thread; or null
- * @param name          of the client, for servers' logs and thread names
+ * @param capacity bytes, rounded up to whole regions of the servers
+ * @param servers HOST:PORT of memory servers; regions are spread over them evenly
+ * @param device name of the RDMA device, empty for the first with an active port
+ * @param file whose first {@code capacity} bytes fill the cache, or null
+ * @param loaded told how many bytes of the file have been loaded so far, on the creating thread; or null
+ * @param name of the client, for servers' logs and thread names
  * @param configuration how requests travel
- * @param requests      requests of a session between issue and callback
+ * @param requests requests of a session between issue and callback
  * @param doorbellBatch work requests posted as one list; 1 posts each at once
  * @param latencyTracking which requests sessions time
- * @param lostListener  told when a server is lost, on a thread that it must not hold; or null
- * @param migration     how regions move
- * @param tuning        where the configuration was found for an objective, or null
+ * @param lostListener told when a server is lost, on a thread that it must not hold; or null
+ * @param migration how regions move
+ * @param tuning where the configuration was found for an objective, or null
  */
-record CacheOptions(long capacity, List<String> servers, String device, Path file, LongConsumer loaded, String name,
-                    CacheConfiguration configuration, int requests, int doorbellBatch, LatencyTracking latencyTracking, LostServerListener lostListener, MigrationOptions migration,
-                    Tuning tuning) {
+record CacheOptions(
+        long capacity,
+        List<String> servers,
+        String device,
+        Path file,
+        LongConsumer loaded,
+        String name,
+        CacheConfiguration configuration,
+        int requests,
+        int doorbellBatch,
+        LatencyTracking latencyTracking,
+        LostServerListener lostListener,
+        MigrationOptions migration,
+        Tuning tuning) {
 
     private static final int MAX_REQUESTS = 1 << 16;
     private static final int COMPLETION_ENTRIES_PER_DEPTH = 16;
@@ -42,10 +52,12 @@ record CacheOptions(long capacity, List<String> servers, String device, Path fil
             throw new IllegalArgumentException("a cache needs at least one memory server, as HOST:PORT");
         }
         if (requests < 2 || requests > MAX_REQUESTS || Integer.bitCount(requests) != 1) {
-            throw new IllegalArgumentException(requests + " requests; it must be a power of two from 2 to " + MAX_REQUESTS);
+            throw new IllegalArgumentException(
+                    requests + " requests; it must be a power of two from 2 to " + MAX_REQUESTS);
         }
         if (doorbellBatch < 1) {
-            throw new IllegalArgumentException("a doorbell batch of " + doorbellBatch + " work requests; it must be at least 1");
+            throw new IllegalArgumentException(
+                    "a doorbell batch of " + doorbellBatch + " work requests; it must be at least 1");
         }
         servers = List.copyOf(servers);
     }

@@ -5,14 +5,13 @@ import io.farheap.thread.Idle;
 import io.farheap.thread.IdleRounds;
 import io.farheap.thread.Joining;
 import io.farheap.thread.Pinning;
-
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Processes the requests of application threads (Redy, section 4.1): takes them from the rings of the sessions that it serves, and issues
- * them in a session of its own, with connections of its own.
+ * Processes the requests of application threads (Redy, section 4.1): takes them from the rings of the sessions that it
+ * serves, and issues them in a session of its own, with connections of its own.
  */
 final class ClientThread implements HandedRequests.Taker {
 
@@ -27,13 +26,14 @@ final class ClientThread implements HandedRequests.Taker {
     private final CopyOnWriteArrayList<HandedRequests> served = new CopyOnWriteArrayList<>();
     /** The same, in a form that is looked through without allocating. */
     private volatile HandedRequests[] rings = NONE;
+
     private volatile boolean asleep;
     private volatile boolean stopped;
     private volatile boolean dead;
 
     /**
      * @param worker its session, which it owns from its start on
-     * @param core    to keep to, or {@link Pinning#ANY}
+     * @param core to keep to, or {@link Pinning#ANY}
      */
     ClientThread(Session worker, String name, Idle idle, int core) {
         this.worker = worker;
@@ -93,9 +93,11 @@ final class ClientThread implements HandedRequests.Taker {
         } catch (Throwable e) {
             dead = true;
             if (!stopped) {
-                LOG.log(System.Logger.Level.ERROR, "thread " + Thread.currentThread().getName()
-                    + " cannot go on: the requests of the sessions that it serves are lost; close them and open others",
-                    e);
+                LOG.log(
+                        System.Logger.Level.ERROR,
+                        "thread " + Thread.currentThread().getName()
+                                + " cannot go on: the requests of the sessions that it serves are lost; close them and open others",
+                        e);
                 loseAll();
             }
         }

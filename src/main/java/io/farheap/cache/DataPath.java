@@ -7,38 +7,64 @@ import io.farheap.migration.RegionTable;
 import io.farheap.thread.OwnerGate;
 import io.farheap.verbs.CompletionChannel;
 import io.farheap.verbs.CompletionQueue;
-
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 
 /**
- * What a session's requests go through under one configuration, with all that it holds. Reconfiguring a cache gives each session another.
+ * What a session's requests go through under one configuration, with all that it holds. Reconfiguring a cache gives
+ * each session another.
  *
  * @param requests of the session
- * @param links    to the servers
- * @param channel  on which completions raise events, or null where another thread waits for them
- * @param onClose  frees what it holds beside the links and the channel
- * @param closed   told what completes when all is closed, which may be later than {@link #close} returns
+ * @param links to the servers
+ * @param channel on which completions raise events, or null where another thread waits for them
+ * @param onClose frees what it holds beside the links and the channel
+ * @param closed told what completes when all is closed, which may be later than {@link #close} returns
  */
-record DataPath(RequestPath requests, Links links, CompletionChannel channel, Runnable onClose,
-                Consumer<CompletableFuture<Void>> closed) implements AutoCloseable {
+record DataPath(
+        RequestPath requests,
+        Links links,
+        CompletionChannel channel,
+        Runnable onClose,
+        Consumer<CompletableFuture<Void>> closed)
+        implements AutoCloseable {
 
     private static final int COMPLETION_BATCH = 32;
     /** Room in the completion queue for one drain of each server. */
     private static final int DRAIN_ENTRIES = 256;
 
     /** For a session whose thread processes its requests. It is not connected to any server yet. */
-    static DataPath own(CacheDevice device, RegionTable table, CacheOptions options, CacheConfiguration how, OwnerGate gate,
-                        OperationLatency latency) {
+    static DataPath own(
+            CacheDevice device,
+            RegionTable table,
+            CacheOptions options,
+            CacheConfiguration how,
+            OwnerGate gate,
+            OperationLatency latency) {
         int entries = options.completionEntries(how, device.context().limits());
         try (CloseStack stack = new CloseStack()) {
             CompletionChannel channel = stack.add(device.context().createCompletionChannel());
-            CompletionQueue queue = stack.add(device.context().createCompletionQueue(entries + DRAIN_ENTRIES, COMPLETION_BATCH, channel));
+            CompletionQueue queue = stack.add(
+                    device.context().createCompletionQueue(entries + DRAIN_ENTRIES, COMPLETION_BATCH, channel));
             BounceBuffers bounce = stack.add(new BounceBuffers(device.domain()));
             Routes routes = new Routes(table);
-            SessionEngine engine = new SessionEngine(routes, queue, entries, entries + DRAIN_ENTRIES, device.maxMessageBytes(), bounce,
-                latency, options.requests());
-            Links connections = new SessionConnections(gate, engine.queue(), routes, queue, device.domain(), device.scratch(), how, options.doorbellBatch());
+            SessionEngine engine = new SessionEngine(
+                    routes,
+                    queue,
+                    entries,
+                    entries + DRAIN_ENTRIES,
+                    device.maxMessageBytes(),
+                    bounce,
+                    latency,
+                    options.requests());
+            Links connections = new SessionConnections(
+                    gate,
+                    engine.queue(),
+                    routes,
+                    queue,
+                    device.domain(),
+                    device.scratch(),
+                    how,
+                    options.doorbellBatch());
             Runnable free = () -> Closing.all(queue, bounce);
             RequestPath requests = engine;
             Links links = connections;
@@ -52,9 +78,13 @@ record DataPath(RequestPath requests, Links links, CompletionChannel channel, Ru
         }
     }
 
-    /** For a session that hands its requests over to a client thread. @param onClose tells that thread that it does so no more */
+    /**
+     * For a session that hands its requests over to a client thread.
+     *
+     * @param onClose tells that thread that it does so no more
+     */
     static DataPath handedOver(HandedRequests handed, Runnable onClose) {
-        return new DataPath(handed, Links.NONE, null, onClose, ignored -> { });
+        return new DataPath(handed, Links.NONE, null, onClose, ignored -> {});
     }
 
     @Override

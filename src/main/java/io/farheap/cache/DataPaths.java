@@ -5,12 +5,13 @@ import io.farheap.lifetime.Closing;
 import io.farheap.migration.RegionTable;
 import io.farheap.thread.Cores;
 import io.farheap.thread.Pinning;
-
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 
-/** Makes the data paths of a cache's sessions for one configuration, and owns its client threads. Guarded by the cache. */
+/**
+ * Makes the data paths of a cache's sessions for one configuration, and owns its client threads. Guarded by the cache.
+ */
 final class DataPaths implements AutoCloseable {
 
     /** The cache, as what makes its data paths knows it. */
@@ -34,14 +35,21 @@ final class DataPaths implements AutoCloseable {
     private final List<Session> workers = new ArrayList<>();
 
     /** Starts client threads and connects their sessions to all servers. */
-    DataPaths(Owner cache, CacheDevice device, RegionTable table, CacheOptions options, CacheConfiguration configuration) {
+    DataPaths(
+            Owner cache,
+            CacheDevice device,
+            RegionTable table,
+            CacheOptions options,
+            CacheConfiguration configuration) {
         this.cache = cache;
         this.device = device;
         this.table = table;
         this.options = options;
         this.configuration = configuration;
         try {
-            List<Integer> cores = configuration.pinned() ? Cores.near(device.context().device().name()) : List.of();
+            List<Integer> cores = configuration.pinned()
+                    ? Cores.near(device.context().device().name())
+                    : List.of();
             for (int i = 0; i < configuration.clientThreads(); i++) {
                 workers.add(cache.openWorkerSession(this));
                 int core = cores.size() > configuration.clientThreads() ? cores.get(i) : Pinning.ANY;
@@ -62,16 +70,19 @@ final class DataPaths implements AutoCloseable {
         if (threads.isEmpty()) {
             return own(session, latency);
         }
-        List<ClientThread> alive = threads.stream().filter(thread -> !thread.dead()).toList();
+        List<ClientThread> alive =
+                threads.stream().filter(thread -> !thread.dead()).toList();
         if (alive.isEmpty()) {
             throw new CacheException("all client threads of the cache have ended, with the errors that they logged;"
-                + " reconfigure the cache to start others");
+                    + " reconfigure the cache to start others");
         }
         // What earlier sessions lost may not come to pass after what this one does, and it is to reach all servers.
         workers.forEach(cache::reconnect);
         int node = Cores.currentNode();
-        ClientThread thread = alive.stream().min(Comparator.comparingInt(ClientThread::load)
-            .thenComparing(candidate -> Cores.nodeOf(candidate.core()) != node)).orElseThrow();
+        ClientThread thread = alive.stream()
+                .min(Comparator.comparingInt(ClientThread::load)
+                        .thenComparing(candidate -> Cores.nodeOf(candidate.core()) != node))
+                .orElseThrow();
         HandedRequests handed = new HandedRequests(thread, session::wake, table, latency, options.requests());
         thread.add(handed);
         return DataPath.handedOver(handed, () -> thread.remove(handed));
@@ -93,6 +104,8 @@ final class DataPaths implements AutoCloseable {
     }
 
     private void closeWorkers() {
-        Closing.all(workers.stream().<AutoCloseable>map(worker -> () -> cache.close(worker)).toList());
+        Closing.all(workers.stream()
+                .<AutoCloseable>map(worker -> () -> cache.close(worker))
+                .toList());
     }
 }

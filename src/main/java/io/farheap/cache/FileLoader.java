@@ -1,7 +1,6 @@
 package io.farheap.cache;
 
 import io.farheap.lifetime.Closing;
-
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
@@ -45,7 +44,8 @@ final class FileLoader implements AutoCloseable, Completion {
                 int length = (int) Math.min(PART_BYTES, bytes - at);
                 int part = takePart();
                 read(channel, at, part, length);
-                while (!session.write(at, buffer, (long) part * PART_BYTES, length, this, (long) part << Integer.SIZE | length)) {
+                while (!session.write(
+                        at, buffer, (long) part * PART_BYTES, length, this, (long) part << Integer.SIZE | length)) {
                     session.awaitProgress();
                 }
                 report(loaded);
@@ -79,7 +79,8 @@ final class FileLoader implements AutoCloseable, Completion {
     }
 
     private void read(FileChannel channel, long at, int part, int length) throws IOException {
-        ByteBuffer bytes = buffer.segment().asSlice((long) part * PART_BYTES, length).asByteBuffer();
+        ByteBuffer bytes =
+                buffer.segment().asSlice((long) part * PART_BYTES, length).asByteBuffer();
         while (bytes.hasRemaining()) {
             if (channel.read(bytes, at + bytes.position()) < 0) {
                 throw new IOException("it became shorter while it was read");

@@ -1,7 +1,6 @@
 package io.farheap.cache;
 
 import io.farheap.thread.Joining;
-
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -18,10 +17,10 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 
 /**
- * Reads and writes as futures. Any thread may call; one daemon thread, which this object owns, issues the requests in the order of
- * the calls and completes the futures, so a dependent action that is not {@code ...Async} runs on it and must not block. It
- * is the session's callback thread, so it must not create, close or move anything of the cache either. It
- * allocates, copies and hands over between threads: use a {@link Session} where nanoseconds count.
+ * Reads and writes as futures. Any thread may call; one daemon thread, which this object owns, issues the requests in
+ * the order of the calls and completes the futures, so a dependent action that is not {@code ...Async} runs on it and
+ * must not block. It is the session's callback thread, so it must not create, close or move anything of the cache
+ * either. It allocates, copies and hands over between threads: use a {@link Session} where nanoseconds count.
  */
 public final class FutureSession implements AutoCloseable {
 
@@ -39,8 +38,12 @@ public final class FutureSession implements AutoCloseable {
     private final Queue<Request> submitted = new ConcurrentLinkedQueue<>();
     /** Issued and not complete; the thread's. */
     private final Set<Request> issued = Collections.newSetFromMap(new IdentityHashMap<>());
-    /** Refused because a migration holds many writes, and later ones that overlap them; the thread's, in the order of submission. */
+    /**
+     * Refused because a migration holds many writes, and later ones that overlap them; the thread's, in the order of
+     * submission.
+     */
     private final Deque<Request> deferred = new ArrayDeque<>();
+
     private final Thread thread;
     private volatile boolean closing;
     /**
@@ -57,8 +60,8 @@ public final class FutureSession implements AutoCloseable {
     }
 
     /**
-     * Reads {@code destination.byteSize()} bytes. The segment must be accessible to all threads: on the heap, global, automatic, or
-     * from a shared arena.
+     * Reads {@code destination.byteSize()} bytes. The segment must be accessible to all threads: on the heap, global,
+     * automatic, or from a shared arena.
      *
      * @return completes when the data is there, or with {@link CacheException}, {@link IndexOutOfBoundsException},
      *     {@link IllegalArgumentException} or {@link IllegalStateException}
@@ -72,7 +75,10 @@ public final class FutureSession implements AutoCloseable {
         return submit(true, address, source);
     }
 
-    /** Finishes what was submitted, and closes the session. Later requests fail with {@link IllegalStateException}. Idempotent. */
+    /**
+     * Finishes what was submitted, and closes the session. Later requests fail with {@link IllegalStateException}.
+     * Idempotent.
+     */
     @Override
     public void close() {
         refuseInCallback.run();
@@ -111,8 +117,10 @@ public final class FutureSession implements AutoCloseable {
         } catch (IllegalStateException e) {
             // The cache was closed under it: what is pending fails with that.
         } catch (Throwable e) {
-            LOG.log(System.Logger.Level.ERROR, "thread " + Thread.currentThread().getName()
-                + " cannot go on: its requests fail", e);
+            LOG.log(
+                    System.Logger.Level.ERROR,
+                    "thread " + Thread.currentThread().getName() + " cannot go on: its requests fail",
+                    e);
         } finally {
             closing = true;
             try {
@@ -133,8 +141,10 @@ public final class FutureSession implements AutoCloseable {
         } catch (IllegalStateException e) {
             // The cache was closed under it.
         } catch (Throwable e) {
-            LOG.log(System.Logger.Level.ERROR,
-                "a session of futures cannot be closed in order: what it had not finished fails", e);
+            LOG.log(
+                    System.Logger.Level.ERROR,
+                    "a session of futures cannot be closed in order: what it had not finished fails",
+                    e);
         }
     }
 
@@ -177,8 +187,8 @@ public final class FutureSession implements AutoCloseable {
         try {
             Completion completion = (token, status) -> finish(request, status);
             while (!(request.write()
-                ? session.write(request.address(), request.segment(), completion, 0)
-                : session.read(request.address(), request.segment(), completion, 0))) {
+                    ? session.write(request.address(), request.segment(), completion, 0)
+                    : session.read(request.address(), request.segment(), completion, 0))) {
                 if (session.held() > 0) {
                     return false;
                 }
@@ -196,8 +206,12 @@ public final class FutureSession implements AutoCloseable {
         if (status == Status.OK) {
             request.future().complete(null);
         } else {
-            request.future().completeExceptionally(new CacheException("cannot " + (request.write() ? "write " : "read ")
-                + request.segment().byteSize() + " bytes at address " + request.address() + ": " + Status.describe(status), status));
+            request.future()
+                    .completeExceptionally(new CacheException(
+                            "cannot " + (request.write() ? "write " : "read ")
+                                    + request.segment().byteSize() + " bytes at address " + request.address() + ": "
+                                    + Status.describe(status),
+                            status));
         }
     }
 

@@ -3,8 +3,9 @@ package io.farheap.cache;
 import java.util.Arrays;
 
 /**
- * Which slots of {@link HandedRequests} are the records of one request for many: a chain that begins with the request's own slot. A slot
- * belongs to the application's thread, and from hand-over to callback to the client thread, which may split a request into its records.
+ * Which slots of {@link HandedRequests} are the records of one request for many: a chain that begins with the request's
+ * own slot. A slot belongs to the application's thread, and from hand-over to callback to the client thread, which may
+ * split a request into its records.
  */
 final class HandedGroups {
 
@@ -12,6 +13,7 @@ final class HandedGroups {
 
     /** Of the request whose slot it is; 1 for an ordinary one. */
     private final int[] records;
+
     private final int[] next;
     /** What a record's request is in {@link ScatterGather}, while the record is a request by itself. */
     private final int[] part;
@@ -42,7 +44,11 @@ final class HandedGroups {
         return next[slot];
     }
 
-    /** The request has been called back. @return how many records it had */
+    /**
+     * The request has been called back.
+     *
+     * @return how many records it had
+     */
     int end(int slot) {
         int count = records[slot];
         if (count != 1) {
@@ -56,7 +62,11 @@ final class HandedGroups {
         part[slot] = whole;
     }
 
-    /** A part has ended. @return what its request is in {@link ScatterGather}, or {@link #NONE} for what is no part */
+    /**
+     * A part has ended.
+     *
+     * @return what its request is in {@link ScatterGather}, or {@link #NONE} for what is no part
+     */
     int endPart(int slot) {
         int whole = part[slot];
         if (whole != NONE) {

@@ -4,20 +4,24 @@ import io.farheap.latency.OperationLatency;
 import io.farheap.migration.RegionTable;
 import io.farheap.posix.AsymmetricFence;
 import io.farheap.ring.LongRing;
-
 import java.lang.foreign.MemorySegment;
 
 /**
- * A session's requests on their way through a {@linkplain ClientThread client thread}: the application's thread fills a slot and hands its
- * number over through one ring, and gets it back with a status through another. Nothing on the path of a request allocates.
+ * A session's requests on their way through a {@linkplain ClientThread client thread}: the application's thread fills a
+ * slot and hands its number over through one ring, and gets it back with a status through another. Nothing on the path
+ * of a request allocates.
  *
- * <p>The client thread's own session keeps the order of what it issues, and so that of each session that hands over to it.
+ * <p>The client thread's own session keeps the order of what it issues, and so that of each session that hands over to
+ * it.
  */
 final class HandedRequests implements RequestPath, Completion {
 
     private static final int STATUS_SHIFT = 32;
     private static final long HELD_PATIENCE_NANOS = 1_000_000;
-    /** So often a request for many records is refused before they go one by one: others may leave no room for all at once. */
+    /**
+     * So often a request for many records is refused before they go one by one: others may leave no room for all at
+     * once.
+     */
     private static final int PATIENCE_ROUNDS = 32;
 
     private final Taker thread;
@@ -26,7 +30,9 @@ final class HandedRequests implements RequestPath, Completion {
     private final OperationLatency latency;
     private final HandedGroups groups;
 
-    /** Filled by the application's thread; from hand-over to callback read by the client thread, which splits requests. */
+    /**
+     * Filled by the application's thread; from hand-over to callback read by the client thread, which splits requests.
+     */
     private final Requests requests;
     /** Issued by the client thread, which it is of. */
     private final boolean[] taken;
@@ -35,15 +41,22 @@ final class HandedRequests implements RequestPath, Completion {
 
     /** With a place for every slot, as the other. */
     private final LongRing issued;
+
     private final LongRing done;
     /** What is open is to be sent, once what is in {@code issued} has been. */
     private volatile boolean sending;
+
     private volatile boolean abandoned;
     /** The client thread's: slots that a migration holds up and its session has no place for, in the order of issue. */
     private final int[] deferred;
+
     private int deferredCount;
-    /** The client thread's: requests whose records go one by one, and what is left to issue of the oldest in {@code issued}, if it is such a one. */
+    /**
+     * The client thread's: requests whose records go one by one, and what is left to issue of the oldest in
+     * {@code issued}, if it is such a one.
+     */
     private final ScatterGather parts;
+
     private int nextRecord;
     private int recordsLeft;
     private int refused;
@@ -63,7 +76,7 @@ final class HandedRequests implements RequestPath, Completion {
 
     /**
      * @param wakeSession makes the session's thread poll, if it sleeps
-     * @param capacity    requests between issue and callback, a power of two
+     * @param capacity requests between issue and callback, a power of two
      */
     HandedRequests(Taker thread, Runnable wakeSession, RegionTable table, OperationLatency latency, int capacity) {
         this.thread = thread;
@@ -81,11 +94,19 @@ final class HandedRequests implements RequestPath, Completion {
     }
 
     @Override
-    public boolean issue(boolean isWrite, long at, long bytes, Buffer from, long localAddress, MemorySegment other, Completion whenDone,
-                         long itsToken) {
+    public boolean issue(
+            boolean isWrite,
+            long at,
+            long bytes,
+            Buffer from,
+            long localAddress,
+            MemorySegment other,
+            Completion whenDone,
+            long itsToken) {
         if (other != null && !thread.mayAccess(other)) {
-            throw new IllegalArgumentException("the segment belongs to this thread alone, and client threads process the cache's requests; take one"
-                + " from the heap or a shared arena");
+            throw new IllegalArgumentException(
+                    "the segment belongs to this thread alone, and client threads process the cache's requests; take one"
+                            + " from the heap or a shared arena");
         }
         if (requests.room() == 0 || tooManyHeld(requests.room(), isWrite, at, bytes)) {
             return false;
@@ -118,8 +139,15 @@ final class HandedRequests implements RequestPath, Completion {
 
     /** Each record has a slot; the first one's is that of the request, and alone goes through the rings. */
     @Override
-    public boolean issueAll(boolean isWrite, long[] at, int count, int bytes, Buffer from, long localAddress, Completion whenDone,
-                            long itsToken) {
+    public boolean issueAll(
+            boolean isWrite,
+            long[] at,
+            int count,
+            int bytes,
+            Buffer from,
+            long localAddress,
+            Completion whenDone,
+            long itsToken) {
         if (count > requests.room()) {
             return false;
         }
@@ -150,7 +178,8 @@ final class HandedRequests implements RequestPath, Completion {
     }
 
     @Override
-    public int tryExecute(boolean isWrite, long at, Buffer from, long offset, long bytes, Completion whenDone, long itsToken) {
+    public int tryExecute(
+            boolean isWrite, long at, Buffer from, long offset, long bytes, Completion whenDone, long itsToken) {
         return DECLINED;
     }
 
@@ -206,7 +235,11 @@ final class HandedRequests implements RequestPath, Completion {
         return held > 0 ? HELD_PATIENCE_NANOS : 0;
     }
 
-    /** On the client thread: issues what has been handed over, as far as there is room. @return how many requests */
+    /**
+     * On the client thread: issues what has been handed over, as far as there is room.
+     *
+     * @return how many requests
+     */
     int issueTo(RequestPath path) {
         if (abandoned) {
             endUntaken(Status.CLOSED);
@@ -234,7 +267,11 @@ final class HandedRequests implements RequestPath, Completion {
         return count;
     }
 
-    /** Issues a request or a record, or defers it. @return false where there is no room */
+    /**
+     * Issues a request or a record, or defers it.
+     *
+     * @return false where there is no room
+     */
     private boolean take(RequestPath path, int slot) {
         if (deferredCount == 0 || !isBehindDeferred(slot, deferredCount)) {
             if (issue(path, slot)) {
@@ -279,8 +316,15 @@ final class HandedRequests implements RequestPath, Completion {
             addresses[i] = requests.address[record];
             record = groups.next(record);
         }
-        taken[whole] = path.issueAll(requests.write[whole], addresses, records, (int) requests.length[whole], requests.buffer[whole],
-            requests.local[whole], this, whole);
+        taken[whole] = path.issueAll(
+                requests.write[whole],
+                addresses,
+                records,
+                (int) requests.length[whole],
+                requests.buffer[whole],
+                requests.local[whole],
+                this,
+                whole);
         return taken[whole];
     }
 
@@ -300,8 +344,15 @@ final class HandedRequests implements RequestPath, Completion {
     }
 
     private boolean issue(RequestPath path, int slot) {
-        taken[slot] = path.issue(requests.write[slot], requests.address[slot], requests.length[slot], requests.buffer[slot],
-            requests.local[slot], requests.segment[slot], this, slot);
+        taken[slot] = path.issue(
+                requests.write[slot],
+                requests.address[slot],
+                requests.length[slot],
+                requests.buffer[slot],
+                requests.local[slot],
+                requests.segment[slot],
+                this,
+                slot);
         return taken[slot];
     }
 
@@ -439,8 +490,7 @@ final class HandedRequests implements RequestPath, Completion {
     }
 
     @Override
-    public void resumeHeld() {
-    }
+    public void resumeHeld() {}
 
     /** What the client thread has not taken yet is ended; it finishes what it has. */
     @Override

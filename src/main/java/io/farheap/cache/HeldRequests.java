@@ -1,13 +1,12 @@
 package io.farheap.cache;
 
 import io.farheap.migration.RegionTable;
-
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
 /**
- * The requests that wait for a migration, in the order of issue: writes to a region that is moving, and later requests that
- * overlap them. They are out of the session's order of callbacks, so that they hold back nothing else.
+ * The requests that wait for a migration, in the order of issue: writes to a region that is moving, and later requests
+ * that overlap them. They are out of the session's order of callbacks, so that they hold back nothing else.
  */
 final class HeldRequests {
 
@@ -26,6 +25,7 @@ final class HeldRequests {
     private final int[] held;
     /** How many held requests touch each region: most requests are compared with none. */
     private final int[] perRegion;
+
     private int count;
 
     /** @param capacity how many may be held */
@@ -64,7 +64,10 @@ final class HeldRequests {
         System.arraycopy(held, i + 1, held, i, count - i);
     }
 
-    /** Whether a range overlaps a held request that was issued before {@code sequence}, or only one that is not fully posted. */
+    /**
+     * Whether a range overlaps a held request that was issued before {@code sequence}, or only one that is not fully
+     * posted.
+     */
     boolean overlaps(long address, long length, long sequence, boolean unpostedOnly) {
         if (!touches(address, length)) {
             return false;

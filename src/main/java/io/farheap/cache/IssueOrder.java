@@ -1,8 +1,8 @@
 package io.farheap.cache;
 
 /**
- * The order of issue among the ways that a session's requests take: runs of consecutive requests that took the same one. Callbacks come
- * run by run. One thread at a time; allocates only where it grows.
+ * The order of issue among the ways that a session's requests take: runs of consecutive requests that took the same
+ * one. Callbacks come run by run. One thread at a time; allocates only where it grows.
  */
 final class IssueOrder {
 

@@ -2,10 +2,11 @@ package io.farheap.cache;
 
 import io.farheap.remote.RemoteRegion;
 import io.farheap.remote.RemoteServer;
-
 import java.util.concurrent.CompletableFuture;
 
-/** A session's connections to servers, as migrations and the cache see them: made, replaced, drained and ended by them. */
+/**
+ * A session's connections to servers, as migrations and the cache see them: made, replaced, drained and ended by them.
+ */
 interface Links extends AutoCloseable {
 
     /** How long a drain may take before what it awaits is taken for lost. */
@@ -48,20 +49,16 @@ interface Links extends AutoCloseable {
     Links NONE = new Links() {
 
         @Override
-        public void connect(RemoteServer server) {
-        }
+        public void connect(RemoteServer server) {}
 
         @Override
-        public void ensure(RemoteServer server) {
-        }
+        public void ensure(RemoteServer server) {}
 
         @Override
-        public void disconnect(RemoteServer server) {
-        }
+        public void disconnect(RemoteServer server) {}
 
         @Override
-        public void lose(RemoteServer server) {
-        }
+        public void lose(RemoteServer server) {}
 
         @Override
         public boolean isDrained(RemoteRegion region) {
@@ -79,7 +76,6 @@ interface Links extends AutoCloseable {
         }
 
         @Override
-        public void close() {
-        }
+        public void close() {}
     };
 }

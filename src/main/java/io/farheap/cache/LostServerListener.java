@@ -5,8 +5,8 @@ package io.farheap.cache;
 public interface LostServerListener {
 
     /**
-     * @param server  HOST:PORT
-     * @param cause   in words
+     * @param server HOST:PORT
+     * @param cause in words
      * @param regions how many regions of the cache were there: requests to them end with {@link Status#LOST}
      */
     void serverLost(String server, String cause, int regions);

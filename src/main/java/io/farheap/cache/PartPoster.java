@@ -8,8 +8,9 @@ import io.farheap.remote.RemoteRegion;
 import io.farheap.verbs.WcStatus;
 
 /**
- * Cuts a session's requests into work requests, and knows what has become of these. A work request's tag is its request's place, and above
- * {@value #TAG_CHUNK_SHIFT} bits one more than the bounce buffer's chunk that its data go through. One thread at a time.
+ * Cuts a session's requests into work requests, and knows what has become of these. A work request's tag is its
+ * request's place, and above {@value #TAG_CHUNK_SHIFT} bits one more than the bounce buffer's chunk that its data go
+ * through. One thread at a time.
  */
 final class PartPoster implements SessionQueue.Ended {
 
@@ -84,8 +85,16 @@ final class PartPoster implements SessionQueue.Ended {
             } else if (!queue.hasRoom(connection) || requests.segment[request] != null && bounce.isEmpty()) {
                 return Posting.NO_ROOM;
             } else if (requests.segment[request] == null) {
-                postPart(queue, request, request, connection, requests.local[request] + posted, requests.buffer[request].localKey(),
-                    region.address() + offset, region.remoteKey(), bytes);
+                postPart(
+                        queue,
+                        request,
+                        request,
+                        connection,
+                        requests.local[request] + posted,
+                        requests.buffer[request].localKey(),
+                        region.address() + offset,
+                        region.remoteKey(),
+                        bytes);
             } else {
                 postBounced(queue, request, connection, region.address() + offset, region.remoteKey(), bytes);
             }
@@ -99,14 +108,23 @@ final class PartPoster implements SessionQueue.Ended {
         requests.posted[request] += bytes;
     }
 
-    private void postPart(SessionQueue queue, int request, long tag, Connection connection, long local, int localKey, long remote, int remoteKey,
-                          int bytes) {
+    private void postPart(
+            SessionQueue queue,
+            int request,
+            long tag,
+            Connection connection,
+            long local,
+            int localKey,
+            long remote,
+            int remoteKey,
+            int bytes) {
         requests.posted[request] += bytes;
         requests.outstanding[request]++;
         queue.post(connection, requests.write[request], tag, local, localKey, remote, remoteKey, bytes);
     }
 
-    private void postBounced(SessionQueue queue, int request, Connection connection, long remote, int remoteKey, int available) {
+    private void postBounced(
+            SessionQueue queue, int request, Connection connection, long remote, int remoteKey, int available) {
         int bytes = Math.min(available, BounceBuffers.CHUNK_BYTES);
         int chunk = bounce.take(requests.posted[request], bytes);
         if (requests.write[request] && !bounce.copyIn(chunk, requests.segment[request])) {
@@ -134,7 +152,9 @@ final class PartPoster implements SessionQueue.Ended {
             routes.forget();
         }
         if (chunk >= 0) {
-            if (status == WcStatus.SUCCESS && !requests.write[request] && !bounce.copyOut(chunk, requests.segment[request])) {
+            if (status == WcStatus.SUCCESS
+                    && !requests.write[request]
+                    && !bounce.copyOut(chunk, requests.segment[request])) {
                 requests.status[request] = Status.SEGMENT_GONE;
             }
             bounce.give(chunk);

@@ -7,6 +7,7 @@ final class PostedRequests extends Requests {
     final long[] posted;
     /** Work requests in flight. */
     final int[] outstanding;
+
     final int[] status;
     /** Its place in the order of issue. */
     final long[] sequence;

@@ -2,22 +2,40 @@ package io.farheap.cache;
 
 import java.lang.foreign.MemorySegment;
 
-/** A session's path while the session waits for its requests to end: it takes no new ones, as if its queue were full. */
+/**
+ * A session's path while the session waits for its requests to end: it takes no new ones, as if its queue were full.
+ */
 record QuiescingPath(RequestPath path) implements RequestPath {
 
     @Override
-    public boolean issue(boolean write, long address, long length, Buffer buffer, long local, MemorySegment segment, Completion completion,
-                         long token) {
+    public boolean issue(
+            boolean write,
+            long address,
+            long length,
+            Buffer buffer,
+            long local,
+            MemorySegment segment,
+            Completion completion,
+            long token) {
         return false;
     }
 
     @Override
-    public boolean issueAll(boolean write, long[] addresses, int count, int length, Buffer buffer, long local, Completion completion, long token) {
+    public boolean issueAll(
+            boolean write,
+            long[] addresses,
+            int count,
+            int length,
+            Buffer buffer,
+            long local,
+            Completion completion,
+            long token) {
         return false;
     }
 
     @Override
-    public int tryExecute(boolean write, long address, Buffer buffer, long offset, long length, Completion completion, long token) {
+    public int tryExecute(
+            boolean write, long address, Buffer buffer, long offset, long length, Completion completion, long token) {
         return DECLINED;
     }
 

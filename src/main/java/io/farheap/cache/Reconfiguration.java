@@ -1,7 +1,6 @@
 package io.farheap.cache;
 
 import io.farheap.lifetime.Closing;
-
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -10,8 +9,9 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 
 /**
- * A change of how a cache's requests travel: of all its sessions, or of none. First each is given another data path, beside its own, which
- * takes as long as connecting does; then all take no requests until theirs have ended; then all change at once. One thread, but where it says otherwise.
+ * A change of how a cache's requests travel: of all its sessions, or of none. First each is given another data path,
+ * beside its own, which takes as long as connecting does; then all take no requests until theirs have ended; then all
+ * change at once. One thread, but where it says otherwise.
  */
 final class Reconfiguration implements AutoCloseable {
 
@@ -23,6 +23,7 @@ final class Reconfiguration implements AutoCloseable {
     private final Consumer<DataPath> connector;
     /** What is to be closed in the end: the new paths until the change, the old ones from then on. */
     private final Map<Session, DataPath> spare = new LinkedHashMap<>();
+
     private boolean performed;
 
     /** @param connector connects a data path to all servers, or closes it and throws */
@@ -32,7 +33,10 @@ final class Reconfiguration implements AutoCloseable {
         this.connector = connector;
     }
 
-    /** Gives a session a data path for later, and lets it take no requests from now on. Any thread, also while others are awaited. */
+    /**
+     * Gives a session a data path for later, and lets it take no requests from now on. Any thread, also while others
+     * are awaited.
+     */
     synchronized void prepare(Session session) {
         DataPath path = next.open(session, session.latency());
         connector.accept(path);
@@ -52,7 +56,11 @@ final class Reconfiguration implements AutoCloseable {
         return List.copyOf(spare.keySet());
     }
 
-    /** Returns when no session has requests pending. @throws CacheException where that takes too long */
+    /**
+     * Returns when no session has requests pending.
+     *
+     * @throws CacheException where that takes too long
+     */
     void awaitQuiet() {
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(QUIET_SECONDS);
         // Those that are opened meanwhile have nothing pending.
@@ -60,14 +68,18 @@ final class Reconfiguration implements AutoCloseable {
             while (!session.quiet()) {
                 if (System.nanoTime() - deadline > 0) {
                     throw new CacheException("a session has had requests pending for " + QUIET_SECONDS
-                        + " s, so the configuration stays; poll or close it, and reconfigure again");
+                            + " s, so the configuration stays; poll or close it, and reconfigure again");
                 }
                 LockSupport.parkNanos(LOOK_NANOS);
             }
         }
     }
 
-    /** Changes all sessions that are prepared; they go on when this is {@linkplain #close closed}. @return what makes the data paths of new ones */
+    /**
+     * Changes all sessions that are prepared; they go on when this is {@linkplain #close closed}.
+     *
+     * @return what makes the data paths of new ones
+     */
     synchronized DataPaths perform() {
         performed = true;
         spare.replaceAll(Session::replace);

@@ -4,14 +4,15 @@ import io.farheap.migration.RegionEntry;
 import io.farheap.migration.RegionTable;
 
 /**
- * Where the records of a request for many are, sorted by the servers that they go to in batches. One thread at a time; nothing here
- * allocates after construction.
+ * Where the records of a request for many are, sorted by the servers that they go to in batches. One thread at a time;
+ * nothing here allocates after construction.
  */
 final class RecordGroups {
 
     private final RegionTable table;
     /** By record. */
     private final int[] server;
+
     private final int[] regions;
     private final long[] offsets;
     private final int[] all;
@@ -21,6 +22,7 @@ final class RecordGroups {
 
     /** Of the group that was chosen: the records' numbers, and the region and the offset of each. */
     int[] which;
+
     int[] region;
     long[] offset;
     int size;

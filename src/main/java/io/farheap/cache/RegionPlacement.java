@@ -4,15 +4,13 @@ import io.farheap.control.ControlException;
 import io.farheap.migration.RegionTable;
 import io.farheap.remote.RemoteRegion;
 import io.farheap.remote.RemoteServer;
-
 import java.util.ArrayList;
 import java.util.List;
 
 /** Which server a new cache's regions go to. */
 final class RegionPlacement {
 
-    private RegionPlacement() {
-    }
+    private RegionPlacement() {}
 
     /** Spreads the regions evenly, region i on server i modulo their number where they have room. */
     static RegionTable allocate(List<RemoteServer> servers, long capacity) {
@@ -54,7 +52,7 @@ final class RegionPlacement {
         }
         if (missing > 0) {
             throw new CacheException("a cache of " + capacity + " bytes needs " + wanted + " regions of " + regionBytes
-                + " bytes; the servers have " + (wanted - missing) + " free: ask for less, or name more servers");
+                    + " bytes; the servers have " + (wanted - missing) + " free: ask for less, or name more servers");
         }
         return shares;
     }
@@ -69,8 +67,9 @@ final class RegionPlacement {
 
     static void checkRegionSize(RemoteServer server, long regionBytes) {
         if (server.description().regionBytes() != regionBytes) {
-            throw new CacheException(server + " has regions of " + server.description().regionBytes() + " bytes, the cache of "
-                + regionBytes + "; start its servers with one --region");
+            throw new CacheException(
+                    server + " has regions of " + server.description().regionBytes() + " bytes, the cache of "
+                            + regionBytes + "; start its servers with one --region");
         }
     }
 }

@@ -3,8 +3,8 @@ package io.farheap.cache;
 import java.lang.foreign.MemorySegment;
 
 /**
- * What becomes of a session's requests between issue and callback. The session calls it inside its gate, one thread at a time, but for
- * {@link #mayHold}.
+ * What becomes of a session's requests between issue and callback. The session calls it inside its gate, one thread at
+ * a time, but for {@link #mayHold}.
  */
 interface RequestPath {
 
@@ -20,7 +20,15 @@ interface RequestPath {
      *
      * @return false where the queue is full, and nothing has happened
      */
-    boolean issue(boolean write, long address, long length, Buffer buffer, long local, MemorySegment segment, Completion completion, long token);
+    boolean issue(
+            boolean write,
+            long address,
+            long length,
+            Buffer buffer,
+            long local,
+            MemorySegment segment,
+            Completion completion,
+            long token);
 
     /**
      * Issues one request for many records of one length, whose data follow one another in a buffer.
@@ -28,7 +36,15 @@ interface RequestPath {
      * @param count 1 to {@link #maxRecords}
      * @return false where the queue is full, and nothing has happened
      */
-    boolean issueAll(boolean write, long[] addresses, int count, int length, Buffer buffer, long local, Completion completion, long token);
+    boolean issueAll(
+            boolean write,
+            long[] addresses,
+            int count,
+            int length,
+            Buffer buffer,
+            long local,
+            Completion completion,
+            long token);
 
     /** The most records of one request. */
     int maxRecords();
@@ -38,15 +54,24 @@ interface RequestPath {
      *
      * @return {@link #DONE}, {@link #STARTED} or {@link #DECLINED}
      */
-    int tryExecute(boolean write, long address, Buffer buffer, long offset, long length, Completion completion, long token);
+    int tryExecute(
+            boolean write, long address, Buffer buffer, long offset, long length, Completion completion, long token);
 
-    /** Makes progress, and runs callbacks. @return how many ran */
+    /**
+     * Makes progress, and runs callbacks.
+     *
+     * @return how many ran
+     */
     int poll();
 
     /** Sends what waits for others to be sent with. */
     void send();
 
-    /** Makes what is on its way raise events on the session's channel. @return for how many ns a thread may sleep without one; 0 for ever */
+    /**
+     * Makes what is on its way raise events on the session's channel.
+     *
+     * @return for how many ns a thread may sleep without one; 0 for ever
+     */
     long listen();
 
     /** A migration lets requests through again. */

@@ -1,28 +1,31 @@
 package io.farheap.cache;
 
 import io.farheap.latency.OperationLatency;
-
 import java.lang.foreign.MemorySegment;
 
 /**
- * What a request is, from issue to callback, as columns: wherever requests wait, they have places in such a table. One thread at a time, or
- * two that hand places to each other; nothing here allocates after construction.
+ * What a request is, from issue to callback, as columns: wherever requests wait, they have places in such a table. One
+ * thread at a time, or two that hand places to each other; nothing here allocates after construction.
  */
 class RequestTable {
 
     final boolean[] write;
     /** Where in the cache, and how long. */
     final long[] address;
+
     final long[] length;
     /** The registered buffer and the address in it; no buffer where data come from a segment, or go to one. */
     final Buffer[] buffer;
+
     final long[] local;
     /** Instead of a buffer. */
     final MemorySegment[] segment;
+
     final Completion[] completion;
     final long[] token;
     /** How many requests its time stands for; 0 where it is not timed. */
     final int[] timed;
+
     final long[] issuedAt;
 
     RequestTable(int places) {
@@ -38,7 +41,15 @@ class RequestTable {
         issuedAt = new long[places];
     }
 
-    final void fill(int place, boolean isWrite, long at, long bytes, Buffer from, long localAddress, Completion whenDone, long itsToken) {
+    final void fill(
+            int place,
+            boolean isWrite,
+            long at,
+            long bytes,
+            Buffer from,
+            long localAddress,
+            Completion whenDone,
+            long itsToken) {
         write[place] = isWrite;
         address[place] = at;
         length[place] = bytes;

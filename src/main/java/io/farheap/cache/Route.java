@@ -13,9 +13,11 @@ final class Route {
 
     /** The entry of the region table that it was learnt from. */
     final RegionEntry entry;
+
     final RemoteRegion copy;
     /** Of the copy, a step nearer. */
     final long address;
+
     final int remoteKey;
     final int regionId;
     /** Null where it has failed, or there is none. */

@@ -4,25 +4,29 @@ import io.farheap.connection.Connection;
 import io.farheap.migration.RegionEntry;
 import io.farheap.migration.RegionTable;
 import io.farheap.remote.RemoteRegion;
-
 import java.util.Arrays;
 
 /**
- * Where a session's requests go. What there is to each server, and for each virtual region the path of a request that meets no obstacle,
- * found once and good for as long as the region table has the same entry and the session's connections are the same: finding it anew costs
- * a chain of loads, each waiting for the one before. One thread at a time, inside the session's gate.
+ * Where a session's requests go. What there is to each server, and for each virtual region the path of a request that
+ * meets no obstacle, found once and good for as long as the region table has the same entry and the session's
+ * connections are the same: finding it anew costs a chain of loads, each waiting for the one before. One thread at a
+ * time, inside the session's gate.
  *
- * <p>A request finds its path in two steps: {@link #get} is good if its {@code entry} is the one that the table has now; if not,
- * {@link #find} looks for another.
+ * <p>A request finds its path in two steps: {@link #get} is good if its {@code entry} is the one that the table has
+ * now; if not, {@link #find} looks for another.
  */
 final class Routes {
 
     private final RegionTable table;
     private final Route[] known;
-    /** Of regions that are in several places, two for each: of the copy that has the beginning, and of the other that was used last. */
+    /**
+     * Of regions that are in several places, two for each: of the copy that has the beginning, and of the other that
+     * was used last.
+     */
     private final Route[] split;
     /** By server: the one to use, or null. */
     private Connection[] connections = {};
+
     private BatchLane[] lanes = {};
 
     Routes(RegionTable table) {
@@ -40,7 +44,8 @@ final class Routes {
     /**
      * The route of a request to a range of one region for which {@link #get} had none.
      *
-     * @return null where there is an obstacle: the range waits for a migration or is in two copies, or its server cannot be reached
+     * @return null where there is an obstacle: the range waits for a migration or is in two copies, or its server
+     *     cannot be reached
      */
     Route find(int index, RegionEntry entry, boolean write, long offset, long length) {
         if (entry.isSplit()) {

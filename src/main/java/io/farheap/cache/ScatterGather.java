@@ -28,7 +28,11 @@ final class ScatterGather implements Completion {
         return freeCount == 0;
     }
 
-    /** Begins a request of so many parts, each of which carries this object as its completion. @return the token that each carries */
+    /**
+     * Begins a request of so many parts, each of which carries this object as its completion.
+     *
+     * @return the token that each carries
+     */
     int begin(int parts, Completion whenAll, long wholeToken) {
         int whole = free[--freeCount];
         remaining[whole] = parts;
@@ -43,7 +47,11 @@ final class ScatterGather implements Completion {
         completed((int) part, partStatus, 1);
     }
 
-    /** So many parts have ended. @param partStatus of all, or of one that was not successful */
+    /**
+     * So many parts have ended.
+     *
+     * @param partStatus of all, or of one that was not successful
+     */
     void completed(int whole, int partStatus, int parts) {
         if (partStatus != Status.OK) {
             status[whole] = partStatus;

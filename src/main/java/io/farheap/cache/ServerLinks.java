@@ -5,18 +5,18 @@ import io.farheap.remote.RemoteRegion;
 import io.farheap.remote.RemoteServer;
 import io.farheap.remote.ServerEnd;
 import io.farheap.thread.OwnerGate;
-
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * The life of what a session has to each server, of one kind: queue pairs, or message rings. Made, replaced, drained and ended by migrations
- * and by the cache, never by the session's thread: any thread but that may call.
+ * The life of what a session has to each server, of one kind: queue pairs, or message rings. Made, replaced, drained
+ * and ended by migrations and by the cache, never by the session's thread: any thread but that may call.
  *
- * <p>The {@code changing} lock excludes those who make and end ends, which takes as long as servers take to answer. The session's gate is
- * claimed beside it for the moments in which the session must not use them; what the session uses, and {@code closed}, are written with both,
- * so either is enough to read them. So is a heavy fence after which the session's thread is out of the gate.
+ * <p>The {@code changing} lock excludes those who make and end ends, which takes as long as servers take to answer. The
+ * session's gate is claimed beside it for the moments in which the session must not use them; what the session uses,
+ * and {@code closed}, are written with both, so either is enough to read them. So is a heavy fence after which the
+ * session's thread is out of the gate.
  *
  * @param <E> an end together with the server's
  */
@@ -37,12 +37,19 @@ abstract class ServerLinks<E extends ServerEnd> implements Links {
     final ReentrantLock changing = new ReentrantLock();
     /** Guarded by {@code changing}. */
     private final List<E> ends = new ArrayList<>();
-    /** Whether the latest drain awaits something here, and until when, as {@code nanoTime}. With the gate claimed; one migration at a time drains. */
+    /**
+     * Whether the latest drain awaits something here, and until when, as {@code nanoTime}. With the gate claimed; one
+     * migration at a time drains.
+     */
     private boolean draining;
+
     private long drainDeadline;
     private boolean closed;
 
-    /** @param beside the other links of the session, of which it is the owner and which come first; or {@link Links#NONE} */
+    /**
+     * @param beside the other links of the session, of which it is the owner and which come first; or
+     *     {@link Links#NONE}
+     */
     ServerLinks(Links beside, OwnerGate gate) {
         this.beside = beside;
         this.gate = gate;
@@ -63,7 +70,10 @@ abstract class ServerLinks<E extends ServerEnd> implements Links {
     /** Whether the session has an end to a server, which has not failed. With the gate claimed. */
     abstract boolean usable(int server);
 
-    /** Whether nothing is in flight to a server, and that is known. With the gate claimed, or the session's thread known to be out. */
+    /**
+     * Whether nothing is in flight to a server, and that is known. With the gate claimed, or the session's thread known
+     * to be out.
+     */
     abstract boolean idle(int server);
 
     /** Fails what there is to a server. With the gate claimed. */
@@ -74,7 +84,10 @@ abstract class ServerLinks<E extends ServerEnd> implements Links {
     /** Begins to await what is in flight on an end that is usable and not idle. With the gate claimed. */
     abstract Drain beginDrain(RemoteRegion region);
 
-    /** Whether what the latest drain awaits has ended. With the gate claimed; the session may have no end to that server any more. */
+    /**
+     * Whether what the latest drain awaits has ended. With the gate claimed; the session may have no end to that server
+     * any more.
+     */
     abstract boolean endsDrain(int server);
 
     /** Ends that were finished and are not closed. Guarded by {@code changing}. */
@@ -222,8 +235,8 @@ abstract class ServerLinks<E extends ServerEnd> implements Links {
     }
 
     /**
-     * Returns when nothing of what is unknown can take effect any more. Where another thread replaces the end, that does it. One that has
-     * failed posts nothing any more, so the fence needs no claim.
+     * Returns when nothing of what is unknown can take effect any more. Where another thread replaces the end, that
+     * does it. One that has failed posts nothing any more, so the fence needs no claim.
      */
     private void fence(RemoteServer server) {
         changing.lock();
@@ -237,7 +250,10 @@ abstract class ServerLinks<E extends ServerEnd> implements Links {
         }
     }
 
-    /** Closed to others before those beside are ended: who finds an end failed, and this not closed, fails what is beside it too. */
+    /**
+     * Closed to others before those beside are ended: who finds an end failed, and this not closed, fails what is
+     * beside it too.
+     */
     @Override
     public final void close() {
         changing.lock();

@@ -8,7 +8,6 @@ import io.farheap.remote.CompletionEvents;
 import io.farheap.remote.RemoteServer;
 import io.farheap.thread.OwnerGate;
 import io.farheap.verbs.VerbsException;
-
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
@@ -16,26 +15,30 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Reads and writes a cache. Requests belong to a session, and a session to one thread at a time: the first that uses it, until it
- * calls {@link #release}. A thread that uses a session of another gets an {@link IllegalStateException}.
+ * Reads and writes a cache. Requests belong to a session, and a session to one thread at a time: the first that uses
+ * it, until it calls {@link #release}. A thread that uses a session of another gets an {@link IllegalStateException}.
  *
  * <h2>Asynchronous requests</h2>
- * {@link #read(long, Buffer, long, long, Completion, long) read} and {@link #write(long, Buffer, long, long, Completion, long)
- * write} take a range of any size at any address, across region boundaries, and return at once: {@code true}, or {@code false} where
- * the session's queue is full, in which case nothing has happened and a {@link #poll} makes room. They allocate nothing. Requests make
- * progress, and callbacks run, when the session is polled. Until its callback runs, a request's memory belongs to the request.
+ *
+ * {@link #read(long, Buffer, long, long, Completion, long) read} and {@link #write(long, Buffer, long, long,
+ * Completion, long) write} take a range of any size at any address, across region boundaries, and return at once:
+ * {@code true}, or {@code false} where the session's queue is full, in which case nothing has happened and a
+ * {@link #poll} makes room. They allocate nothing. Requests make progress, and callbacks run, when the session is
+ * polled. Until its callback runs, a request's memory belongs to the request.
  *
  * <h2>Order</h2>
- * A request takes effect, and is called back, after the earlier requests of its session that overlap it. Callbacks otherwise come in
- * the order of issue, except that a request which a migration holds does not hold back later ones that do not overlap it. Among
- * sessions there is no order but this: a read returns what the last completed write to that address stored, for each aligned 8 bytes;
- * a larger read may be torn by a write in flight.
+ *
+ * A request takes effect, and is called back, after the earlier requests of its session that overlap it. Callbacks
+ * otherwise come in the order of issue, except that a request which a migration holds does not hold back later ones
+ * that do not overlap it. Among sessions there is no order but this: a read returns what the last completed write to
+ * that address stored, for each aligned 8 bytes; a larger read may be torn by a write in flight.
  *
  * <h2>Blocking requests</h2>
- * {@link #readBlocking} and {@link #writeBlocking} return when the request has finished. A virtual thread parks at once and never
- * spins its carrier; a platform thread polls for some 50 us first. They are not interrupted: an interrupt is kept for the caller.
- * Callbacks of other requests of the session run meanwhile; an exception of one comes out of the blocking call, whose own request then
- * goes on, so its memory must stay untouched until {@link #drain} has returned.
+ *
+ * {@link #readBlocking} and {@link #writeBlocking} return when the request has finished. A virtual thread parks at once
+ * and never spins its carrier; a platform thread polls for some 50 us first. They are not interrupted: an interrupt is
+ * kept for the caller. Callbacks of other requests of the session run meanwhile; an exception of one comes out of the
+ * blocking call, whose own request then goes on, so its memory must stay untouched until {@link #drain} has returned.
  */
 public final class Session implements AutoCloseable {
 
@@ -80,6 +83,7 @@ public final class Session implements AutoCloseable {
     private final boolean worker;
     /** Replaced under the gate's claim, as what it is made of is. */
     private DataPath dataPath;
+
     private RequestPath path;
     private Links links;
     private final Blocked blocked = new Blocked();
@@ -92,9 +96,11 @@ public final class Session implements AutoCloseable {
     private boolean closed;
     /** The owner, while it sleeps or is about to. */
     private volatile Thread sleeper;
+
     private volatile boolean resumed;
     /** Requests that were refused are taken again. Under the gate. */
     private boolean reopened;
+
     private long eventsToken;
 
     /** It has yet to be told {@linkplain #use what to use}. */
@@ -153,7 +159,11 @@ public final class Session implements AutoCloseable {
         wake();
     }
 
-    /** Is to use another data path, once it {@linkplain #goOn goes on}; nothing may be pending. @return the one to close before that */
+    /**
+     * Is to use another data path, once it {@linkplain #goOn goes on}; nothing may be pending.
+     *
+     * @return the one to close before that
+     */
     DataPath replace(DataPath next) {
         destroying.lock();
         try {
@@ -175,7 +185,11 @@ public final class Session implements AutoCloseable {
         }
     }
 
-    /** On a client thread: issues what another session's thread has handed over. @return how many requests */
+    /**
+     * On a client thread: issues what another session's thread has handed over.
+     *
+     * @return how many requests
+     */
     int take(HandedRequests handed) {
         boolean entered = enter();
         try {
@@ -189,12 +203,13 @@ public final class Session implements AutoCloseable {
      * Reads into a registered buffer, with no copy.
      *
      * @param address in the cache, from 0
-     * @param offset  in the buffer
-     * @param length  bytes, at least 1
-     * @param token   handed to the callback
+     * @param offset in the buffer
+     * @param length bytes, at least 1
+     * @param token handed to the callback
      * @return false where the queue is full, and nothing has happened
      * @throws IndexOutOfBoundsException where the range is not within the cache, or not within the buffer
-     * @throws IllegalStateException     where the session, the cache or the buffer is closed, or another thread owns the session
+     * @throws IllegalStateException where the session, the cache or the buffer is closed, or another thread owns the
+     *     session
      */
     public boolean read(long address, Buffer destination, long offset, long length, Completion completion, long token) {
         return issue(false, address, destination, offset, length, completion, token);
@@ -223,23 +238,35 @@ public final class Session implements AutoCloseable {
     }
 
     /**
-     * Reads many records of one length into a registered buffer: record {@code i} from {@code addresses[i]} to {@code offset + i * length}.
-     * They are one request, with one callback when all are there, and no order among them; they go to each server as one list, or into its
-     * batches, so a record costs a fraction of what a request of its own does. A later request waits for the records that it overlaps, and
-     * not for all: where a migration holds some, it may be called back before this one.
+     * Reads many records of one length into a registered buffer: record {@code i} from {@code addresses[i]} to
+     * {@code offset + i * length}. They are one request, with one callback when all are there, and no order among them;
+     * they go to each server as one list, or into its batches, so a record costs a fraction of what a request of its
+     * own does. A later request waits for the records that it overlaps, and not for all: where a migration holds some,
+     * it may be called back before this one.
      *
      * @param addresses in the cache; not kept
-     * @param count     how many of them, from 1 to half of {@link CacheBuilder#requests}; up to the queue depth they are posted at once
-     * @param length    of each record, in bytes, at least 1
+     * @param count how many of them, from 1 to half of {@link CacheBuilder#requests}; up to the queue depth they are
+     *     posted at once
+     * @param length of each record, in bytes, at least 1
      * @return false where the queue is full, and nothing has happened
      * @throws IllegalArgumentException where {@code count} is out of its range; other errors are those of {@link #read}
      */
-    public boolean readAll(long[] addresses, int count, Buffer destination, long offset, int length, Completion completion, long token) {
+    public boolean readAll(
+            long[] addresses,
+            int count,
+            Buffer destination,
+            long offset,
+            int length,
+            Completion completion,
+            long token) {
         return issueAll(false, addresses, count, destination, offset, length, completion, token);
     }
 
-    /** Writes many records of one length from a registered buffer. Parameters and errors are those of {@link #readAll}. */
-    public boolean writeAll(long[] addresses, int count, Buffer source, long offset, int length, Completion completion, long token) {
+    /**
+     * Writes many records of one length from a registered buffer. Parameters and errors are those of {@link #readAll}.
+     */
+    public boolean writeAll(
+            long[] addresses, int count, Buffer source, long offset, int length, Completion completion, long token) {
         return issueAll(true, addresses, count, source, offset, length, completion, token);
     }
 
@@ -257,7 +284,11 @@ public final class Session implements AutoCloseable {
         }
     }
 
-    /** Reads, and returns when the data is in the buffer. @throws CacheException where the request failed */
+    /**
+     * Reads, and returns when the data is in the buffer.
+     *
+     * @throws CacheException where the request failed
+     */
     public void readBlocking(long address, Buffer destination, long offset, long length) {
         int result = tryExecute(false, address, destination, offset, length);
         if (result == RequestPath.DONE) {
@@ -272,7 +303,11 @@ public final class Session implements AutoCloseable {
         blocked.await("read", address, length);
     }
 
-    /** Writes, and returns when the write has taken effect. @throws CacheException where the request failed */
+    /**
+     * Writes, and returns when the write has taken effect.
+     *
+     * @throws CacheException where the request failed
+     */
     public void writeBlocking(long address, Buffer source, long offset, long length) {
         int result = tryExecute(true, address, source, offset, length);
         if (result == RequestPath.DONE) {
@@ -313,8 +348,8 @@ public final class Session implements AutoCloseable {
     }
 
     /**
-     * Polls until at least one callback has run, or until the thread is unparked; sleeps where that takes long. With nothing pending
-     * it sleeps until it is unparked.
+     * Polls until at least one callback has run, or until the thread is unparked; sleeps where that takes long. With
+     * nothing pending it sleeps until it is unparked.
      */
     public void awaitProgress() {
         // An interrupt makes parking return at once, so that waiting would spin: it is kept for the caller.
@@ -345,8 +380,8 @@ public final class Session implements AutoCloseable {
     }
 
     /**
-     * Sends what waits for others to fill a batch, or a list of work requests. A poll does so only when nothing else of the session is on
-     * its way to that server.
+     * Sends what waits for others to fill a batch, or a list of work requests. A poll does so only when nothing else of
+     * the session is on its way to that server.
      */
     public void flush() {
         boolean entered = enter();
@@ -385,12 +420,12 @@ public final class Session implements AutoCloseable {
     }
 
     /**
-     * Finishes what has been posted, ends the rest with {@link Status#CLOSED}, runs all callbacks, and closes. Requests that
-     * callbacks issue meanwhile are refused with {@link IllegalStateException}. Idempotent. Exceptions of callbacks come out of it
-     * after the session is closed.
+     * Finishes what has been posted, ends the rest with {@link Status#CLOSED}, runs all callbacks, and closes. Requests
+     * that callbacks issue meanwhile are refused with {@link IllegalStateException}. Idempotent. Exceptions of
+     * callbacks come out of it after the session is closed.
      *
      * @throws IllegalStateException where the session belongs to another thread, which has not called {@link #release}
-     *                               and runs: nothing has changed then
+     *     and runs: nothing has changed then
      */
     @Override
     public void close() {
@@ -479,7 +514,10 @@ public final class Session implements AutoCloseable {
         }
     }
 
-    /** Frees everything, from whatever thread, and returns when that is done. The owner's next call is told that it is closed. */
+    /**
+     * Frees everything, from whatever thread, and returns when that is done. The owner's next call is told that it is
+     * closed.
+     */
     void destroy() {
         destroying.lock();
         try {
@@ -510,22 +548,29 @@ public final class Session implements AutoCloseable {
         }
     }
 
-    /** The short path of a request that meets no obstacle; whatever is unusual is left to the ordinary path, which reports it. */
+    /**
+     * The short path of a request that meets no obstacle; whatever is unusual is left to the ordinary path, which
+     * reports it.
+     */
     private int tryExecute(boolean write, long address, Buffer buffer, long offset, long length) {
-        if (owner != Thread.currentThread() || (address | offset | length - 1) < 0 || length > capacity - address
-            || path.inCallback()) {
+        if (owner != Thread.currentThread()
+                || (address | offset | length - 1) < 0
+                || length > capacity - address
+                || path.inCallback()) {
             return RequestPath.DECLINED;
         }
         gate.enter();
         try {
             return !closed && !closing && length <= buffer.usableBytes() - offset && buffer.owner() == cache
-                ? path.tryExecute(write, address, buffer, offset, length, blocked, blocked.ticket + 1) : RequestPath.DECLINED;
+                    ? path.tryExecute(write, address, buffer, offset, length, blocked, blocked.ticket + 1)
+                    : RequestPath.DECLINED;
         } finally {
             gate.exit();
         }
     }
 
-    private boolean issue(boolean write, long address, Buffer buffer, long offset, long length, Completion completion, long token) {
+    private boolean issue(
+            boolean write, long address, Buffer buffer, long offset, long length, Completion completion, long token) {
         checkRange(address, length);
         checkBuffer(buffer, offset, length);
         checkCompletion(completion);
@@ -541,11 +586,18 @@ public final class Session implements AutoCloseable {
         }
     }
 
-    private boolean issueAll(boolean write, long[] addresses, int count, Buffer buffer, long offset, int length, Completion completion,
-                             long token) {
+    private boolean issueAll(
+            boolean write,
+            long[] addresses,
+            int count,
+            Buffer buffer,
+            long offset,
+            int length,
+            Completion completion,
+            long token) {
         if (count < 1 || count > Math.min(addresses.length, path.maxRecords())) {
-            throw new IllegalArgumentException(count + " records of " + addresses.length + " addresses; a request may have from 1 to "
-                + path.maxRecords());
+            throw new IllegalArgumentException(count + " records of " + addresses.length
+                    + " addresses; a request may have from 1 to " + path.maxRecords());
         }
         for (int i = 0; i < count; i++) {
             checkRange(addresses[i], length);
@@ -582,7 +634,7 @@ public final class Session implements AutoCloseable {
     private void checkRange(long address, long length) {
         if (address < 0 || length < 1 || length > capacity - address) {
             throw new IndexOutOfBoundsException(length + " bytes at address " + address + "; the cache has " + capacity
-                + " bytes, and a request at least 1");
+                    + " bytes, and a request at least 1");
         }
     }
 
@@ -591,7 +643,8 @@ public final class Session implements AutoCloseable {
             throw new IllegalArgumentException("the buffer belongs to another cache");
         }
         if (offset < 0 || length > buffer.bytes() - offset) {
-            throw new IndexOutOfBoundsException("bytes " + offset + " to " + (offset + length) + " of a buffer of " + buffer.bytes());
+            throw new IndexOutOfBoundsException(
+                    "bytes " + offset + " to " + (offset + length) + " of a buffer of " + buffer.bytes());
         }
     }
 
@@ -615,7 +668,10 @@ public final class Session implements AutoCloseable {
         return path.poll();
     }
 
-    /** @return to be handed to {@link #exit}: whether the gate was entered, and not before a callback that is running now */
+    /**
+     * @return to be handed to {@link #exit}: whether the gate was entered, and not before a callback that is running
+     *     now
+     */
     private boolean enter() {
         own();
         boolean entered = !path.inCallback();
@@ -643,8 +699,9 @@ public final class Session implements AutoCloseable {
     /** Throws where the calling thread is in a callback of this session. */
     void refuseInCallback() {
         if (owner == Thread.currentThread() && path.inCallback()) {
-            throw new IllegalStateException("a callback may issue requests, but not poll, block on, release or close its session,"
-                + " nor create, close or move anything of its cache");
+            throw new IllegalStateException(
+                    "a callback may issue requests, but not poll, block on, release or close its session,"
+                            + " nor create, close or move anything of its cache");
         }
     }
 
@@ -662,8 +719,8 @@ public final class Session implements AutoCloseable {
             return;
         }
         if (previous.isAlive() || OWNER.compareAndExchange(this, previous, current) != previous) {
-            throw new IllegalStateException("the session belongs to thread " + previous.getName() + "; it must call release() before "
-                + current.getName() + " may use the session");
+            throw new IllegalStateException("the session belongs to thread " + previous.getName()
+                    + "; it must call release() before " + current.getName() + " may use the session");
         }
     }
 
@@ -731,6 +788,7 @@ public final class Session implements AutoCloseable {
 
         /** Tells this request from an earlier one whose wait was cut short by an exception of another callback. */
         private long ticket;
+
         private boolean done;
         private int status;
 
@@ -753,8 +811,10 @@ public final class Session implements AutoCloseable {
                 awaitProgress();
             }
             if (status != Status.OK) {
-                throw new CacheException("cannot " + operation + " " + length + " bytes at address " + address + ": "
-                    + Status.describe(status), status);
+                throw new CacheException(
+                        "cannot " + operation + " " + length + " bytes at address " + address + ": "
+                                + Status.describe(status),
+                        status);
             }
         }
     }

@@ -5,26 +5,27 @@ import io.farheap.migration.RegionEntry;
 import io.farheap.migration.RegionTable;
 import io.farheap.rpc.BatchConnection;
 import io.farheap.rpc.BatchFormat;
-
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 
 /**
- * A session's requests in batched mode: small ones go into batches, the others take the one-sided path, through {@link SessionEngine}. The
- * session calls it inside its gate, in the engine's place.
+ * A session's requests in batched mode: small ones go into batches, the others take the one-sided path, through
+ * {@link SessionEngine}. The session calls it inside its gate, in the engine's place.
  *
- * <p>Order. Requests to one server in batches are executed in the order of issue. A small request that overlaps a direct one which is
- * not called back takes the one-sided path too, behind it. A one-sided request that overlaps one in a batch which is not answered waits in the
- * engine's queue until it is. {@link IssueOrder} keep the order of callbacks between the two paths.
+ * <p>Order. Requests to one server in batches are executed in the order of issue. A small request that overlaps a
+ * direct one which is not called back takes the one-sided path too, behind it. A one-sided request that overlaps one in
+ * a batch which is not answered waits in the engine's queue until it is. {@link IssueOrder} keep the order of callbacks
+ * between the two paths.
  *
- * <p>A batch is sent when it is full; by a poll, when nothing of the session is on its way to that server; or by {@link #send}. A batch of
- * one request that a poll would send becomes a one-sided operation (Redy, section 4.3).
+ * <p>A batch is sent when it is full; by a poll, when nothing of the session is on its way to that server; or by
+ * {@link #send}. A batch of one request that a poll would send becomes a one-sided operation (Redy, section 4.3).
  */
 final class SessionBatches implements RequestPath {
 
     private static final int FIRST_RUNS = 1024;
     /** Not an entry: the segment cannot be read any more, which the one-sided path reports. */
     private static final int GONE = -1;
+
     private static final long PATIENCE_NANOS = 50_000_000;
     private static final long NO_PATIENCE_NANOS = 1_000_000;
 
@@ -59,7 +60,10 @@ final class SessionBatches implements RequestPath {
         lanes[lanes.length - 1] = lane;
     }
 
-    /** Ends the use of a server's connection, which has been failed: what was in flight on it is lost, and called back by the next polls. */
+    /**
+     * Ends the use of a server's connection, which has been failed: what was in flight on it is lost, and called back
+     * by the next polls.
+     */
     void remove(int server) {
         BatchLane removed = routes.lane(server);
         lose(removed);
@@ -93,7 +97,8 @@ final class SessionBatches implements RequestPath {
 
     /** With nothing pending, a request alone is one-sided. */
     @Override
-    public int tryExecute(boolean write, long address, Buffer buffer, long offset, long length, Completion completion, long token) {
+    public int tryExecute(
+            boolean write, long address, Buffer buffer, long offset, long length, Completion completion, long token) {
         if (pending > 0) {
             return DECLINED;
         }
@@ -105,8 +110,15 @@ final class SessionBatches implements RequestPath {
     }
 
     @Override
-    public boolean issue(boolean write, long address, long length, Buffer buffer, long local, MemorySegment segment, Completion completion,
-                  long token) {
+    public boolean issue(
+            boolean write,
+            long address,
+            long length,
+            Buffer buffer,
+            long local,
+            MemorySegment segment,
+            Completion completion,
+            long token) {
         int index = table.indexOf(address);
         RegionEntry entry = table.get(index);
         Route route = routes.get(index);
@@ -119,8 +131,9 @@ final class SessionBatches implements RequestPath {
         }
         BatchLane lane = route.lane;
         BatchConnection connection = lane.connection;
-        if (length > connection.recordBytes() || length > table.regionBytes() - offset
-            || engine.pending() > 0 && engine.mayOverlap(address, length)) {
+        if (length > connection.recordBytes()
+                || length > table.regionBytes() - offset
+                || engine.pending() > 0 && engine.mayOverlap(address, length)) {
             if (connection.failed()) {
                 lose(lane);
             }
@@ -133,8 +146,9 @@ final class SessionBatches implements RequestPath {
             lose(lane);
             return direct(write, address, length, buffer, local, segment, completion, token);
         }
-        int request = segment == null ? add(connection, write, route.regionId, offset, (int) length, local)
-            : addSegment(lane, write, route.regionId, offset, segment);
+        int request = segment == null
+                ? add(connection, write, route.regionId, offset, (int) length, local)
+                : addSegment(lane, write, route.regionId, offset, segment);
         if (request == GONE) {
             return direct(write, address, length, buffer, local, segment, completion, token);
         }
@@ -151,7 +165,9 @@ final class SessionBatches implements RequestPath {
     }
 
     private static int add(BatchConnection connection, boolean write, int region, long offset, int length, long local) {
-        return write ? connection.addWrite(region, offset, length, local) : connection.addRead(region, offset, length, local);
+        return write
+                ? connection.addWrite(region, offset, length, local)
+                : connection.addRead(region, offset, length, local);
     }
 
     private static int addSegment(BatchLane lane, boolean write, int region, long offset, MemorySegment segment) {
@@ -173,8 +189,8 @@ final class SessionBatches implements RequestPath {
     }
 
     /**
-     * A write in a batch whose answer never came may still take effect, until the server's end is fenced: nothing that the session does
-     * later may get there before, so the one-sided path is lost with the rings.
+     * A write in a batch whose answer never came may still take effect, until the server's end is fenced: nothing that
+     * the session does later may get there before, so the one-sided path is lost with the rings.
      */
     private void lose(BatchLane lane) {
         if (!lane.lost) {
@@ -183,8 +199,15 @@ final class SessionBatches implements RequestPath {
         }
     }
 
-    private boolean direct(boolean write, long address, long length, Buffer buffer, long local, MemorySegment segment, Completion completion,
-                           long token) {
+    private boolean direct(
+            boolean write,
+            long address,
+            long length,
+            Buffer buffer,
+            long local,
+            MemorySegment segment,
+            Completion completion,
+            long token) {
         if (!engine.issue(write, address, length, buffer, local, segment, completion, token)) {
             return false;
         }
@@ -194,7 +217,15 @@ final class SessionBatches implements RequestPath {
 
     /** Records that meet no obstacle go into batches in groups, the others as requests of their own. */
     @Override
-    public boolean issueAll(boolean write, long[] addresses, int count, int length, Buffer buffer, long local, Completion completion, long token) {
+    public boolean issueAll(
+            boolean write,
+            long[] addresses,
+            int count,
+            int length,
+            Buffer buffer,
+            long local,
+            Completion completion,
+            long token) {
         if (parts.full() || !engine.hasRoomFor(count)) {
             return false;
         }
@@ -219,7 +250,8 @@ final class SessionBatches implements RequestPath {
     }
 
     /** Into as many batches as it takes. */
-    private void issueGroup(BatchLane lane, boolean write, long[] addresses, int length, Buffer buffer, long local, int whole) {
+    private void issueGroup(
+            BatchLane lane, boolean write, long[] addresses, int length, Buffer buffer, long local, int whole) {
         BatchConnection connection = lane.connection;
         int[] which = groups.which;
         for (int done = 0; done < groups.size; ) {
@@ -230,7 +262,8 @@ final class SessionBatches implements RequestPath {
                 continue;
             }
             int entry = connection.nextEntry();
-            int added = connection.addAll(write, which, done, groups.size - done, groups.region, groups.offset, length, local);
+            int added = connection.addAll(
+                    write, which, done, groups.size - done, groups.region, groups.offset, length, local);
             lane.fillGroup(entry, added, write, addresses, which, done, length, buffer, at, parts, whole);
             if (latency != null) {
                 lane.time(entry, latency.due(added));
@@ -245,7 +278,8 @@ final class SessionBatches implements RequestPath {
     }
 
     private void issuePart(boolean write, long address, int length, Buffer buffer, long at, int whole) {
-        if (!issue(write, address, length, buffer, at, null, parts, whole) && !direct(write, address, length, buffer, at, null, parts, whole)) {
+        if (!issue(write, address, length, buffer, at, null, parts, whole)
+                && !direct(write, address, length, buffer, at, null, parts, whole)) {
             throw new AssertionError("no room for a record that was counted");
         }
     }
@@ -307,7 +341,11 @@ final class SessionBatches implements RequestPath {
         return engine.heldCount() > 0 ? called + engine.callBack(engine.head()) : called;
     }
 
-    /** Runs the callbacks of the oldest run as far as it is answered. @return how many ran */
+    /**
+     * Runs the callbacks of the oldest run as far as it is answered.
+     *
+     * @return how many ran
+     */
     private int callBack(BatchLane lane, long most) {
         BatchConnection connection = lane.connection;
         int ready = (int) Math.min(connection.ready(), most);
@@ -358,7 +396,9 @@ final class SessionBatches implements RequestPath {
         parts.completed((int) lane.token[first], status, records);
     }
 
-    /** A region that the server says is not ours was taken away with the lease: a migration drains its batches before. */
+    /**
+     * A region that the server says is not ours was taken away with the lease: a migration drains its batches before.
+     */
     private static int status(byte answered) {
         return answered == BatchFormat.DONE ? Status.OK : Status.LOST;
     }
@@ -388,7 +428,11 @@ final class SessionBatches implements RequestPath {
         }
     }
 
-    /** Makes the one request of an open batch a one-sided operation. @return false where something is in its way */
+    /**
+     * Makes the one request of an open batch a one-sided operation.
+     *
+     * @return false where something is in its way
+     */
     private boolean goAlone(BatchLane lane) {
         BatchConnection connection = lane.connection;
         int entry = connection.first();
@@ -398,8 +442,15 @@ final class SessionBatches implements RequestPath {
         connection.withdraw();
         pending--;
         // What is timed is timed from here on: the wait for company was none of the operation's.
-        if (!direct(lane.write[entry], lane.address[entry], lane.length[entry], lane.buffer[entry], lane.local[entry], null,
-            lane.completion[entry], lane.token[entry])) {
+        if (!direct(
+                lane.write[entry],
+                lane.address[entry],
+                lane.length[entry],
+                lane.buffer[entry],
+                lane.local[entry],
+                null,
+                lane.completion[entry],
+                lane.token[entry])) {
             throw new AssertionError("no room for a request that was counted");
         }
         return true;

@@ -23,8 +23,15 @@ final class SessionConnections extends ServerLinks<ServerConnection> {
     private int nextNumber;
 
     /** @param scratch where drains put what they read */
-    SessionConnections(OwnerGate gate, SessionQueue queue, Routes routes, CompletionQueue completions, ProtectionDomain domain,
-                       RegisteredMemory scratch, CacheConfiguration configuration, int doorbellBatch) {
+    SessionConnections(
+            OwnerGate gate,
+            SessionQueue queue,
+            Routes routes,
+            CompletionQueue completions,
+            ProtectionDomain domain,
+            RegisteredMemory scratch,
+            CacheConfiguration configuration,
+            int doorbellBatch) {
         super(Links.NONE, gate);
         this.queue = queue;
         this.routes = routes;
@@ -37,7 +44,13 @@ final class SessionConnections extends ServerLinks<ServerConnection> {
 
     @Override
     ServerConnection open(RemoteServer server) {
-        return server.connect(domain, completions, nextNumber++, configuration.queueDepth(), configuration.inlineBytes(), doorbellBatch);
+        return server.connect(
+                domain,
+                completions,
+                nextNumber++,
+                configuration.queueDepth(),
+                configuration.inlineBytes(),
+                doorbellBatch);
     }
 
     @Override

@@ -6,22 +6,22 @@ import io.farheap.migration.RegionEntry;
 import io.farheap.migration.RegionTable;
 import io.farheap.verbs.CompletionQueue;
 import io.farheap.verbs.OneOperation;
-
 import java.lang.foreign.MemorySegment;
 
 /**
- * What a session does with requests: cuts them into work requests at region boundaries, posts them in the order of issue, and
- * completes them in that order. The session calls it inside its gate; it knows nothing of threads.
+ * What a session does with requests: cuts them into work requests at region boundaries, posts them in the order of
+ * issue, and completes them in that order. The session calls it inside its gate; it knows nothing of threads.
  *
- * <p>Order (DESIGN.md, invariant 1). Work requests to one server execute in the order of posting, but for a WRITE behind a READ,
- * which the connection fences; two requests that overlap meet on one server. Requests that a migration holds leave the order of
- * callbacks; later ones that overlap them are held too.
+ * <p>Order (DESIGN.md, invariant 1). Work requests to one server execute in the order of posting, but for a WRITE
+ * behind a READ, which the connection fences; two requests that overlap meet on one server. Requests that a migration
+ * holds leave the order of callbacks; later ones that overlap them are held too.
  */
 final class SessionEngine implements RequestPath {
 
     private static final int NO_REGION = -1;
     /** Places in the order of callbacks for each request: a request that is held leaves an empty one behind. */
     private static final int ORDER_PLACES = 4;
+
     private static final int EMPTY = -1;
     /** Comparing with more requests takes longer than waiting for them. */
     private static final int MOST_COMPARED = 64;
@@ -39,8 +39,12 @@ final class SessionEngine implements RequestPath {
     private final int heldLimit;
     private final ScatterGather parts;
 
-    /** The order of issue: {@code order[sequence & mask]}. Before {@code head}: called back. Before {@code next}: posted. */
+    /**
+     * The order of issue: {@code order[sequence & mask]}. Before {@code head}: called back. Before {@code next}:
+     * posted.
+     */
     private final int[] order;
+
     private final int orderMask;
     private long head;
     private long next;
@@ -50,13 +54,20 @@ final class SessionEngine implements RequestPath {
     private boolean inCallback;
 
     /**
-     * @param capacity          requests between issue and callback, a power of two
+     * @param capacity requests between issue and callback, a power of two
      * @param completionEntries work requests in flight at most
-     * @param stashEntries      the completion queue's
-     * @param latency           where latencies are recorded, or null
+     * @param stashEntries the completion queue's
+     * @param latency where latencies are recorded, or null
      */
-    SessionEngine(Routes routes, CompletionQueue completions, int completionEntries, int stashEntries, int maxMessageBytes,
-                  BounceBuffers bounce, OperationLatency latency, int capacity) {
+    SessionEngine(
+            Routes routes,
+            CompletionQueue completions,
+            int completionEntries,
+            int stashEntries,
+            int maxMessageBytes,
+            BounceBuffers bounce,
+            OperationLatency latency,
+            int capacity) {
         this.table = routes.table();
         this.routes = routes;
         this.maxMessageBytes = maxMessageBytes;
@@ -146,12 +157,16 @@ final class SessionEngine implements RequestPath {
     }
 
     @Override
-    public int tryExecute(boolean write, long address, Buffer buffer, long offset, long length, Completion completion, long token) {
+    public int tryExecute(
+            boolean write, long address, Buffer buffer, long offset, long length, Completion completion, long token) {
         int index = table.indexOf(address);
         RegionEntry entry = table.get(index);
         Route route = routes.get(index);
         long offsetInRegion = table.offsetOf(address);
-        if (requests.pending() != 0 || length > maxMessageBytes || length > table.regionBytes() - offsetInRegion || queue.draining()) {
+        if (requests.pending() != 0
+                || length > maxMessageBytes
+                || length > table.regionBytes() - offsetInRegion
+                || queue.draining()) {
             return DECLINED;
         }
         if (route.entry != entry) {
@@ -163,7 +178,8 @@ final class SessionEngine implements RequestPath {
         int timed = latency == null ? 0 : latency.due();
         long start = timed > 0 ? System.nanoTime() : 0;
         long remote = route.address + offsetInRegion;
-        int result = route.operation.run(write, buffer.address() + offset, buffer.localKey(), remote, route.remoteKey, (int) length);
+        int result = route.operation.run(
+                write, buffer.address() + offset, buffer.localKey(), remote, route.remoteKey, (int) length);
         if (result != OneOperation.COMPLETED) {
             int request = begin(write, address, length, buffer, 0, completion, token, length, 0);
             requests.timed[request] = timed;
@@ -191,9 +207,21 @@ final class SessionEngine implements RequestPath {
         }
     }
 
-    /** A request that is posted with this and behind which nothing waits. There must be a place. @return its place in the table */
-    private int begin(boolean write, long address, long length, Buffer buffer, long local, Completion completion, long token, long posted,
-                      int workRequests) {
+    /**
+     * A request that is posted with this and behind which nothing waits. There must be a place.
+     *
+     * @return its place in the table
+     */
+    private int begin(
+            boolean write,
+            long address,
+            long length,
+            Buffer buffer,
+            long local,
+            Completion completion,
+            long token,
+            long posted,
+            int workRequests) {
         int request = requests.take();
         requests.fill(request, write, address, length, buffer, local, completion, token);
         requests.begin(request, posted, workRequests);
@@ -204,21 +232,32 @@ final class SessionEngine implements RequestPath {
     }
 
     @Override
-    public boolean issue(boolean write, long address, long length, Buffer buffer, long local, MemorySegment segment, Completion completion,
-                         long token) {
+    public boolean issue(
+            boolean write,
+            long address,
+            long length,
+            Buffer buffer,
+            long local,
+            MemorySegment segment,
+            Completion completion,
+            long token) {
         if (tail - head == order.length) {
             return false;
         }
         // Nothing is queued or held, so what is posted now is in order.
-        if (next == tail && held.count() == 0 && segment == null && !poster.hasBarrier()
-            && postAtOnce(write, address, length, buffer, local, completion, token)) {
+        if (next == tail
+                && held.count() == 0
+                && segment == null
+                && !poster.hasBarrier()
+                && postAtOnce(write, address, length, buffer, local, completion, token)) {
             return true;
         }
         return enqueue(write, address, length, buffer, local, segment, completion, token);
     }
 
     /** Posts a request that is one work request, where there is room for it and the way is known. */
-    private boolean postAtOnce(boolean write, long address, long length, Buffer buffer, long local, Completion completion, long token) {
+    private boolean postAtOnce(
+            boolean write, long address, long length, Buffer buffer, long local, Completion completion, long token) {
         int index = table.indexOf(address);
         RegionEntry entry = table.get(index);
         Route route = routes.get(index);
@@ -235,7 +274,8 @@ final class SessionEngine implements RequestPath {
         }
         int request = begin(write, address, length, buffer, local, completion, token, length, 1);
         requests.time(request, latency);
-        queue.post(connection, write, request, local, buffer.localKey(), route.address + offset, route.remoteKey, (int) length);
+        queue.post(connection, write, request, local, buffer.localKey(), route.address + offset, route.remoteKey, (int)
+                length);
         return true;
     }
 
@@ -247,8 +287,15 @@ final class SessionEngine implements RequestPath {
 
     /** Posted to each server as one list. */
     @Override
-    public boolean issueAll(boolean write, long[] addresses, int count, int length, Buffer buffer, long local, Completion completion,
-                            long token) {
+    public boolean issueAll(
+            boolean write,
+            long[] addresses,
+            int count,
+            int length,
+            Buffer buffer,
+            long local,
+            Completion completion,
+            long token) {
         if (tail - head + count > order.length || count > requests.room()) {
             return false;
         }
@@ -296,8 +343,15 @@ final class SessionEngine implements RequestPath {
         return connection != null && !connection.failed() && connection.room() >= count;
     }
 
-    private void postAll(boolean write, long[] addresses, int count, int length, Buffer buffer, long local, Completion completion,
-                         long token) {
+    private void postAll(
+            boolean write,
+            long[] addresses,
+            int count,
+            int length,
+            Buffer buffer,
+            long local,
+            Completion completion,
+            long token) {
         int request = begin(write, addresses[0], length, buffer, local, completion, token, length, count);
         requests.time(request, latency);
         queue.beginLists(count);
@@ -312,14 +366,27 @@ final class SessionEngine implements RequestPath {
                 route = routes.get(index);
                 found = index;
             }
-            route.connection.list(write, request, local + (long) i * length, key, route.address + table.offsetOf(address), route.remoteKey,
-                length);
+            route.connection.list(
+                    write,
+                    request,
+                    local + (long) i * length,
+                    key,
+                    route.address + table.offsetOf(address),
+                    route.remoteKey,
+                    length);
         }
         queue.postLists();
     }
 
-    private boolean enqueue(boolean write, long address, long length, Buffer buffer, long local, MemorySegment segment,
-                            Completion completion, long token) {
+    private boolean enqueue(
+            boolean write,
+            long address,
+            long length,
+            Buffer buffer,
+            long local,
+            MemorySegment segment,
+            Completion completion,
+            long token) {
         boolean behindHeld = held.count() > 0 && held.overlaps(address, length, tail, false);
         if (held.count() >= heldLimit && (behindHeld || table.holds(write, address, length))) {
             return false;
@@ -405,7 +472,7 @@ final class SessionEngine implements RequestPath {
             int request = order[place];
             if (request != EMPTY) {
                 boolean behindHeld = held.count() > 0
-                    && held.overlaps(requests.address[request], requests.length[request], next, false);
+                        && held.overlaps(requests.address[request], requests.length[request], next, false);
                 PartPoster.Posting posting = behindHeld ? PartPoster.Posting.HELD : poster.post(request, queue);
                 if (posting == PartPoster.Posting.NO_ROOM) {
                     return;
@@ -488,8 +555,10 @@ final class SessionEngine implements RequestPath {
         for (int i = 0; i < held.count(); i++) {
             int request = held.get(i);
             long sequence = requests.sequence[request];
-            if (sequence >= end || !requests.done(request) || head - sequence <= 0
-                || held.overlaps(requests.address[request], requests.length[request], sequence, false)) {
+            if (sequence >= end
+                    || !requests.done(request)
+                    || head - sequence <= 0
+                    || held.overlaps(requests.address[request], requests.length[request], sequence, false)) {
                 continue;
             }
             held.remove(i);

@@ -3,7 +3,6 @@ package io.farheap.cache;
 import io.farheap.migration.MigrationParticipant;
 import io.farheap.remote.RemoteRegion;
 import io.farheap.remote.RemoteServer;
-
 import java.util.function.Supplier;
 
 /** A session, as a migration sees it: on the migration's thread, while the session's goes on or sleeps. */
@@ -14,8 +13,8 @@ final class SessionParticipant implements MigrationParticipant {
     private final Runnable mayResume;
 
     /**
-     * @param links     the session's now
-     * @param wake      makes its thread poll, if it sleeps
+     * @param links the session's now
+     * @param wake makes its thread poll, if it sleeps
      * @param mayResume lets requests that it holds go on
      */
     SessionParticipant(Supplier<Links> links, Runnable wake, Runnable mayResume) {

@@ -4,13 +4,12 @@ import io.farheap.connection.Connection;
 import io.farheap.remote.RemoteRegion;
 import io.farheap.verbs.CompletionQueue;
 import io.farheap.verbs.WcStatus;
-
 import java.util.Arrays;
 
 /**
- * A session's connections and the completion queue that they share: posts work requests, counts those in flight, and tells when they have
- * ended. One thread at a time, inside the session's gate or with it claimed: a migration drains and replaces connections, and stashes the
- * completions that it takes on the way; the session's thread has them first.
+ * A session's connections and the completion queue that they share: posts work requests, counts those in flight, and
+ * tells when they have ended. One thread at a time, inside the session's gate or with it claimed: a migration drains
+ * and replaces connections, and stashes the completions that it takes on the way; the session's thread has them first.
  */
 final class SessionQueue {
 
@@ -34,6 +33,7 @@ final class SessionQueue {
     private final Ended owner;
     /** By their number, also those that were replaced or closed: a completion of theirs may still come. */
     private Connection[] byNumber = {};
+
     private int inFlight;
     /** A connection may have a list that is not posted. */
     private boolean listing;
@@ -62,8 +62,8 @@ final class SessionQueue {
     }
 
     /**
-     * Ends the use of a server's connection, on behalf of a migration: what is in flight on it is failed, and its completions are
-     * stashed, since destroying a queue pair drops those that were not polled.
+     * Ends the use of a server's connection, on behalf of a migration: what is in flight on it is failed, and its
+     * completions are stashed, since destroying a queue pair drops those that were not polled.
      */
     void remove(int server, long timeoutNanos) {
         Connection connection = routes.connection(server);
@@ -92,7 +92,9 @@ final class SessionQueue {
         routes.forget();
     }
 
-    /** Fails a connection and stashes the completions of all that is in flight on it, also of what the device refused. */
+    /**
+     * Fails a connection and stashes the completions of all that is in flight on it, also of what the device refused.
+     */
     private void failInFlight(Connection connection, long timeoutNanos) {
         fail(connection);
         long last = connection.lastId();
@@ -125,10 +127,19 @@ final class SessionQueue {
     }
 
     /** Posts a READ or a WRITE, or puts it into the connection's list. There must be {@linkplain #hasRoom room}. */
-    void post(Connection connection, boolean write, long tag, long local, int localKey, long remote, int remoteKey, int bytes) {
+    void post(
+            Connection connection,
+            boolean write,
+            long tag,
+            long local,
+            int localKey,
+            long remote,
+            int remoteKey,
+            int bytes) {
         inFlight++;
-        int error = write ? connection.write(tag, local, localKey, remote, remoteKey, bytes)
-            : connection.read(tag, local, localKey, remote, remoteKey, bytes);
+        int error = write
+                ? connection.write(tag, local, localKey, remote, remoteKey, bytes)
+                : connection.read(tag, local, localKey, remote, remoteKey, bytes);
         if (error != 0) {
             failInFlight(connection, REFUSED_TIMEOUT_NANOS);
         } else if (connection.listing()) {
@@ -136,7 +147,10 @@ final class SessionQueue {
         }
     }
 
-    /** So many work requests are about to be put into connections' {@linkplain Connection#list lists}; {@link #postLists} posts them. */
+    /**
+     * So many work requests are about to be put into connections' {@linkplain Connection#list lists};
+     * {@link #postLists} posts them.
+     */
     void beginLists(int count) {
         inFlight += count;
         listing = true;
@@ -229,8 +243,8 @@ final class SessionQueue {
     }
 
     /**
-     * Begins to await what has been posted on a connection, on behalf of a migration. It may be done at once; the connection says whether it
-     * still is under way.
+     * Begins to await what has been posted on a connection, on behalf of a migration. It may be done at once; the
+     * connection says whether it still is under way.
      *
      * @return false where the connection has failed, so that nothing is known of what it posted
      */
@@ -255,7 +269,11 @@ final class SessionQueue {
         return !connection.flushing();
     }
 
-    /** Takes completions for the session's thread to handle; those of drains are handled at once. @return how many came */
+    /**
+     * Takes completions for the session's thread to handle; those of drains are handled at once.
+     *
+     * @return how many came
+     */
     private int stashCompletions() {
         int polled = completions.poll();
         for (int i = 0; i < polled; i++) {

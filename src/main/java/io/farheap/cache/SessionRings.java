@@ -8,7 +8,6 @@ import io.farheap.rpc.RingShape;
 import io.farheap.thread.OwnerGate;
 import io.farheap.verbs.CompletionChannel;
 import io.farheap.verbs.Context;
-
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -21,21 +20,30 @@ final class SessionRings extends ServerLinks<ServerRing> {
     private final CompletionChannel channel;
     private final CacheConfiguration configuration;
     private final RingShape shape;
-    /** Disconnected; their last answers may not have been taken yet. Changed under {@code changing}, with the gate claimed. */
+    /**
+     * Disconnected; their last answers may not have been taken yet. Changed under {@code changing}, with the gate
+     * claimed.
+     */
     private final List<ServerRing> retired = new ArrayList<>();
     /** Of rings that a silent server would not let go of. Guarded by {@code changing}. */
     private final List<CompletableFuture<Void>> late = new ArrayList<>();
     /** What the latest drain awaits. */
     private long drainMark;
 
-    SessionRings(Links direct, OwnerGate gate, SessionBatches batches, Context context, CompletionChannel channel,
-                 CacheConfiguration configuration) {
+    SessionRings(
+            Links direct,
+            OwnerGate gate,
+            SessionBatches batches,
+            Context context,
+            CompletionChannel channel,
+            CacheConfiguration configuration) {
         super(direct, gate);
         this.batches = batches;
         this.context = context;
         this.channel = channel;
         this.configuration = configuration;
-        this.shape = new RingShape(Math.min(configuration.queueDepth(), RingShape.MAX_QUEUE_DEPTH), configuration.batch());
+        this.shape =
+                new RingShape(Math.min(configuration.queueDepth(), RingShape.MAX_QUEUE_DEPTH), configuration.batch());
     }
 
     @Override

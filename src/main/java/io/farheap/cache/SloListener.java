@@ -4,6 +4,9 @@ package io.farheap.cache;
 @FunctionalInterface
 public interface SloListener {
 
-    /** After each period, on a thread of the cache's that it must not hold. It may {@linkplain Cache#reshape reshape} the cache from another. */
+    /**
+     * After each period, on a thread of the cache's that it must not hold. It may {@linkplain Cache#reshape reshape}
+     * the cache from another.
+     */
     void compared(SloReport report);
 }

@@ -8,7 +8,9 @@ import jdk.jfr.Name;
 import jdk.jfr.StackTrace;
 import jdk.jfr.Timespan;
 
-/** In a flight recording: a cache missed its objective in one period of its watch. Without a recording it costs nothing. */
+/**
+ * In a flight recording: a cache missed its objective in one period of its watch. Without a recording it costs nothing.
+ */
 @Name("io.farheap.SloMissed")
 @Label("SLO Missed")
 @Category("Farheap")

@@ -3,7 +3,6 @@ package io.farheap.cache;
 import io.farheap.latency.LatencySums;
 import io.farheap.latency.LatencyTracker;
 import io.farheap.slo.Explanation;
-
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.locks.LockSupport;
@@ -24,11 +23,12 @@ final class SloWatch implements AutoCloseable {
     private volatile SloReport miss;
     /** Written by the watch's thread alone. */
     private volatile long missed;
+
     private volatile boolean stopped;
 
     /**
-     * @param name     the cache's
-     * @param period   of which averages are taken
+     * @param name the cache's
+     * @param period of which averages are taken
      * @param listener told after each, or null
      */
     SloWatch(String name, LatencyTracker latency, Explanation why, Duration period, SloListener listener) {
@@ -56,7 +56,10 @@ final class SloWatch implements AutoCloseable {
         return Optional.ofNullable(last);
     }
 
-    /** By which share predictions were better than what the cache did when it last missed its objective with its configuration; 0 where it has not. */
+    /**
+     * By which share predictions were better than what the cache did when it last missed its objective with its
+     * configuration; 0 where it has not.
+     */
     double shortfall() {
         SloReport report = miss;
         return report == null ? 0 : report.shortfall(why.chosen().predicted());

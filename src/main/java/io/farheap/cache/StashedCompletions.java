@@ -1,6 +1,8 @@
 package io.farheap.cache;
 
-/** Completions that a migration took from a session's completion queue; the session's thread handles them before others. */
+/**
+ * Completions that a migration took from a session's completion queue; the session's thread handles them before others.
+ */
 final class StashedCompletions {
 
     private final long[] ids;

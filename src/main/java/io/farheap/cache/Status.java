@@ -11,8 +11,7 @@ public final class Status {
     /** The segment that the data was to be copied to or from could not be accessed any more. */
     public static final int SEGMENT_GONE = 3;
 
-    private Status() {
-    }
+    private Status() {}
 
     public static String describe(int status) {
         return switch (status) {

@@ -4,17 +4,16 @@ import io.farheap.slo.Explanation;
 import io.farheap.slo.PerformanceModel;
 import io.farheap.slo.Slo;
 import io.farheap.verbs.Context;
-
 import java.time.Duration;
 import java.util.Locale;
 
 /**
  * How a cache is asked for by an objective.
  *
- * @param model    where configurations are searched
- * @param margin   by which predictions are to be better than the objective
- * @param why      the configuration that was found for the first objective
- * @param period   of the comparisons with the objective
+ * @param model where configurations are searched
+ * @param margin by which predictions are to be better than the objective
+ * @param why the configuration that was found for the first objective
+ * @param period of the comparisons with the objective
  * @param listener told of them, or null
  */
 record Tuning(PerformanceModel model, double margin, Explanation why, Duration period, SloListener listener) {
@@ -23,26 +22,29 @@ record Tuning(PerformanceModel model, double margin, Explanation why, Duration p
 
     Tuning {
         if (period.compareTo(SHORTEST) < 0) {
-            throw new IllegalArgumentException("a period of " + period + " to compare a cache with its objective; it must be at least " + SHORTEST);
+            throw new IllegalArgumentException("a period of " + period
+                    + " to compare a cache with its objective; it must be at least " + SHORTEST);
         }
     }
 
     /** @throws io.farheap.slo.InfeasibleSloException with the nearest objectives that can be met */
     static Tuning of(PerformanceModel model, Slo slo, double margin, Duration period, SloListener listener) {
         if (model == null) {
-            throw new IllegalArgumentException("an objective without a performance model to find a configuration in; measure one with"
-                + " 'farheap model', and load it with ModelFile.load");
+            throw new IllegalArgumentException(
+                    "an objective without a performance model to find a configuration in; measure one with"
+                            + " 'farheap model', and load it with ModelFile.load");
         }
         return new Tuning(model, margin, Explanation.of(model, slo, margin), period, listener);
     }
 
     /** A model of another device says nothing about this one. */
     void check(Context context) {
-        String device = context.device().name() + " (" + context.library().name().toLowerCase(Locale.ROOT) + ")";
+        String device =
+                context.device().name() + " (" + context.library().name().toLowerCase(Locale.ROOT) + ")";
         String modelled = model.subject().device();
         if (!modelled.equals(device) && !modelled.startsWith(device + ", ")) {
             throw new IllegalArgumentException("a performance model of device " + modelled + " for a cache on " + device
-                + "; measure one of this device with 'farheap model'");
+                    + "; measure one of this device with 'farheap model'");
         }
     }
 }

@@ -9,18 +9,17 @@ import io.farheap.verbs.ProtectionDomain;
 import io.farheap.verbs.QueuePair;
 import io.farheap.verbs.SendRequests;
 import io.farheap.verbs.VerbsException;
-
 import java.util.function.LongConsumer;
 import java.util.function.LongPredicate;
 
 /**
- * One-sided operations on one server over one queue pair, from prebuilt work requests. Each carries a tag that comes back when it has
- * completed. Operations complete in the order in which they were posted, so their work requests are a ring, and only the last of a list
- * is signaled. Nothing on the path of an operation allocates.
+ * One-sided operations on one server over one queue pair, from prebuilt work requests. Each carries a tag that comes
+ * back when it has completed. Operations complete in the order in which they were posted, so their work requests are a
+ * ring, and only the last of a list is signaled. Nothing on the path of an operation allocates.
  *
- * <p>One thread at a time, except {@link #endpoint} and {@link #connect}, which the owner calls before the connection is shared. The
- * completion queue is the caller's and may serve many connections: an id that it reports belongs to the connection whose
- * {@link #number} is {@link #connectionOf}.
+ * <p>One thread at a time, except {@link #endpoint} and {@link #connect}, which the owner calls before the connection
+ * is shared. The completion queue is the caller's and may serve many connections: an id that it reports belongs to the
+ * connection whose {@link #number} is {@link #connectionOf}.
  */
 public final class Connection implements AutoCloseable {
 
@@ -42,6 +41,7 @@ public final class Connection implements AutoCloseable {
 
     /** Slots of the ring, a power of two; the slot of operation n is {@code n & mask}. */
     private final int mask;
+
     private long posted;
     private long completed;
     private final long[] tags;
@@ -50,6 +50,7 @@ public final class Connection implements AutoCloseable {
 
     /** The list that is being put together; its operations count as posted. */
     private final int listLimit;
+
     private int listed;
     private int listFirst;
     private int listLast;
@@ -59,6 +60,7 @@ public final class Connection implements AutoCloseable {
 
     /** The slot that no ordinary operation takes, so that a flush never waits for room. */
     private final int flushSlot;
+
     private boolean flushing;
 
     private final OneOperation now;
@@ -66,6 +68,7 @@ public final class Connection implements AutoCloseable {
     private boolean nowInFlight;
     /** What the operation of {@link #now} that is in flight reads; no bytes where none is, or where it writes. */
     private long nowAddress;
+
     private int nowBytes;
     private int nowLocalKey;
     private int nowRemoteKey;
@@ -104,13 +107,20 @@ public final class Connection implements AutoCloseable {
     }
 
     /**
-     * @param number      identifies the connection among those of the completion queue
-     * @param depth       operations in flight at most (the field's q)
-     * @param inlineBytes payloads of WRITEs up to this size should travel in the work request; the device grants more or none
-     * @param listLimit   operations that are posted as one list: 1 posts each at once, more wait for {@link #postList} or a full list
+     * @param number identifies the connection among those of the completion queue
+     * @param depth operations in flight at most (the field's q)
+     * @param inlineBytes payloads of WRITEs up to this size should travel in the work request; the device grants more
+     *     or none
+     * @param listLimit operations that are posted as one list: 1 posts each at once, more wait for {@link #postList} or
+     *     a full list
      */
-    public static Connection create(ProtectionDomain domain, CompletionQueue completions, int number, int depth, int inlineBytes,
-                                    int listLimit) {
+    public static Connection create(
+            ProtectionDomain domain,
+            CompletionQueue completions,
+            int number,
+            int depth,
+            int inlineBytes,
+            int listLimit) {
         QueuePair queuePair = domain.createQueuePair(completions, depth + RESERVED, inlineBytes);
         try {
             return new Connection(queuePair, number, depth, inlineBytes, listLimit);
@@ -170,8 +180,8 @@ public final class Connection implements AutoCloseable {
     /**
      * Posts a READ, or puts it into the list. There must be {@linkplain #hasRoom room}.
      *
-     * @return 0, or errno where the device refused it or one before it in the list: the connection has {@linkplain #failed failed}, no
-     *         completion will come for it, and the caller must end what is in flight
+     * @return 0, or errno where the device refused it or one before it in the list: the connection has
+     *     {@linkplain #failed failed}, no completion will come for it, and the caller must end what is in flight
      */
     public int read(long tag, long localAddress, int localKey, long remoteAddress, int remoteKey, int bytes) {
         int slot = (int) posted & mask;
@@ -181,8 +191,9 @@ public final class Connection implements AutoCloseable {
     }
 
     /**
-     * Posts a WRITE, or puts it into the list; fenced behind outstanding READs that it may overlap: RDMA lets a WRITE overtake them.
-     * There must be {@linkplain #hasRoom room}. An inline payload may be changed as soon as it is posted.
+     * Posts a WRITE, or puts it into the list; fenced behind outstanding READs that it may overlap: RDMA lets a WRITE
+     * overtake them. There must be {@linkplain #hasRoom room}. An inline payload may be changed as soon as it is
+     * posted.
      *
      * @return as {@link #read}
      */
@@ -193,8 +204,12 @@ public final class Connection implements AutoCloseable {
         return post(slot, SendRequests.WRITE, flags, localAddress, localKey, remoteAddress, remoteKey, bytes);
     }
 
-    /** Puts a READ or a WRITE into the list, however long that grows. There must be {@linkplain #hasRoom room}. Parameters are those of {@link #read}. */
-    public void list(boolean write, long tag, long localAddress, int localKey, long remoteAddress, int remoteKey, int bytes) {
+    /**
+     * Puts a READ or a WRITE into the list, however long that grows. There must be {@linkplain #hasRoom room}.
+     * Parameters are those of {@link #read}.
+     */
+    public void list(
+            boolean write, long tag, long localAddress, int localKey, long remoteAddress, int remoteKey, int bytes) {
         int slot = (int) posted & mask;
         int flags = 0;
         tags[slot] = tag;
@@ -204,32 +219,65 @@ public final class Connection implements AutoCloseable {
             lastRead = posted;
         }
         posted++;
-        append(slot, write ? SendRequests.WRITE : SendRequests.READ, flags, localAddress, localKey, remoteAddress, remoteKey, bytes);
+        append(
+                slot,
+                write ? SendRequests.WRITE : SendRequests.READ,
+                flags,
+                localAddress,
+                localKey,
+                remoteAddress,
+                remoteKey,
+                bytes);
     }
 
     /**
-     * Posts a compare-and-swap or a fetch-and-add of 8 bytes, aligned to 8; the old value lands at {@code localAddress}. A later WRITE to them
-     * is fenced behind it, as behind a READ. There must be {@linkplain #hasRoom room}, and the device must do atomics.
+     * Posts a compare-and-swap or a fetch-and-add of 8 bytes, aligned to 8; the old value lands at
+     * {@code localAddress}. A later WRITE to them is fenced behind it, as behind a READ. There must be
+     * {@linkplain #hasRoom room}, and the device must do atomics.
      *
      * @param compareOrAdd what is compared, or added
-     * @param value        what is stored where the comparison succeeds
+     * @param value what is stored where the comparison succeeds
      * @return as {@link #read}
      */
-    public int atomic(boolean swap, long tag, long localAddress, int localKey, long remoteAddress, int remoteKey, long compareOrAdd,
-                      long value) {
+    public int atomic(
+            boolean swap,
+            long tag,
+            long localAddress,
+            int localKey,
+            long remoteAddress,
+            int remoteKey,
+            long compareOrAdd,
+            long value) {
         int slot = slotFor(tag);
         lastRead = posted++;
-        requests.prepareAtomic(slot, opcode(swap), SendRequests.SIGNALED, localAddress, localKey, remoteAddress, remoteKey, compareOrAdd, value);
+        requests.prepareAtomic(
+                slot,
+                opcode(swap),
+                SendRequests.SIGNALED,
+                localAddress,
+                localKey,
+                remoteAddress,
+                remoteKey,
+                compareOrAdd,
+                value);
         int error = queuePair.post(requests, slot, Long.BYTES);
         return error == 0 ? 0 : refuse(error, slot);
     }
 
     /** Puts an {@link #atomic} into the list, however long that grows; as {@link #list}. */
-    public void listAtomic(boolean swap, long tag, long localAddress, int localKey, long remoteAddress, int remoteKey, long compareOrAdd,
-                           long value) {
+    public void listAtomic(
+            boolean swap,
+            long tag,
+            long localAddress,
+            int localKey,
+            long remoteAddress,
+            int remoteKey,
+            long compareOrAdd,
+            long value) {
         int slot = slotFor(tag);
         lastRead = posted++;
-        requests.aimAtomic(slot, opcode(swap), 0, localAddress, localKey, remoteAddress, remoteKey, compareOrAdd, value);
+        requests.aimAtomic(
+                slot, opcode(swap), 0, localAddress, localKey, remoteAddress, remoteKey, compareOrAdd, value);
         requests.link(slot, (int) posted & mask);
         listed(slot, 0, Long.BYTES);
     }
@@ -244,7 +292,11 @@ public final class Connection implements AutoCloseable {
         return slot;
     }
 
-    /** Posts what waits in the list. @return as {@link #read} */
+    /**
+     * Posts what waits in the list.
+     *
+     * @return as {@link #read}
+     */
     public int postList() {
         if (listed == 0) {
             return 0;
@@ -256,8 +308,9 @@ public final class Connection implements AutoCloseable {
     }
 
     /**
-     * READs and WRITEs from post to completion, while nothing is in flight on any connection of the completion queue. After
-     * {@link OneOperation#IN_FLIGHT} and {@link OneOperation#OTHER_COMPLETION} the caller must {@link #adopt}, after {@link OneOperation#FAILED} it must {@link #fail}.
+     * READs and WRITEs from post to completion, while nothing is in flight on any connection of the completion queue.
+     * After {@link OneOperation#IN_FLIGHT} and {@link OneOperation#OTHER_COMPLETION} the caller must {@link #adopt},
+     * after {@link OneOperation#FAILED} it must {@link #fail}.
      */
     public OneOperation now() {
         return now;
@@ -279,8 +332,8 @@ public final class Connection implements AutoCloseable {
     }
 
     /**
-     * Posts a signaled READ of 8 bytes in the slot kept for it. When it completes, every operation posted before it has completed and
-     * its WRITEs are in the server's memory. One flush at a time.
+     * Posts a signaled READ of 8 bytes in the slot kept for it. When it completes, every operation posted before it has
+     * completed and its WRITEs are in the server's memory. One flush at a time.
      *
      * @param localAddress where 8 bytes may land
      * @return 0 or errno
@@ -288,7 +341,15 @@ public final class Connection implements AutoCloseable {
     public int flush(long localAddress, int localKey, long remoteAddress, int remoteKey) {
         int error = postList();
         if (error == 0) {
-            requests.aim(flushSlot, SendRequests.READ, SendRequests.SIGNALED, localAddress, Long.BYTES, localKey, remoteAddress, remoteKey);
+            requests.aim(
+                    flushSlot,
+                    SendRequests.READ,
+                    SendRequests.SIGNALED,
+                    localAddress,
+                    Long.BYTES,
+                    localKey,
+                    remoteAddress,
+                    remoteKey);
             error = queuePair.postUnbounded(requests, flushSlot);
         }
         failed |= error != 0;
@@ -314,11 +375,12 @@ public final class Connection implements AutoCloseable {
     /**
      * Takes note of a completion.
      *
-     * @param id     that the completion queue reported
+     * @param id that the completion queue reported
      * @param status that it reported; anything but success fails the connection
-     * @return how many operations it ends, each to be taken by {@link #take}: the last with this status, those before it with success; 0 for a
-     *         flush, and {@link #LATE}
-     * @throws VerbsException where nothing with this id is in flight: to believe it would be to end others before their time
+     * @return how many operations it ends, each to be taken by {@link #take}: the last with this status, those before
+     *     it with success; 0 for a flush, and {@link #LATE}
+     * @throws VerbsException where nothing with this id is in flight: to believe it would be to end others before their
+     *     time
      */
     public int complete(long id, int status) {
         int slot = (int) id;
@@ -340,7 +402,8 @@ public final class Connection implements AutoCloseable {
         if (failed) {
             return LATE;
         }
-        throw new VerbsException("the device reports a completion of operation " + Long.toHexString(id) + ", which is not in flight");
+        throw new VerbsException(
+                "the device reports a completion of operation " + Long.toHexString(id) + ", which is not in flight");
     }
 
     /**
@@ -358,22 +421,36 @@ public final class Connection implements AutoCloseable {
         return takeFirst();
     }
 
-    /** Whether the completion with this id ends one operation, which was posted by {@link #read}, {@link #write}, {@link #list} or an atomic. */
+    /**
+     * Whether the completion with this id ends one operation, which was posted by {@link #read}, {@link #write},
+     * {@link #list} or an atomic.
+     */
     public boolean endsFirst(long id) {
         return (int) id == ((int) completed & mask) && completed != posted;
     }
 
-    /** Frees the place of the first operation: one that a successful completion {@linkplain #endsFirst ends}, or the next of {@link #refused}. @return its tag */
+    /**
+     * Frees the place of the first operation: one that a successful completion {@linkplain #endsFirst ends}, or the
+     * next of {@link #refused}.
+     *
+     * @return its tag
+     */
     public long takeFirst() {
         return tags[(int) completed++ & mask];
     }
 
-    /** The tag of the operation that ended first, which was posted by {@link #read}, {@link #write} or {@link #list}. */
+    /**
+     * The tag of the operation that ended first, which was posted by {@link #read}, {@link #write} or {@link #list}.
+     */
     public long firstTag() {
         return tags[(int) completed & mask];
     }
 
-    /** Frees the places of the operations that ended first and have one tag, {@code most} at most. @return how many */
+    /**
+     * Frees the places of the operations that ended first and have one tag, {@code most} at most.
+     *
+     * @return how many
+     */
     public int takeSame(long tag, int most) {
         int same = 0;
         while (same < most && tags[(int) (completed + same) & mask] == tag) {
@@ -383,7 +460,10 @@ public final class Connection implements AutoCloseable {
         return same;
     }
 
-    /** Tells the ids of the operations in flight that come after the last whose id {@code known} accepts, in the order of posting. */
+    /**
+     * Tells the ids of the operations in flight that come after the last whose id {@code known} accepts, in the order
+     * of posting.
+     */
     public void forEachUnknown(LongPredicate known, LongConsumer consumer) {
         long first = completed;
         for (long n = completed; n < posted; n++) {
@@ -419,7 +499,10 @@ public final class Connection implements AutoCloseable {
         return nowInFlight && nowRemoteKey == remoteKey;
     }
 
-    /** Gives up what waits in the list: no completion will come for it, as for what the device refused. The connection has failed then. */
+    /**
+     * Gives up what waits in the list: no completion will come for it, as for what the device refused. The connection
+     * has failed then.
+     */
     public void abandonList() {
         if (listed > 0) {
             failed = true;
@@ -428,7 +511,10 @@ public final class Connection implements AutoCloseable {
         }
     }
 
-    /** Operations that no completion will come for, once all before them have been taken; 0 until then. Each is to be taken by {@link #takeFirst}. */
+    /**
+     * Operations that no completion will come for, once all before them have been taken; 0 until then. Each is to be
+     * taken by {@link #takeFirst}.
+     */
     public int refused() {
         return completed >= refused ? (int) (posted - completed) : 0;
     }
@@ -455,11 +541,27 @@ public final class Connection implements AutoCloseable {
         Closing.all(now, queuePair, requests);
     }
 
-    private int post(int slot, int opcode, int flags, long localAddress, int localKey, long remoteAddress, int remoteKey, int bytes) {
+    private int post(
+            int slot,
+            int opcode,
+            int flags,
+            long localAddress,
+            int localKey,
+            long remoteAddress,
+            int remoteKey,
+            int bytes) {
         posted++;
         if (listLimit == 1) {
             // Not aimed: its slot may have been in a list before.
-            requests.prepare(slot, opcode, flags | SendRequests.SIGNALED, localAddress, bytes, localKey, remoteAddress, remoteKey);
+            requests.prepare(
+                    slot,
+                    opcode,
+                    flags | SendRequests.SIGNALED,
+                    localAddress,
+                    bytes,
+                    localKey,
+                    remoteAddress,
+                    remoteKey);
             int error = queuePair.post(requests, slot, bytes);
             return error == 0 ? 0 : refuse(error, slot);
         }
@@ -470,12 +572,21 @@ public final class Connection implements AutoCloseable {
     private int writeFlags(long remoteAddress, int bytes) {
         int flags = bytes <= inlineBytes ? SendRequests.INLINE : 0;
         boolean fenced = nowBytes > 0 && nowAddress < remoteAddress + bytes && remoteAddress < nowAddress + nowBytes
-            || lastRead >= completed && outstandingReads.mayOverlap(completed, posted, remoteAddress, bytes);
+                || lastRead >= completed && outstandingReads.mayOverlap(completed, posted, remoteAddress, bytes);
         return fenced ? flags | SendRequests.FENCE : flags;
     }
 
-    private void append(int slot, int opcode, int flags, long localAddress, int localKey, long remoteAddress, int remoteKey, int bytes) {
-        requests.prepareBefore((int) posted & mask, slot, opcode, flags, localAddress, bytes, localKey, remoteAddress, remoteKey);
+    private void append(
+            int slot,
+            int opcode,
+            int flags,
+            long localAddress,
+            int localKey,
+            long remoteAddress,
+            int remoteKey,
+            int bytes) {
+        requests.prepareBefore(
+                (int) posted & mask, slot, opcode, flags, localAddress, bytes, localKey, remoteAddress, remoteKey);
         listed(slot, flags, bytes);
     }
 

@@ -3,11 +3,12 @@ package io.farheap.connection;
 import io.farheap.verbs.SendRequests;
 
 /**
- * Which remote memory the READs of a connection are outstanding on, for the WRITEs that may overlap them. Operations are numbers, in the order of
- * posting. It may say yes for a range that no READ touches, never no for one that a READ touches: a wrong yes costs a fence. One thread at a time.
+ * Which remote memory the READs of a connection are outstanding on, for the WRITEs that may overlap them. Operations
+ * are numbers, in the order of posting. It may say yes for a range that no READ touches, never no for one that a READ
+ * touches: a wrong yes costs a fence. One thread at a time.
  *
- * <p>READs are counted, by a hash of the blocks they touch, only when a WRITE asks, and what they read is in their work requests until they
- * have completed: where there are READs alone, or WRITEs alone, nothing is done here.
+ * <p>READs are counted, by a hash of the blocks they touch, only when a WRITE asks, and what they read is in their work
+ * requests until they have completed: where there are READs alone, or WRITEs alone, nothing is done here.
  */
 final class OutstandingReads {
 
@@ -15,12 +16,17 @@ final class OutstandingReads {
     private static final int COUNTERS = 1024;
     /** A READ of more blocks than this is counted once, as overlapping everything. */
     private static final int WIDE_BLOCKS = 16;
+
     private static final long HASH = 0x9E3779B97F4A7C15L;
     private static final int HASH_SHIFT = 54;
 
     private final SendRequests requests;
-    /** Of operation n that is counted, in place {@code n & mask}: its work request may be another's by now. No bytes for one that is no READ. */
+    /**
+     * Of operation n that is counted, in place {@code n & mask}: its work request may be another's by now. No bytes for
+     * one that is no READ.
+     */
     private final long[] addresses;
+
     private final int[] bytes;
     private final int mask;
 
@@ -28,11 +34,12 @@ final class OutstandingReads {
     private int wide;
     /** Of the operations from the one to the other, READs are counted. */
     private long from;
+
     private long to;
 
     /**
      * @param requests the work request of operation n is {@code n & (places - 1)}
-     * @param places   a power of two; no more operations are outstanding at a time
+     * @param places a power of two; no more operations are outstanding at a time
      */
     OutstandingReads(SendRequests requests, int places) {
         this.requests = requests;
@@ -41,7 +48,10 @@ final class OutstandingReads {
         mask = places - 1;
     }
 
-    /** Whether a range may be read by one of the operations from {@code completed} to {@code posted}, all of them prepared. */
+    /**
+     * Whether a range may be read by one of the operations from {@code completed} to {@code posted}, all of them
+     * prepared.
+     */
     boolean mayOverlap(long completed, long posted, long address, int length) {
         forget(completed);
         for (; to < posted; to++) {

@@ -1,5 +1,7 @@
 package io.farheap.connection;
 
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
 import io.farheap.lifetime.Closing;
 import io.farheap.memory.RegisteredMemory;
 import io.farheap.verbs.Access;
@@ -11,16 +13,13 @@ import io.farheap.verbs.QueuePair;
 import io.farheap.verbs.SendRequests;
 import io.farheap.verbs.VerbsException;
 import io.farheap.verbs.WcStatus;
-
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
 
-import static java.lang.foreign.ValueLayout.JAVA_LONG;
-
 /**
- * Two processes tell each other how far they have come, without a message: each has a word that the other writes with an RDMA WRITE, over
- * a queue pair of their own, and that its owner polls. The queue pair has a protection domain of its own, so that the peer reaches the
- * word and nothing else; what it writes there is for the owner to check.
+ * Two processes tell each other how far they have come, without a message: each has a word that the other writes with
+ * an RDMA WRITE, over a queue pair of their own, and that its owner polls. The queue pair has a protection domain of
+ * its own, so that the peer reaches the word and nothing else; what it writes there is for the owner to check.
  *
  * <p>One thread at a time.
  */
@@ -30,6 +29,7 @@ public final class WatermarkExchange implements AutoCloseable {
     private static final int DEPTH = 16;
     /** The peer's mark has a cache line of its own; ours wait behind it until the device has fetched them. */
     private static final long OWN = 64;
+
     private static final VarHandle WORD = JAVA_LONG.varHandle();
     private static final long TIMEOUT_NANOS = 10_000_000_000L;
 
@@ -49,7 +49,8 @@ public final class WatermarkExchange implements AutoCloseable {
         domain = context.allocateProtectionDomain();
         try {
             completions = context.createCompletionQueue(DEPTH, DEPTH, null);
-            memory = RegisteredMemory.allocate(domain, "farheap-marks", OWN + DEPTH * Long.BYTES, Access.LOCAL_WRITE | Access.REMOTE_WRITE);
+            memory = RegisteredMemory.allocate(
+                    domain, "farheap-marks", OWN + DEPTH * Long.BYTES, Access.LOCAL_WRITE | Access.REMOTE_WRITE);
             queuePair = domain.createQueuePair(completions, DEPTH, Long.BYTES);
             requests = new SendRequests(DEPTH);
             flags = SendRequests.SIGNALED | (queuePair.inlineBytes() >= Long.BYTES ? SendRequests.INLINE : 0);
@@ -101,7 +102,15 @@ public final class WatermarkExchange implements AutoCloseable {
         MemorySegment segment = memory.segment();
         long at = OWN + (long) slot * Long.BYTES;
         segment.set(JAVA_LONG, at, mark);
-        requests.prepare(slot, SendRequests.WRITE, flags, memory.address() + at, Long.BYTES, memory.localKey(), peerAddress, peerKey);
+        requests.prepare(
+                slot,
+                SendRequests.WRITE,
+                flags,
+                memory.address() + at,
+                Long.BYTES,
+                memory.localKey(),
+                peerAddress,
+                peerKey);
         // Not bounded: the first mark makes a software device map the peer's word.
         int error = queuePair.postUnbounded(requests, slot);
         if (error != 0) {
@@ -110,7 +119,11 @@ public final class WatermarkExchange implements AutoCloseable {
         told++;
     }
 
-    /** Returns when all marks have arrived: those that have not may never do once this end is closed. @throws VerbsException as {@link #tell} */
+    /**
+     * Returns when all marks have arrived: those that have not may never do once this end is closed.
+     *
+     * @throws VerbsException as {@link #tell}
+     */
     public void flush() {
         await(0);
     }
@@ -126,7 +139,11 @@ public final class WatermarkExchange implements AutoCloseable {
         }
     }
 
-    /** Takes note of marks that have arrived. @throws VerbsException where one has not */
+    /**
+     * Takes note of marks that have arrived.
+     *
+     * @throws VerbsException where one has not
+     */
     public void check() {
         int polled = completions.poll();
         for (int i = 0; i < polled; i++) {

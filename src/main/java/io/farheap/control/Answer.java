@@ -4,7 +4,6 @@ import io.farheap.control.ControlException.Code;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import io.grpc.stub.ServerCallStreamObserver;
-
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -29,8 +28,7 @@ final class Answer<R, T> implements Runnable {
     private static final Object OPEN = new Object();
     private static final Object ABANDONED = new Object();
 
-    private record Done<R>(R result) {
-    }
+    private record Done<R>(R result) {}
 
     private final CallThreads threads;
     private final CallKind kind;
@@ -42,8 +40,13 @@ final class Answer<R, T> implements Runnable {
     private final AtomicReference<Object> state = new AtomicReference<>(OPEN);
 
     /** @param takeBack undoes the call; null where there is nothing to undo */
-    Answer(CallThreads threads, CallKind kind, ServerCallStreamObserver<T> reply, Supplier<R> call,
-           Function<R, T> message, Consumer<R> takeBack) {
+    Answer(
+            CallThreads threads,
+            CallKind kind,
+            ServerCallStreamObserver<T> reply,
+            Supplier<R> call,
+            Function<R, T> message,
+            Consumer<R> takeBack) {
         this.threads = threads;
         this.kind = kind;
         this.reply = reply;
@@ -104,8 +107,9 @@ final class Answer<R, T> implements Runnable {
         if (state.getAndSet(ABANDONED) instanceof Done<?> done && takeBack != null) {
             String refusal = threads.submit(CallKind.GIVE_BACK, caller, () -> undo((R) done.result()));
             if (refusal != null) {
-                LOG.log(System.Logger.Level.WARNING,
-                    "what a client asked for and did not wait for stays until its lease ends: " + refusal);
+                LOG.log(
+                        System.Logger.Level.WARNING,
+                        "what a client asked for and did not wait for stays until its lease ends: " + refusal);
             }
         }
     }

@@ -17,10 +17,12 @@ enum CallKind {
     final String what;
     /** Calls under way in all, for the clients of one host, and for one connection. */
     final int threads;
+
     final int threadsPerHost;
     final int threadsPerConnection;
     /** Calls that wait for a thread, in all and for the clients of one host, and for one connection. */
     final int waiting;
+
     final int waitingPerHost;
     final int waitingPerConnection;
 

@@ -21,8 +21,7 @@ final class CallLine {
     private static final System.Logger LOG = System.getLogger(CallLine.class.getName());
     private static final long IDLE_THREAD_SECONDS = 10;
 
-    private record Call(Caller caller, Runnable task) {
-    }
+    private record Call(Caller caller, Runnable task) {}
 
     /** Of one host or connection; it goes with its last call. */
     private static final class Share {
@@ -41,8 +40,13 @@ final class CallLine {
     CallLine(CallKind kind) {
         this.kind = kind;
         // Not limited here: a thread that has done its last call counts for a moment more.
-        threads = new ThreadPoolExecutor(0, Integer.MAX_VALUE, IDLE_THREAD_SECONDS, TimeUnit.SECONDS,
-            new SynchronousQueue<>(), task -> EventLoop.daemon(task, "farheap-control-call"));
+        threads = new ThreadPoolExecutor(
+                0,
+                Integer.MAX_VALUE,
+                IDLE_THREAD_SECONDS,
+                TimeUnit.SECONDS,
+                new SynchronousQueue<>(),
+                task -> EventLoop.daemon(task, "farheap-control-call"));
     }
 
     /**
@@ -90,7 +94,7 @@ final class CallLine {
 
     private synchronized Call next(Call done) {
         end(done);
-        for (Iterator<Call> calls = waiting.iterator(); calls.hasNext();) {
+        for (Iterator<Call> calls = waiting.iterator(); calls.hasNext(); ) {
             Call call = calls.next();
             if (mayRun(call.caller)) {
                 calls.remove();
@@ -116,7 +120,7 @@ final class CallLine {
         Share host = hosts.get(caller.host());
         Share connection = connections.get(caller.connection());
         return (host == null || host.running < kind.threadsPerHost)
-            && (connection == null || connection.running < kind.threadsPerConnection);
+                && (connection == null || connection.running < kind.threadsPerConnection);
     }
 
     private String full(Caller caller) {
@@ -133,7 +137,7 @@ final class CallLine {
 
     private String refusal(String whose, int limit) {
         return "the server has " + limit + " " + kind.what + " waiting " + whose
-            + ", which is the most; call again later";
+                + ", which is the most; call again later";
     }
 
     private void count(Caller caller, int moreRunning, int moreWaiting) {

@@ -7,14 +7,13 @@ import io.grpc.Metadata;
 import io.grpc.ServerCall;
 import io.grpc.ServerCallHandler;
 import io.grpc.ServerInterceptor;
-
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 
 /**
  * Who calls a {@link ControlPlane} over the network, so that one client cannot take what others need.
  *
- * @param host       the peer's address: what a client can have only so many of
+ * @param host the peer's address: what a client can have only so many of
  * @param connection one of the host's, with its port: one client process, as a rule
  */
 public record Caller(String host, String connection) {
@@ -34,8 +33,8 @@ public record Caller(String host, String connection) {
     static ServerInterceptor interceptor() {
         return new ServerInterceptor() {
             @Override
-            public <Q, R> ServerCall.Listener<Q> interceptCall(ServerCall<Q, R> call, Metadata headers,
-                                                                ServerCallHandler<Q, R> next) {
+            public <Q, R> ServerCall.Listener<Q> interceptCall(
+                    ServerCall<Q, R> call, Metadata headers, ServerCallHandler<Q, R> next) {
                 Caller caller = of(call.getAttributes().get(Grpc.TRANSPORT_ATTR_REMOTE_ADDR));
                 return Contexts.interceptCall(Context.current().withValue(KEY, caller), call, headers, next);
             }
@@ -44,7 +43,8 @@ public record Caller(String host, String connection) {
 
     private static Caller of(SocketAddress peer) {
         String host = peer instanceof InetSocketAddress internet
-            ? internet.getAddress().getHostAddress() : String.valueOf(peer);
+                ? internet.getAddress().getHostAddress()
+                : String.valueOf(peer);
         return new Caller(host, String.valueOf(peer));
     }
 }

@@ -6,8 +6,7 @@ import io.grpc.Status;
 /** Codes of the control plane as gRPC statuses, one to one, and back. */
 final class Codes {
 
-    private Codes() {
-    }
+    private Codes() {}
 
     static Status.Code status(Code code) {
         return switch (code) {

@@ -6,9 +6,8 @@ import io.farheap.verbs.Endpoint;
  * The server's end of a pair of message rings, connected to the client's.
  *
  * @param connectionId names it in {@link ControlPlane#disconnect}
- * @param server       the server's queue pair
- * @param ringAddress  where the server's ring, for requests, begins
- * @param ringKey      its rkey
+ * @param server the server's queue pair
+ * @param ringAddress where the server's ring, for requests, begins
+ * @param ringKey its rkey
  */
-public record ConnectedRing(long connectionId, Endpoint server, long ringAddress, int ringKey) {
-}
+public record ConnectedRing(long connectionId, Endpoint server, long ringAddress, int ringKey) {}

@@ -25,7 +25,6 @@ import io.grpc.StatusRuntimeException;
 import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
 import io.grpc.netty.shaded.io.netty.channel.EventLoopGroup;
 import io.grpc.netty.shaded.io.netty.channel.socket.nio.NioSocketChannel;
-
 import java.net.InetSocketAddress;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -35,11 +34,11 @@ import java.util.function.Function;
  * A memory server's {@link ControlPlane} at the client's end of a connection.
  *
  * <p>Every call has a deadline: {@value #CALL_MILLIS} ms, for {@link #renewLease} at most {@value #RENEW_MILLIS} ms
- * because it is repeated anyway, for {@link #preparePull} {@value #PREPARE_MILLIS} ms, for {@link #pull} {@value
- * #PULL_MILLIS} ms, and for {@link #allocate} more the more memory is asked for. {@link #abandon} ends all of them.
- * A server that cannot be reached ends in a {@link ControlException} with code
- * UNAVAILABLE at once, and each such call makes the client try to connect again. {@link Replies} says which answers
- * make sense; any other ends in code BAD_REPLY.
+ * because it is repeated anyway, for {@link #preparePull} {@value #PREPARE_MILLIS} ms, for {@link #pull}
+ * {@value #PULL_MILLIS} ms, and for {@link #allocate} more the more memory is asked for. {@link #abandon} ends all of
+ * them. A server that cannot be reached ends in a {@link ControlException} with code UNAVAILABLE at once, and each such
+ * call makes the client try to connect again. {@link Replies} says which answers make sense; any other ends in code
+ * BAD_REPLY.
  *
  * <p>Thread-safe, with one I/O thread of its own. Calls block the calling thread and can be interrupted.
  */
@@ -47,6 +46,7 @@ public final class ControlClient implements ControlPlane, AutoCloseable {
 
     /** How many times slower than a real one the machine may be: emulated processors need their time. */
     private static final int SLOWNESS = Integer.getInteger("farheap.slowness", 1);
+
     private static final long CALL_MILLIS = 5_000;
     private static final long RENEW_MILLIS = 1_000;
     private static final long PREPARE_MILLIS = 20_000;
@@ -54,10 +54,12 @@ public final class ControlClient implements ControlPlane, AutoCloseable {
     private static final long STOP_MILLIS = 500;
     /** For the registration of what an allocation is granted: many times what it takes. */
     private static final long MILLIS_PER_REGION = 1;
+
     private static final long BYTES_PER_MILLI = 1 << 20;
     private static final long MAX_ALLOCATE_MILLIS = 3_600_000;
     /** The grants of as many regions as a server may have. */
     private static final int MAX_REPLY_BYTES = 40 << 20;
+
     private static final int MAX_REASON_LENGTH = 1000;
 
     private final HostPort address;
@@ -71,14 +73,14 @@ public final class ControlClient implements ControlPlane, AutoCloseable {
         InetSocketAddress resolved = address.resolve();
         ioThread = EventLoop.start("farheap-control-client");
         channel = NettyChannelBuilder.forAddress(resolved)
-            .channelType(NioSocketChannel.class)
-            .eventLoopGroup(ioThread)
-            .directExecutor()
-            .proxyDetector(target -> null)
-            .disableRetry()
-            .maxInboundMessageSize(MAX_REPLY_BYTES)
-            .usePlaintext()
-            .build();
+                .channelType(NioSocketChannel.class)
+                .eventLoopGroup(ioThread)
+                .directExecutor()
+                .proxyDetector(target -> null)
+                .disableRetry()
+                .maxInboundMessageSize(MAX_REPLY_BYTES)
+                .usePlaintext()
+                .build();
         stub = ControlGrpc.newBlockingStub(channel);
     }
 
@@ -86,7 +88,8 @@ public final class ControlClient implements ControlPlane, AutoCloseable {
      * Connects and says hello.
      *
      * @param address HOST:PORT
-     * @throws ControlException INVALID_ARGUMENT where that is no address; UNAVAILABLE; DEADLINE_EXCEEDED; PROTOCOL_MISMATCH
+     * @throws ControlException INVALID_ARGUMENT where that is no address; UNAVAILABLE; DEADLINE_EXCEEDED;
+     *     PROTOCOL_MISMATCH
      */
     public static ControlClient connect(String address) {
         ProtobufRuntime.require();
@@ -112,13 +115,15 @@ public final class ControlClient implements ControlPlane, AutoCloseable {
 
     @Override
     public ServerDescription hello(int protocolVersion) {
-        HelloRequest request = HelloRequest.newBuilder().setProtocolVersion(protocolVersion).build();
+        HelloRequest request =
+                HelloRequest.newBuilder().setProtocolVersion(protocolVersion).build();
         return call(CALL_MILLIS, within -> within.hello(request), reply -> Replies.description(reply, protocolVersion));
     }
 
     @Override
     public Lease openLease(String clientName) {
-        OpenLeaseRequest request = OpenLeaseRequest.newBuilder().setClientName(clientName).build();
+        OpenLeaseRequest request =
+                OpenLeaseRequest.newBuilder().setClientName(clientName).build();
         return call(CALL_MILLIS, within -> within.openLease(request), Replies::lease);
     }
 
@@ -129,53 +134,63 @@ public final class ControlClient implements ControlPlane, AutoCloseable {
 
     @Override
     public void renewLease(long leaseId, long withinNanos) {
-        RenewLeaseRequest request = RenewLeaseRequest.newBuilder().setLeaseId(leaseId).build();
+        RenewLeaseRequest request =
+                RenewLeaseRequest.newBuilder().setLeaseId(leaseId).build();
         call(Math.min(nanos(RENEW_MILLIS), withinNanos), within -> within.renewLease(request));
     }
 
     @Override
     public void closeLease(long leaseId) {
-        CloseLeaseRequest request = CloseLeaseRequest.newBuilder().setLeaseId(leaseId).build();
+        CloseLeaseRequest request =
+                CloseLeaseRequest.newBuilder().setLeaseId(leaseId).build();
         call(nanos(CALL_MILLIS), within -> within.closeLease(request));
     }
 
     @Override
     public Connected connect(long leaseId, Endpoint client) {
-        ConnectRequest request = ConnectRequest.newBuilder().setLeaseId(leaseId).setClient(Wire.message(client)).build();
+        ConnectRequest request = ConnectRequest.newBuilder()
+                .setLeaseId(leaseId)
+                .setClient(Wire.message(client))
+                .build();
         return call(CALL_MILLIS, within -> within.connect(request), Replies::connected);
     }
 
     @Override
     public ConnectedRing connectRing(long leaseId, RingRequest ring) {
         ConnectRingRequest request = ConnectRingRequest.newBuilder()
-            .setLeaseId(leaseId)
-            .setClient(Wire.message(ring.client()))
-            .setQueueDepth(ring.queueDepth())
-            .setBatch(ring.batch())
-            .setRecordBytes(ring.recordBytes())
-            .setCalls(ring.calls())
-            .setThreads(ring.threads())
-            .setResponseAddress(ring.responseAddress())
-            .setResponseRkey(ring.responseKey())
-            .build();
+                .setLeaseId(leaseId)
+                .setClient(Wire.message(ring.client()))
+                .setQueueDepth(ring.queueDepth())
+                .setBatch(ring.batch())
+                .setRecordBytes(ring.recordBytes())
+                .setCalls(ring.calls())
+                .setThreads(ring.threads())
+                .setResponseAddress(ring.responseAddress())
+                .setResponseRkey(ring.responseKey())
+                .build();
         return call(CALL_MILLIS, within -> within.connectRing(request), Replies::connected);
     }
 
     @Override
     public void disconnect(long leaseId, long connectionId) {
-        DisconnectRequest request = DisconnectRequest.newBuilder().setLeaseId(leaseId).setConnectionId(connectionId).build();
+        DisconnectRequest request = DisconnectRequest.newBuilder()
+                .setLeaseId(leaseId)
+                .setConnectionId(connectionId)
+                .build();
         call(nanos(CALL_MILLIS), within -> within.disconnect(request));
     }
 
     @Override
     public List<RegionGrant> allocate(long leaseId, int regions, long allocationId) {
         AllocateRequest request = AllocateRequest.newBuilder()
-            .setLeaseId(leaseId)
-            .setRegions(regions)
-            .setAllocationId(allocationId)
-            .build();
-        return call(allocateMillis(regions), within -> within.allocate(request),
-            reply -> Replies.grants(reply, regions, server));
+                .setLeaseId(leaseId)
+                .setRegions(regions)
+                .setAllocationId(allocationId)
+                .build();
+        return call(
+                allocateMillis(regions),
+                within -> within.allocate(request),
+                reply -> Replies.grants(reply, regions, server));
     }
 
     private long allocateMillis(int regions) {
@@ -186,49 +201,56 @@ public final class ControlClient implements ControlPlane, AutoCloseable {
     @Override
     public void release(long leaseId, int regionId, long allocationId) {
         ReleaseRequest request = ReleaseRequest.newBuilder()
-            .setLeaseId(leaseId)
-            .setRegionId(regionId)
-            .setAllocationId(allocationId)
-            .build();
+                .setLeaseId(leaseId)
+                .setRegionId(regionId)
+                .setAllocationId(allocationId)
+                .build();
         call(nanos(CALL_MILLIS), within -> within.release(request));
     }
 
     @Override
     public void abandon(long leaseId, long allocationId) {
-        AbandonRequest request = AbandonRequest.newBuilder().setLeaseId(leaseId).setAllocationId(allocationId).build();
+        AbandonRequest request = AbandonRequest.newBuilder()
+                .setLeaseId(leaseId)
+                .setAllocationId(allocationId)
+                .build();
         call(nanos(CALL_MILLIS), within -> within.abandon(request));
     }
 
     @Override
     public Ticket export(long leaseId, int regionId) {
-        ExportRequest request = ExportRequest.newBuilder().setLeaseId(leaseId).setRegionId(regionId).build();
+        ExportRequest request = ExportRequest.newBuilder()
+                .setLeaseId(leaseId)
+                .setRegionId(regionId)
+                .build();
         return call(CALL_MILLIS, within -> within.export(request), Replies::ticket);
     }
 
     @Override
     public PullSource openPull(byte[] token, Endpoint puller) {
         OpenPullRequest request = OpenPullRequest.newBuilder()
-            .setToken(ByteString.copyFrom(token))
-            .setPuller(Wire.message(puller))
-            .build();
+                .setToken(ByteString.copyFrom(token))
+                .setPuller(Wire.message(puller))
+                .build();
         return call(CALL_MILLIS, within -> within.openPull(request), reply -> Replies.source(reply, server));
     }
 
     @Override
     public void closePull(long pullId) {
-        ClosePullRequest request = ClosePullRequest.newBuilder().setPullId(pullId).build();
+        ClosePullRequest request =
+                ClosePullRequest.newBuilder().setPullId(pullId).build();
         call(nanos(CALL_MILLIS), within -> within.closePull(request));
     }
 
     @Override
     public Mark preparePull(long leaseId, int regionId, String sourceAddress, byte[] token, PullPace pace) {
         PreparePullRequest request = PreparePullRequest.newBuilder()
-            .setPull(pullRequest(leaseId, regionId, sourceAddress, token))
-            .setClient(Wire.message(pace.client()))
-            .setOffset(pace.offset())
-            .setEnd(pace.end())
-            .setPieceBytes(pace.pieceBytes())
-            .build();
+                .setPull(pullRequest(leaseId, regionId, sourceAddress, token))
+                .setClient(Wire.message(pace.client()))
+                .setOffset(pace.offset())
+                .setEnd(pace.end())
+                .setPieceBytes(pace.pieceBytes())
+                .build();
         return call(PREPARE_MILLIS, within -> within.preparePull(request), Replies::mark);
     }
 
@@ -240,11 +262,11 @@ public final class ControlClient implements ControlPlane, AutoCloseable {
 
     private static PullRequest pullRequest(long leaseId, int regionId, String sourceAddress, byte[] token) {
         return PullRequest.newBuilder()
-            .setLeaseId(leaseId)
-            .setRegionId(regionId)
-            .setSourceAddress(sourceAddress)
-            .setToken(ByteString.copyFrom(token))
-            .build();
+                .setLeaseId(leaseId)
+                .setRegionId(regionId)
+                .setSourceAddress(sourceAddress)
+                .setToken(ByteString.copyFrom(token))
+                .build();
     }
 
     /** Calls under way end with code CANCELLED, and so does every later one, at once. */
@@ -252,7 +274,10 @@ public final class ControlClient implements ControlPlane, AutoCloseable {
         channel.shutdownNow();
     }
 
-    /** Calls under way end with code CANCELLED. The lease is not closed: who opened it closes it, before this. Idempotent. */
+    /**
+     * Calls under way end with code CANCELLED. The lease is not closed: who opened it closes it, before this.
+     * Idempotent.
+     */
     @Override
     public void close() {
         channel.shutdownNow();
@@ -269,8 +294,11 @@ public final class ControlClient implements ControlPlane, AutoCloseable {
         try {
             return check.apply(reply);
         } catch (IllegalArgumentException e) {
-            throw new ControlException(Code.BAD_REPLY, "memory server " + address + " answers what makes no sense: "
-                + e.getMessage() + "; run the same release on both, or use another server", e);
+            throw new ControlException(
+                    Code.BAD_REPLY,
+                    "memory server " + address + " answers what makes no sense: " + e.getMessage()
+                            + "; run the same release on both, or use another server",
+                    e);
         }
     }
 
@@ -287,20 +315,25 @@ public final class ControlClient implements ControlPlane, AutoCloseable {
     }
 
     private ControlException failure(StatusRuntimeException e, long deadlineMillis) {
-        Code code = channel.isShutdown() ? Code.CANCELLED : Codes.code(e.getStatus().getCode());
+        Code code =
+                channel.isShutdown() ? Code.CANCELLED : Codes.code(e.getStatus().getCode());
         String description = e.getStatus().getDescription();
         String reason = description == null
-            ? e.getStatus().getCode().name() : Printable.escaped(description, MAX_REASON_LENGTH);
-        String message = switch (code) {
-            case UNAVAILABLE -> {
-                channel.resetConnectBackoff();
-                yield "memory server " + address + " cannot be reached: " + rootMessage(e, reason);
-            }
-            case DEADLINE_EXCEEDED -> "memory server " + address + " has not answered within " + deadlineMillis + " ms";
-            case CANCELLED -> "the call of memory server " + address + " was abandoned: "
-                + (channel.isShutdown() ? "this client is closed" : reason);
-            default -> "memory server " + address + ": " + reason;
-        };
+                ? e.getStatus().getCode().name()
+                : Printable.escaped(description, MAX_REASON_LENGTH);
+        String message =
+                switch (code) {
+                    case UNAVAILABLE -> {
+                        channel.resetConnectBackoff();
+                        yield "memory server " + address + " cannot be reached: " + rootMessage(e, reason);
+                    }
+                    case DEADLINE_EXCEEDED ->
+                        "memory server " + address + " has not answered within " + deadlineMillis + " ms";
+                    case CANCELLED ->
+                        "the call of memory server " + address + " was abandoned: "
+                                + (channel.isShutdown() ? "this client is closed" : reason);
+                    default -> "memory server " + address + ": " + reason;
+                };
         return new ControlException(code, message, e);
     }
 

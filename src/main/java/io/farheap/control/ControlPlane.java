@@ -1,20 +1,19 @@
 package io.farheap.control;
 
 import io.farheap.verbs.Endpoint;
-
 import java.util.List;
 
 /**
- * What a memory server does for its clients. A memory server implements it, and {@link ControlClient} does over gRPC, so callers and
- * tests need not know which one they hold.
+ * What a memory server does for its clients. A memory server implements it, and {@link ControlClient} does over gRPC,
+ * so callers and tests need not know which one they hold.
  *
- * <p>Everything a client holds hangs on its lease: queue pairs, registrations and regions go back when the lease is closed or is not
- * renewed in time. Identifiers of leases, connections and pulls are random 64-bit numbers (any value, also negative) that cannot be
- * guessed; region identifiers count from 0.
+ * <p>Everything a client holds hangs on its lease: queue pairs, registrations and regions go back when the lease is
+ * closed or is not renewed in time. Identifiers of leases, connections and pulls are random 64-bit numbers (any value,
+ * also negative) that cannot be guessed; region identifiers count from 0.
  *
  * <p>Thread-safe. Every method throws {@link ControlException}, whose code says what went wrong; over gRPC also
- * {@link ControlException.Code#UNAVAILABLE} and {@link ControlException.Code#DEADLINE_EXCEEDED}, after which the call may or may not have
- * taken effect. A call that fails otherwise has changed nothing.
+ * {@link ControlException.Code#UNAVAILABLE} and {@link ControlException.Code#DEADLINE_EXCEEDED}, after which the call
+ * may or may not have taken effect. A call that fails otherwise has changed nothing.
  */
 public interface ControlPlane {
 
@@ -34,15 +33,17 @@ public interface ControlPlane {
      * A client's first message.
      *
      * @param protocolVersion the caller's {@link #PROTOCOL_VERSION}
-     * @throws ControlException {@link ControlException.Code#PROTOCOL_MISMATCH PROTOCOL_MISMATCH} where the server speaks another version
+     * @throws ControlException {@link ControlException.Code#PROTOCOL_MISMATCH PROTOCOL_MISMATCH} where the server
+     *     speaks another version
      */
     ServerDescription hello(int protocolVersion);
 
     /**
-     * Opens a lease with a protection domain of its own, so that the remote keys granted under it are worth nothing to other clients.
+     * Opens a lease with a protection domain of its own, so that the remote keys granted under it are worth nothing to
+     * other clients.
      *
      * @param clientName for people who read the server's log; at most {@value #MAX_NAME_LENGTH} characters, all of them
-     *                   printable
+     *     printable
      * @throws ControlException INVALID_ARGUMENT where the name is none
      */
     Lease openLease(String clientName);
@@ -50,7 +51,8 @@ public interface ControlPlane {
     /**
      * Starts the lease's duration anew.
      *
-     * @throws ControlException {@link ControlException.Code#LEASE_EXPIRED LEASE_EXPIRED} where the lease is unknown, closed or expired
+     * @throws ControlException {@link ControlException.Code#LEASE_EXPIRED LEASE_EXPIRED} where the lease is unknown,
+     *     closed or expired
      */
     void renewLease(long leaseId);
 
@@ -64,44 +66,47 @@ public interface ControlPlane {
     }
 
     /**
-     * Frees everything the lease holds: its queue pairs first, so that nothing of the client's is in flight any more, then its
-     * registrations; its regions are zeroed and go back to the free list. Idempotent: an unknown lease is none. Where an
-     * operation of the client's does not get on, its regions stay withdrawn until that is over.
+     * Frees everything the lease holds: its queue pairs first, so that nothing of the client's is in flight any more,
+     * then its registrations; its regions are zeroed and go back to the free list. Idempotent: an unknown lease is
+     * none. Where an operation of the client's does not get on, its regions stay withdrawn until that is over.
      */
     void closeLease(long leaseId);
 
     /**
-     * Creates a queue pair in the lease's protection domain and connects it to the client's. The caller then connects its own to the
-     * endpoint that is returned.
+     * Creates a queue pair in the lease's protection domain and connects it to the client's. The caller then connects
+     * its own to the endpoint that is returned.
      *
      * @throws ControlException LEASE_EXPIRED; INVALID_ARGUMENT where the device refuses the endpoint
      */
     Connected connect(long leaseId, Endpoint client);
 
     /**
-     * Creates a pair of message rings: a queue pair in the lease's protection domain, connected to the client's, and memory that the
-     * client writes request batches to. A server thread executes them on the lease's regions and writes the answers to the client.
+     * Creates a pair of message rings: a queue pair in the lease's protection domain, connected to the client's, and
+     * memory that the client writes request batches to. A server thread executes them on the lease's regions and writes
+     * the answers to the client.
      *
-     * @throws ControlException LEASE_EXPIRED; INVALID_ARGUMENT where a size is out of bounds, or the device refuses the endpoint
+     * @throws ControlException LEASE_EXPIRED; INVALID_ARGUMENT where a size is out of bounds, or the device refuses the
+     *     endpoint
      */
     ConnectedRing connectRing(long leaseId, RingRequest request);
 
     /**
-     * Destroys a connection's queue pair, and message rings. This is the fence: when it returns, no operation posted through that connection will take effect
-     * any more. Idempotent, also for a lease that is gone.
+     * Destroys a connection's queue pair, and message rings. This is the fence: when it returns, no operation posted
+     * through that connection will take effect any more. Idempotent, also for a lease that is gone.
      *
      * @throws ControlException INTERNAL where an operation that has begun does not get on: call again
      */
     void disconnect(long leaseId, long connectionId);
 
     /**
-     * Grants regions, all or nothing: zeroed, and registered in the lease's protection domain for remote reads, writes and atomics.
+     * Grants regions, all or nothing: zeroed, and registered in the lease's protection domain for remote reads, writes
+     * and atomics.
      *
-     * @param regions      how many, at least 1
-     * @param allocationId chosen by the caller, another one for each allocation of a lease, so that it can {@link
-     *                     #abandon} it; {@link #ANY_ALLOCATION} where it will not
+     * @param regions how many, at least 1
+     * @param allocationId chosen by the caller, another one for each allocation of a lease, so that it can
+     *     {@link #abandon} it; {@link #ANY_ALLOCATION} where it will not
      * @throws ControlException LEASE_EXPIRED; OUT_OF_MEMORY with the numbers asked for and free; NOT_FOUND where that
-     *                          allocation has been abandoned
+     *     allocation has been abandoned
      */
     List<RegionGrant> allocate(long leaseId, int regions, long allocationId);
 
@@ -111,14 +116,13 @@ public interface ControlPlane {
     }
 
     /**
-     * Takes one region back: deregistered, zeroed, free for others. Operations that still arrive for it are refused by the device and put
-     * the queue pair that posted them into its error state, so the caller must have drained its own.
+     * Takes one region back: deregistered, zeroed, free for others. Operations that still arrive for it are refused by
+     * the device and put the queue pair that posted them into its error state, so the caller must have drained its own.
      *
      * @param allocationId by which the region was granted, or {@link #ANY_ALLOCATION}. A caller who repeats a release
-     *                     must name it: the first may have taken effect, and the region may have been granted anew
-     *                     since
+     *     must name it: the first may have taken effect, and the region may have been granted anew since
      * @throws ControlException LEASE_EXPIRED; NOT_FOUND where the lease does not hold that region, or not by that
-     *                          allocation
+     *     allocation
      */
     void release(long leaseId, int regionId, long allocationId);
 
@@ -136,17 +140,18 @@ public interface ControlPlane {
     void abandon(long leaseId, long allocationId);
 
     /**
-     * Grants another server the right to read one region, once. The region must stay allocated until that server has finished.
+     * Grants another server the right to read one region, once. The region must stay allocated until that server has
+     * finished.
      *
      * @throws ControlException LEASE_EXPIRED; NOT_FOUND where the lease does not hold that region
      */
     Ticket export(long leaseId, int regionId);
 
     /**
-     * Opens an exported region for reading. Called on the old server by the new one. The pull has a protection domain of its own, and ends
-     * with {@link #closePull} or with the lease that exported the region.
+     * Opens an exported region for reading. Called on the old server by the new one. The pull has a protection domain
+     * of its own, and ends with {@link #closePull} or with the lease that exported the region.
      *
-     * @param token  of the {@link Ticket}; it opens one pull
+     * @param token of the {@link Ticket}; it opens one pull
      * @param puller the new server's queue pair
      * @throws ControlException TICKET_REFUSED where the token is unknown, used or too old, or its region is gone
      */
@@ -156,9 +161,10 @@ public interface ControlPlane {
     void closePull(long pullId);
 
     /**
-     * Does what a {@link #pull} with the same arguments needs before its first read: connects to the old server, opens the export and maps
-     * the region. Writers wait for what is being copied, so a client prepares the pull before it holds them. The pull then copies at the
-     * client's pace. A later call for the same region replaces it, giving the region back ends it.
+     * Does what a {@link #pull} with the same arguments needs before its first read: connects to the old server, opens
+     * the export and maps the region. Writers wait for what is being copied, so a client prepares the pull before it
+     * holds them. The pull then copies at the client's pace. A later call for the same region replaces it, giving the
+     * region back ends it.
      *
      * @return where the client tells the server what it may copy
      * @throws ControlException as {@link #pull}; INVALID_ARGUMENT where the pace makes no sense
@@ -166,16 +172,16 @@ public interface ControlPlane {
     Mark preparePull(long leaseId, int regionId, String sourceAddress, byte[] token, PullPace pace);
 
     /**
-     * Copies a region of another server into one of this server's with one-sided reads, and returns when all of it has arrived. Called on
-     * the new server by the client that holds both regions. Both must be of the same length. One that was {@linkplain #preparePull prepared}
-     * goes at the client's pace, any other at once.
+     * Copies a region of another server into one of this server's with one-sided reads, and returns when all of it has
+     * arrived. Called on the new server by the client that holds both regions. Both must be of the same length. One
+     * that was {@linkplain #preparePull prepared} goes at the client's pace, any other at once.
      *
-     * @param regionId      the region to fill, held by this lease
+     * @param regionId the region to fill, held by this lease
      * @param sourceAddress HOST:PORT of the old server's control plane
-     * @param token         of the {@link Ticket} that the old server gave
-     * @throws ControlException LEASE_EXPIRED; NOT_FOUND where the lease does not hold that region; PULL_FAILED where the source cannot be
-     *                          reached or a read fails: the region's content is then undefined, and it can be pulled again with a new
-     *                          ticket; TICKET_REFUSED as the old server says
+     * @param token of the {@link Ticket} that the old server gave
+     * @throws ControlException LEASE_EXPIRED; NOT_FOUND where the lease does not hold that region; PULL_FAILED where
+     *     the source cannot be reached or a read fails: the region's content is then undefined, and it can be pulled
+     *     again with a new ticket; TICKET_REFUSED as the old server says
      */
     PullResult pull(long leaseId, int regionId, String sourceAddress, byte[] token);
 }

@@ -5,7 +5,6 @@ import io.grpc.Server;
 import io.grpc.netty.shaded.io.grpc.netty.NettyServerBuilder;
 import io.grpc.netty.shaded.io.netty.channel.EventLoopGroup;
 import io.grpc.netty.shaded.io.netty.channel.socket.nio.NioServerSocketChannel;
-
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.concurrent.TimeUnit;
@@ -25,6 +24,7 @@ public final class ControlServer implements AutoCloseable {
     private static final int MAX_CALLS_PER_CONNECTION = 1024;
     /** Twice what the longest name, and the longest address of another server, need. */
     private static final int MAX_MESSAGE_BYTES = 4 * 1024;
+
     private static final int MAX_HEADER_BYTES = 8 * 1024;
     private static final long PROBE_SECONDS = 20;
     private static final long STOP_MILLIS = 500;
@@ -39,17 +39,17 @@ public final class ControlServer implements AutoCloseable {
         InetSocketAddress address = listen.resolve();
         ioThread = EventLoop.start("farheap-control-server");
         server = NettyServerBuilder.forAddress(address)
-            .channelType(NioServerSocketChannel.class)
-            .bossEventLoopGroup(ioThread)
-            .workerEventLoopGroup(ioThread)
-            .directExecutor()
-            .maxConcurrentCallsPerConnection(MAX_CALLS_PER_CONNECTION)
-            .maxInboundMessageSize(MAX_MESSAGE_BYTES)
-            .maxInboundMetadataSize(MAX_HEADER_BYTES)
-            .keepAliveTime(PROBE_SECONDS, TimeUnit.SECONDS)
-            .intercept(Caller.interceptor())
-            .addService(new ControlService(plane, callThreads))
-            .build();
+                .channelType(NioServerSocketChannel.class)
+                .bossEventLoopGroup(ioThread)
+                .workerEventLoopGroup(ioThread)
+                .directExecutor()
+                .maxConcurrentCallsPerConnection(MAX_CALLS_PER_CONNECTION)
+                .maxInboundMessageSize(MAX_MESSAGE_BYTES)
+                .maxInboundMetadataSize(MAX_HEADER_BYTES)
+                .keepAliveTime(PROBE_SECONDS, TimeUnit.SECONDS)
+                .intercept(Caller.interceptor())
+                .addService(new ControlService(plane, callThreads))
+                .build();
     }
 
     /**
@@ -67,8 +67,11 @@ public final class ControlServer implements AutoCloseable {
         } catch (IOException e) {
             server.close();
             Throwable reason = e.getCause() == null ? e : e.getCause();
-            throw new ControlException(Code.UNAVAILABLE, "cannot listen on " + address + ": " + reason.getMessage()
-                + "; choose another address, or port 0 for a free port", e);
+            throw new ControlException(
+                    Code.UNAVAILABLE,
+                    "cannot listen on " + address + ": " + reason.getMessage()
+                            + "; choose another address, or port 0 for a free port",
+                    e);
         }
     }
 
@@ -77,7 +80,10 @@ public final class ControlServer implements AutoCloseable {
         return new HostPort(listen.host(), server.getPort()).toString();
     }
 
-    /** Refuses new calls, gives those under way {@value #STOP_MILLIS} ms, interrupts the rest, and ends its threads. Idempotent. */
+    /**
+     * Refuses new calls, gives those under way {@value #STOP_MILLIS} ms, interrupts the rest, and ends its threads.
+     * Idempotent.
+     */
     @Override
     public void close() {
         server.shutdown();

@@ -30,7 +30,6 @@ import io.farheap.control.wire.ReleaseRequest;
 import io.farheap.control.wire.RenewLeaseRequest;
 import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
-
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -50,21 +49,32 @@ final class ControlService extends ControlGrpc.ControlImplBase {
 
     @Override
     public void hello(HelloRequest request, StreamObserver<HelloReply> reply) {
-        answer(CallKind.RENEW, reply, () -> plane.hello(request.getProtocolVersion()), server -> HelloReply.newBuilder()
-            .setProtocolVersion(server.protocolVersion())
-            .setServerId(server.serverId())
-            .setName(server.name())
-            .setRegionBytes(server.regionBytes())
-            .setTotalRegions(server.totalRegions())
-            .setFreeRegions(server.freeRegions())
-            .build(), null);
+        answer(
+                CallKind.RENEW,
+                reply,
+                () -> plane.hello(request.getProtocolVersion()),
+                server -> HelloReply.newBuilder()
+                        .setProtocolVersion(server.protocolVersion())
+                        .setServerId(server.serverId())
+                        .setName(server.name())
+                        .setRegionBytes(server.regionBytes())
+                        .setTotalRegions(server.totalRegions())
+                        .setFreeRegions(server.freeRegions())
+                        .build(),
+                null);
     }
 
     @Override
     public void openLease(OpenLeaseRequest request, StreamObserver<OpenLeaseReply> reply) {
-        answer(CallKind.GRANT, reply, () -> plane.openLease(clientName(request)),
-            lease -> OpenLeaseReply.newBuilder().setLeaseId(lease.id()).setDurationNanos(lease.durationNanos()).build(),
-            lease -> plane.closeLease(lease.id()));
+        answer(
+                CallKind.GRANT,
+                reply,
+                () -> plane.openLease(clientName(request)),
+                lease -> OpenLeaseReply.newBuilder()
+                        .setLeaseId(lease.id())
+                        .setDurationNanos(lease.durationNanos())
+                        .build(),
+                lease -> plane.closeLease(lease.id()));
     }
 
     @Override
@@ -79,27 +89,40 @@ final class ControlService extends ControlGrpc.ControlImplBase {
 
     @Override
     public void connect(ConnectRequest request, StreamObserver<ConnectReply> reply) {
-        answer(CallKind.GRANT, reply, () -> plane.connect(request.getLeaseId(), Wire.endpoint(request.getClient())),
-            connected -> ConnectReply.newBuilder()
-                .setConnectionId(connected.connectionId())
-                .setServer(Wire.message(connected.server()))
-                .build(),
-            connected -> plane.disconnect(request.getLeaseId(), connected.connectionId()));
+        answer(
+                CallKind.GRANT,
+                reply,
+                () -> plane.connect(request.getLeaseId(), Wire.endpoint(request.getClient())),
+                connected -> ConnectReply.newBuilder()
+                        .setConnectionId(connected.connectionId())
+                        .setServer(Wire.message(connected.server()))
+                        .build(),
+                connected -> plane.disconnect(request.getLeaseId(), connected.connectionId()));
     }
 
     @Override
     public void connectRing(ConnectRingRequest request, StreamObserver<ConnectRingReply> reply) {
-        answer(CallKind.GRANT, reply,
-            () -> plane.connectRing(request.getLeaseId(), new RingRequest(Wire.endpoint(request.getClient()),
-                request.getQueueDepth(), request.getBatch(), request.getRecordBytes(), request.getCalls(), request.getThreads(),
-                request.getResponseAddress(), request.getResponseRkey())),
-            connected -> ConnectRingReply.newBuilder()
-                .setConnectionId(connected.connectionId())
-                .setServer(Wire.message(connected.server()))
-                .setRingAddress(connected.ringAddress())
-                .setRingRkey(connected.ringKey())
-                .build(),
-            connected -> plane.disconnect(request.getLeaseId(), connected.connectionId()));
+        answer(
+                CallKind.GRANT,
+                reply,
+                () -> plane.connectRing(
+                        request.getLeaseId(),
+                        new RingRequest(
+                                Wire.endpoint(request.getClient()),
+                                request.getQueueDepth(),
+                                request.getBatch(),
+                                request.getRecordBytes(),
+                                request.getCalls(),
+                                request.getThreads(),
+                                request.getResponseAddress(),
+                                request.getResponseRkey())),
+                connected -> ConnectRingReply.newBuilder()
+                        .setConnectionId(connected.connectionId())
+                        .setServer(Wire.message(connected.server()))
+                        .setRingAddress(connected.ringAddress())
+                        .setRingRkey(connected.ringKey())
+                        .build(),
+                connected -> plane.disconnect(request.getLeaseId(), connected.connectionId()));
     }
 
     @Override
@@ -111,21 +134,28 @@ final class ControlService extends ControlGrpc.ControlImplBase {
     public void allocate(AllocateRequest request, StreamObserver<AllocateReply> reply) {
         long lease = request.getLeaseId();
         long allocation = request.getAllocationId();
-        answer(CallKind.GRANT, reply, () -> plane.allocate(lease, request.getRegions(), allocation),
-            granted -> AllocateReply.newBuilder().addAllRegions(granted.stream().map(Wire::message).toList()).build(),
-            granted -> {
-                if (allocation != ControlPlane.ANY_ALLOCATION) {
-                    plane.abandon(lease, allocation);
-                } else {
-                    granted.forEach(grant -> plane.release(lease, grant.regionId()));
-                }
-            });
+        answer(
+                CallKind.GRANT,
+                reply,
+                () -> plane.allocate(lease, request.getRegions(), allocation),
+                granted -> AllocateReply.newBuilder()
+                        .addAllRegions(granted.stream().map(Wire::message).toList())
+                        .build(),
+                granted -> {
+                    if (allocation != ControlPlane.ANY_ALLOCATION) {
+                        plane.abandon(lease, allocation);
+                    } else {
+                        granted.forEach(grant -> plane.release(lease, grant.regionId()));
+                    }
+                });
     }
 
     @Override
     public void release(ReleaseRequest request, StreamObserver<Empty> reply) {
-        answer(CallKind.GIVE_BACK, reply,
-            () -> plane.release(request.getLeaseId(), request.getRegionId(), request.getAllocationId()));
+        answer(
+                CallKind.GIVE_BACK,
+                reply,
+                () -> plane.release(request.getLeaseId(), request.getRegionId(), request.getAllocationId()));
     }
 
     @Override
@@ -135,26 +165,31 @@ final class ControlService extends ControlGrpc.ControlImplBase {
 
     @Override
     public void export(ExportRequest request, StreamObserver<ExportReply> reply) {
-        answer(CallKind.GRANT, reply, () -> plane.export(request.getLeaseId(), request.getRegionId()),
-            ticket -> ExportReply.newBuilder()
-                .setToken(ByteString.copyFrom(ticket.token()))
-                .setValidNanos(ticket.validNanos())
-                .build(),
-            null);
+        answer(
+                CallKind.GRANT,
+                reply,
+                () -> plane.export(request.getLeaseId(), request.getRegionId()),
+                ticket -> ExportReply.newBuilder()
+                        .setToken(ByteString.copyFrom(ticket.token()))
+                        .setValidNanos(ticket.validNanos())
+                        .build(),
+                null);
     }
 
     @Override
     public void openPull(OpenPullRequest request, StreamObserver<OpenPullReply> reply) {
-        answer(CallKind.GRANT, reply,
-            () -> plane.openPull(request.getToken().toByteArray(), Wire.endpoint(request.getPuller())),
-            source -> OpenPullReply.newBuilder()
-                .setPullId(source.pullId())
-                .setSource(Wire.message(source.source()))
-                .setRemoteAddress(source.remoteAddress())
-                .setRkey(source.rkey())
-                .setLength(source.length())
-                .build(),
-            source -> plane.closePull(source.pullId()));
+        answer(
+                CallKind.GRANT,
+                reply,
+                () -> plane.openPull(request.getToken().toByteArray(), Wire.endpoint(request.getPuller())),
+                source -> OpenPullReply.newBuilder()
+                        .setPullId(source.pullId())
+                        .setSource(Wire.message(source.source()))
+                        .setRemoteAddress(source.remoteAddress())
+                        .setRkey(source.rkey())
+                        .setLength(source.length())
+                        .build(),
+                source -> plane.closePull(source.pullId()));
     }
 
     @Override
@@ -165,19 +200,40 @@ final class ControlService extends ControlGrpc.ControlImplBase {
     @Override
     public void preparePull(PreparePullRequest request, StreamObserver<PreparePullReply> reply) {
         PullRequest pull = request.getPull();
-        answer(CallKind.PULL, reply,
-            () -> plane.preparePull(pull.getLeaseId(), pull.getRegionId(), pull.getSourceAddress(),
-                pull.getToken().toByteArray(), new PullPace(Wire.mark(request.getClient()), request.getOffset(),
-                request.getEnd(), request.getPieceBytes())),
-            server -> PreparePullReply.newBuilder().setServer(Wire.message(server)).build(), null);
+        answer(
+                CallKind.PULL,
+                reply,
+                () -> plane.preparePull(
+                        pull.getLeaseId(),
+                        pull.getRegionId(),
+                        pull.getSourceAddress(),
+                        pull.getToken().toByteArray(),
+                        new PullPace(
+                                Wire.mark(request.getClient()),
+                                request.getOffset(),
+                                request.getEnd(),
+                                request.getPieceBytes())),
+                server -> PreparePullReply.newBuilder()
+                        .setServer(Wire.message(server))
+                        .build(),
+                null);
     }
 
     @Override
     public void pull(PullRequest request, StreamObserver<PullReply> reply) {
-        answer(CallKind.PULL, reply,
-            () -> plane.pull(request.getLeaseId(), request.getRegionId(), request.getSourceAddress(),
-                request.getToken().toByteArray()),
-            result -> PullReply.newBuilder().setBytes(result.bytes()).setNanos(result.nanos()).build(), null);
+        answer(
+                CallKind.PULL,
+                reply,
+                () -> plane.pull(
+                        request.getLeaseId(),
+                        request.getRegionId(),
+                        request.getSourceAddress(),
+                        request.getToken().toByteArray()),
+                result -> PullReply.newBuilder()
+                        .setBytes(result.bytes())
+                        .setNanos(result.nanos())
+                        .build(),
+                null);
     }
 
     /** It is for logs: so it may not be what a log or a terminal would obey. */
@@ -190,15 +246,20 @@ final class ControlService extends ControlGrpc.ControlImplBase {
     }
 
     private void answer(CallKind kind, StreamObserver<Empty> reply, Runnable call) {
-        answer(kind, reply, () -> {
-            call.run();
-            return DONE;
-        }, Function.identity(), null);
+        answer(
+                kind,
+                reply,
+                () -> {
+                    call.run();
+                    return DONE;
+                },
+                Function.identity(),
+                null);
     }
 
     /** @param takeBack undoes a call whose answer nobody waits for; null where there is nothing to undo */
-    private <R, T> void answer(CallKind kind, StreamObserver<T> reply, Supplier<R> call, Function<R, T> message,
-                               Consumer<R> takeBack) {
+    private <R, T> void answer(
+            CallKind kind, StreamObserver<T> reply, Supplier<R> call, Function<R, T> message, Consumer<R> takeBack) {
         new Answer<>(threads, kind, (ServerCallStreamObserver<T>) reply, call, message, takeBack).begin();
     }
 }

@@ -14,8 +14,7 @@ public final class Debts implements AutoCloseable {
     private static final System.Logger LOG = System.getLogger(Debts.class.getName());
     private static final int ALL_REGIONS = -1;
 
-    private record Debt(long allocationId, int regionId) {
-    }
+    private record Debt(long allocationId, int regionId) {}
 
     private final ControlPlane plane;
     private final long leaseId;

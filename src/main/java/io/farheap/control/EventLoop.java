@@ -2,20 +2,18 @@ package io.farheap.control;
 
 import io.grpc.netty.shaded.io.netty.channel.EventLoopGroup;
 import io.grpc.netty.shaded.io.netty.channel.nio.NioEventLoopGroup;
-
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The one I/O thread of a client or server. gRPC's own event loops are shared by the process and outlive their users, so each side brings
- * its own and ends it.
+ * The one I/O thread of a client or server. gRPC's own event loops are shared by the process and outlive their users,
+ * so each side brings its own and ends it.
  */
 final class EventLoop {
 
     private static final long STOP_MILLIS = 1000;
 
-    private EventLoop() {
-    }
+    private EventLoop() {}
 
     /** Netty 4.2 deprecates this class; 4.1, which other versions of gRPC bring along, has no other. */
     @SuppressWarnings("deprecation")

@@ -5,7 +5,8 @@ import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
 
 /**
- * A control plane's address as people write it: {@code host:port}, {@code 192.0.2.7:7400} or {@code [2001:db8::7]:7400}.
+ * A control plane's address as people write it: {@code host:port}, {@code 192.0.2.7:7400} or
+ * {@code [2001:db8::7]:7400}.
  *
  * @param host a name or an address, without brackets
  * @param port 0 to 65535; 0 lets a server choose
@@ -23,8 +24,10 @@ public record HostPort(String host, int port) {
         }
         int port = port(text.substring(colon + 1));
         if (host.isBlank() || port < 0) {
-            throw new ControlException(ControlException.Code.INVALID_ARGUMENT,
-                "\"" + text + "\" is not HOST:PORT, such as 10.0.0.7:7400 or [2001:db8::7]:7400, with a port of 0 to 65535");
+            throw new ControlException(
+                    ControlException.Code.INVALID_ARGUMENT,
+                    "\"" + text
+                            + "\" is not HOST:PORT, such as 10.0.0.7:7400 or [2001:db8::7]:7400, with a port of 0 to 65535");
         }
         return new HostPort(host, port);
     }
@@ -43,7 +46,8 @@ public record HostPort(String host, int port) {
         try {
             return new InetSocketAddress(InetAddress.getByName(host), port);
         } catch (UnknownHostException e) {
-            throw new ControlException(ControlException.Code.UNAVAILABLE, "host \"" + host + "\" of " + this + " has no address", e);
+            throw new ControlException(
+                    ControlException.Code.UNAVAILABLE, "host \"" + host + "\" of " + this + " has no address", e);
         }
     }
 

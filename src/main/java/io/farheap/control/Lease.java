@@ -3,7 +3,7 @@ package io.farheap.control;
 /**
  * A client's hold on a server.
  *
- * @param id            random; whoever knows it can use the lease
+ * @param id random; whoever knows it can use the lease
  * @param durationNanos how long it lives after it was opened or last renewed
  */
 public record Lease(long id, long durationNanos) {

@@ -1,7 +1,6 @@
 package io.farheap.control;
 
 import io.farheap.control.ControlException.Code;
-
 import java.util.concurrent.locks.LockSupport;
 
 /**
@@ -14,7 +13,10 @@ import java.util.concurrent.locks.LockSupport;
  */
 public final class LeaseKeeper implements AutoCloseable {
 
-    /** Told once, on the keeper's thread, that the lease is lost. The keeper has stopped by then; the listener may close it. */
+    /**
+     * Told once, on the keeper's thread, that the lease is lost. The keeper has stopped by then; the listener may close
+     * it.
+     */
     public interface Listener {
 
         /**
@@ -24,8 +26,7 @@ public final class LeaseKeeper implements AutoCloseable {
         void leaseLost(Lease lease, ControlException cause);
 
         /** The lease was renewed just now; the next renewal waits for this to return. */
-        default void renewed(Lease lease) {
-        }
+        default void renewed(Lease lease) {}
     }
 
     private static final System.Logger LOG = System.getLogger(LeaseKeeper.class.getName());
@@ -54,7 +55,10 @@ public final class LeaseKeeper implements AutoCloseable {
         thread.start();
     }
 
-    /** Stops renewing, and does not close the lease. When it returns, the listener will not be called any more. Idempotent. */
+    /**
+     * Stops renewing, and does not close the lease. When it returns, the listener will not be called any more.
+     * Idempotent.
+     */
     @Override
     public void close() {
         closed = true;

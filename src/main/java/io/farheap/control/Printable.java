@@ -3,8 +3,7 @@ package io.farheap.control;
 /** Text that a peer chose, before a log or a terminal gets it. */
 final class Printable {
 
-    private Printable() {
-    }
+    private Printable() {}
 
     /** Escapes what a log or a terminal would obey, and cuts the text after so many characters. */
     static String escaped(String text, int maxLength) {
@@ -24,14 +23,14 @@ final class Printable {
     /** @throws IllegalArgumentException where the text is too long, or a log or a terminal would obey some of it */
     static String require(String what, String text, int maxLength) {
         if (text.length() > maxLength) {
-            throw new IllegalArgumentException(what + " of " + text.length() + " characters; it has at most "
-                + maxLength);
+            throw new IllegalArgumentException(
+                    what + " of " + text.length() + " characters; it has at most " + maxLength);
         }
         for (int at = 0, point; at < text.length(); at += Character.charCount(point)) {
             point = text.codePointAt(at);
             if (!printable(point)) {
-                throw new IllegalArgumentException("%s with U+%04X at place %d; use printable characters only"
-                    .formatted(what, point, at));
+                throw new IllegalArgumentException(
+                        "%s with U+%04X at place %d; use printable characters only".formatted(what, point, at));
             }
         }
         return text;
@@ -40,8 +39,11 @@ final class Printable {
     private static boolean printable(int point) {
         return switch (Character.getType(point)) {
             // FORMAT has what turns the direction of text.
-            case Character.CONTROL, Character.FORMAT, Character.LINE_SEPARATOR, Character.PARAGRAPH_SEPARATOR,
-                 Character.SURROGATE -> false;
+            case Character.CONTROL,
+                    Character.FORMAT,
+                    Character.LINE_SEPARATOR,
+                    Character.PARAGRAPH_SEPARATOR,
+                    Character.SURROGATE -> false;
             default -> true;
         };
     }

@@ -6,5 +6,4 @@ package io.farheap.control;
  * @param bytes copied
  * @param nanos from the first read posted to the last one completed
  */
-public record PullResult(long bytes, long nanos) {
-}
+public record PullResult(long bytes, long nanos) {}

@@ -3,10 +3,9 @@ package io.farheap.control;
 /**
  * A region of the server that a lease holds.
  *
- * @param regionId      names it in calls to the same server
+ * @param regionId names it in calls to the same server
  * @param remoteAddress where it begins in remote operations
- * @param rkey          the key of remote operations, good on queue pairs of the same lease only
- * @param length        bytes
+ * @param rkey the key of remote operations, good on queue pairs of the same lease only
+ * @param length bytes
  */
-public record RegionGrant(int regionId, long remoteAddress, int rkey, long length) {
-}
+public record RegionGrant(int regionId, long remoteAddress, int rkey, long length) {}

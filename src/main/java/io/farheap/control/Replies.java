@@ -10,7 +10,6 @@ import io.farheap.control.wire.OpenPullReply;
 import io.farheap.control.wire.PreparePullReply;
 import io.farheap.control.wire.PullReply;
 import io.farheap.control.wire.Region;
-
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
@@ -29,18 +28,17 @@ final class Replies {
     private static final long MIN_LEASE_NANOS = 1_000_000L;
     private static final long DAY_NANOS = 86_400_000_000_000L;
 
-    private Replies() {
-    }
+    private Replies() {}
 
     static ServerDescription description(HelloReply reply, int asked) {
         if (reply.getProtocolVersion() != asked) {
             throw wrong("version " + Integer.toUnsignedString(reply.getProtocolVersion())
-                + " of the protocol, asked for " + asked);
+                    + " of the protocol, asked for " + asked);
         }
         long bytes = reply.getRegionBytes();
         if (bytes < MIN_REGION_BYTES || bytes > MAX_REGION_BYTES || Long.bitCount(bytes) != 1) {
             throw wrong("regions of " + bytes + " bytes; they have a power of two, " + MIN_REGION_BYTES + " to "
-                + MAX_REGION_BYTES);
+                    + MAX_REGION_BYTES);
         }
         int total = reply.getTotalRegions();
         if (total < 1 || total > MAX_REGIONS) {
@@ -68,8 +66,8 @@ final class Replies {
 
     static ConnectedRing connected(ConnectRingReply reply) {
         checkMemory("a ring", reply.getRingAddress(), Long.BYTES);
-        return new ConnectedRing(reply.getConnectionId(), Wire.read(reply.getServer()), reply.getRingAddress(),
-            reply.getRingRkey());
+        return new ConnectedRing(
+                reply.getConnectionId(), Wire.read(reply.getServer()), reply.getRingAddress(), reply.getRingRkey());
     }
 
     /** @param asked how many regions were */
@@ -82,8 +80,8 @@ final class Replies {
         for (Region region : reply.getRegionsList()) {
             int id = region.getRegionId();
             if (id < 0 || id >= server.totalRegions()) {
-                throw wrong("region " + Integer.toUnsignedString(id) + " of a server that has "
-                    + server.totalRegions());
+                throw wrong(
+                        "region " + Integer.toUnsignedString(id) + " of a server that has " + server.totalRegions());
             }
             if (seen.get(id)) {
                 throw wrong("region " + id + " twice");
@@ -108,8 +106,12 @@ final class Replies {
 
     static PullSource source(OpenPullReply reply, ServerDescription server) {
         checkRegion(reply.getRemoteAddress(), reply.getLength(), server);
-        return new PullSource(reply.getPullId(), Wire.read(reply.getSource()), reply.getRemoteAddress(),
-            reply.getRkey(), reply.getLength());
+        return new PullSource(
+                reply.getPullId(),
+                Wire.read(reply.getSource()),
+                reply.getRemoteAddress(),
+                reply.getRkey(),
+                reply.getLength());
     }
 
     static Mark mark(PreparePullReply reply) {
@@ -118,7 +120,10 @@ final class Replies {
         if (address % Long.BYTES != 0) {
             throw wrong("a mark at 0x%x; its address is a multiple of %d".formatted(address, Long.BYTES));
         }
-        return new Mark(Wire.read(reply.getServer().getEndpoint()), address, reply.getServer().getRkey());
+        return new Mark(
+                Wire.read(reply.getServer().getEndpoint()),
+                address,
+                reply.getServer().getRkey());
     }
 
     static PullResult pulled(PullReply reply, ServerDescription server) {

@@ -3,12 +3,12 @@ package io.farheap.control;
 /**
  * A memory server, as it introduces itself.
  *
- * @param serverId        random, drawn when the server starts: a restarted server is another one
- * @param name            for people
+ * @param serverId random, drawn when the server starts: a restarted server is another one
+ * @param name for people
  * @param protocolVersion the server's {@link ControlPlane#PROTOCOL_VERSION}
- * @param regionBytes     size of each of its regions
- * @param totalRegions    regions that it donates
- * @param freeRegions     those that nobody held when it answered
+ * @param regionBytes size of each of its regions
+ * @param totalRegions regions that it donates
+ * @param freeRegions those that nobody held when it answered
  */
-public record ServerDescription(long serverId, String name, int protocolVersion, long regionBytes, int totalRegions, int freeRegions) {
-}
+public record ServerDescription(
+        long serverId, String name, int protocolVersion, long regionBytes, int totalRegions, int freeRegions) {}

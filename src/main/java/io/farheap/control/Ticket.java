@@ -3,7 +3,7 @@ package io.farheap.control;
 /**
  * The right to read one region of a server, once.
  *
- * @param token      {@link ControlPlane#TOKEN_BYTES} random bytes; whoever holds them can use the right
+ * @param token {@link ControlPlane#TOKEN_BYTES} random bytes; whoever holds them can use the right
  * @param validNanos how long after {@link ControlPlane#export} it can be opened
  */
 public record Ticket(byte[] token, long validNanos) {

@@ -9,26 +9,30 @@ import io.farheap.verbs.Endpoint;
 /** Values as messages and back, for both sides. */
 final class Wire {
 
-    private Wire() {
-    }
+    private Wire() {}
 
     static QueuePairEndpoint message(Endpoint endpoint) {
         return QueuePairEndpoint.newBuilder()
-            .setQueuePairNumber(endpoint.queuePairNumber())
-            .setPacketSequenceNumber(endpoint.packetSequenceNumber())
-            .setLid(endpoint.lid())
-            .setGid(ByteString.copyFrom(endpoint.gid()))
-            .setPathMtu(endpoint.pathMtu())
-            .setInitiatorDepth(endpoint.initiatorDepth())
-            .setResponderResources(endpoint.responderResources())
-            .build();
+                .setQueuePairNumber(endpoint.queuePairNumber())
+                .setPacketSequenceNumber(endpoint.packetSequenceNumber())
+                .setLid(endpoint.lid())
+                .setGid(ByteString.copyFrom(endpoint.gid()))
+                .setPathMtu(endpoint.pathMtu())
+                .setInitiatorDepth(endpoint.initiatorDepth())
+                .setResponderResources(endpoint.responderResources())
+                .build();
     }
 
     /** @throws IllegalArgumentException where the message is no endpoint */
     static Endpoint read(QueuePairEndpoint message) {
-        return new Endpoint(message.getQueuePairNumber(), message.getPacketSequenceNumber(), message.getLid(),
-            message.getGid().toByteArray(), message.getPathMtu(), message.getInitiatorDepth(),
-            message.getResponderResources());
+        return new Endpoint(
+                message.getQueuePairNumber(),
+                message.getPacketSequenceNumber(),
+                message.getLid(),
+                message.getGid().toByteArray(),
+                message.getPathMtu(),
+                message.getInitiatorDepth(),
+                message.getResponderResources());
     }
 
     /** @throws ControlException INVALID_ARGUMENT where the message is no endpoint */
@@ -42,19 +46,19 @@ final class Wire {
 
     static Region message(RegionGrant grant) {
         return Region.newBuilder()
-            .setRegionId(grant.regionId())
-            .setRemoteAddress(grant.remoteAddress())
-            .setRkey(grant.rkey())
-            .setLength(grant.length())
-            .build();
+                .setRegionId(grant.regionId())
+                .setRemoteAddress(grant.remoteAddress())
+                .setRkey(grant.rkey())
+                .setLength(grant.length())
+                .build();
     }
 
     static io.farheap.control.wire.Mark message(Mark mark) {
         return io.farheap.control.wire.Mark.newBuilder()
-            .setEndpoint(message(mark.endpoint()))
-            .setRemoteAddress(mark.remoteAddress())
-            .setRkey(mark.rkey())
-            .build();
+                .setEndpoint(message(mark.endpoint()))
+                .setRemoteAddress(mark.remoteAddress())
+                .setRkey(mark.rkey())
+                .build();
     }
 
     /** @throws ControlException INVALID_ARGUMENT where the message has no endpoint */

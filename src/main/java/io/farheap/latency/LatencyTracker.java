@@ -1,16 +1,15 @@
 package io.farheap.latency;
 
-import org.HdrHistogram.Histogram;
-import org.HdrHistogram.HistogramLogWriter;
-
 import java.io.PrintStream;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ThreadLocalRandom;
+import org.HdrHistogram.Histogram;
+import org.HdrHistogram.HistogramLogWriter;
 
 /**
- * The latencies of all sessions of a cache: per interval and in total, optionally written to a {@code .hlog} file (HdrHistogram's
- * log format, tags {@code read} and {@code write}, ns). Any thread may call.
+ * The latencies of all sessions of a cache: per interval and in total, optionally written to a {@code .hlog} file
+ * (HdrHistogram's log format, tags {@code read} and {@code write}, ns). Any thread may call.
  */
 public final class LatencyTracker {
 
@@ -21,6 +20,7 @@ public final class LatencyTracker {
     private final Histogram writeTotal = new Histogram(OperationLatency.SIGNIFICANT_DIGITS);
     /** Of sources that were removed during the interval. */
     private final Histogram leftReads = new Histogram(OperationLatency.SIGNIFICANT_DIGITS);
+
     private final Histogram leftWrites = new Histogram(OperationLatency.SIGNIFICANT_DIGITS);
     private LatencySums leftSums = LatencySums.NONE;
     private long intervalStartMillis = System.currentTimeMillis();
@@ -28,7 +28,8 @@ public final class LatencyTracker {
 
     /** A recorder for one more session, which times what {@code tracking} says. */
     public OperationLatency newSource(LatencyTracking tracking) {
-        OperationLatency source = new OperationLatency(tracking, ThreadLocalRandom.current().nextLong());
+        OperationLatency source =
+                new OperationLatency(tracking, ThreadLocalRandom.current().nextLong());
         sources.add(source);
         return source;
     }

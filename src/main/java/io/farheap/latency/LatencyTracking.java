@@ -7,12 +7,15 @@ public enum LatencyTracking {
     NONE,
 
     /**
-     * Every request while they take microseconds; where they take less, a random one of about 64, counted 64 times. Percentiles are
-     * unbiased; totals are estimates, and a rare outlier is likely to be missed.
+     * Every request while they take microseconds; where they take less, a random one of about 64, counted 64 times.
+     * Percentiles are unbiased; totals are estimates, and a rare outlier is likely to be missed.
      */
     SAMPLED,
 
-    /** A random one of about 64, counted 64 times, however long it takes: averages and counts over many requests, for next to no time. */
+    /**
+     * A random one of about 64, counted 64 times, however long it takes: averages and counts over many requests, for
+     * next to no time.
+     */
     SPARSE,
 
     /** Every request, so that totals are exact and no outlier is missed. */

@@ -1,14 +1,13 @@
 package io.farheap.latency;
 
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 import org.HdrHistogram.Histogram;
 import org.HdrHistogram.SingleWriterRecorder;
 
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.VarHandle;
-
 /**
- * Latencies of one session's reads and writes, in ns. The session's thread asks which requests to time and records, without
- * allocating or waiting; any other thread takes intervals.
+ * Latencies of one session's reads and writes, in ns. The session's thread asks which requests to time and records,
+ * without allocating or waiting; any other thread takes intervals.
  */
 public final class OperationLatency {
 
@@ -16,13 +15,14 @@ public final class OperationLatency {
     public static final int SIGNIFICANT_DIGITS = 3;
 
     /**
-     * A recorder grows, and allocates, when it meets a value larger than any before. Meeting this one first spares the data path
-     * that.
+     * A recorder grows, and allocates, when it meets a value larger than any before. Meeting this one first spares the
+     * data path that.
      */
     private static final long LARGEST_EXPECTED_NANOS = 3_600_000_000_000L;
 
     /** Requests that take longer than this are all timed: the clock costs them little. */
     private static final long SAMPLED_BELOW_NANOS = 1_000;
+
     private static final int SAMPLE = 64;
 
     private static final VarHandle READ_COUNT = handle("readCount");
@@ -48,6 +48,7 @@ public final class OperationLatency {
     private long random;
     /** Written by the session's thread alone, read by any. */
     private long readCount;
+
     private long readNanos;
     private long writeCount;
     private long writeNanos;
@@ -73,7 +74,8 @@ public final class OperationLatency {
     /**
      * Asked once for each request, as it is issued.
      *
-     * @return 0 where the request is not timed; else how many requests it stands for, to be handed to {@link #read} or {@link #write}
+     * @return 0 where the request is not timed; else how many requests it stands for, to be handed to {@link #read} or
+     *     {@link #write}
      */
     public int due() {
         return --skipped < 0 ? choose() : 0;
@@ -112,11 +114,17 @@ public final class OperationLatency {
 
     /** All that it has recorded. Of a request that is being recorded, a part may be missing. Any thread. */
     LatencySums sums() {
-        return new LatencySums((long) READ_COUNT.getOpaque(this), (long) READ_NANOS.getOpaque(this), (long) WRITE_COUNT.getOpaque(this),
-            (long) WRITE_NANOS.getOpaque(this));
+        return new LatencySums(
+                (long) READ_COUNT.getOpaque(this),
+                (long) READ_NANOS.getOpaque(this),
+                (long) WRITE_COUNT.getOpaque(this),
+                (long) WRITE_NANOS.getOpaque(this));
     }
 
-    /** This request is timed, on behalf of as many as lie between two of them on average; the gap is random, so that no rhythm of requests biases the sample. */
+    /**
+     * This request is timed, on behalf of as many as lie between two of them on average; the gap is random, so that no
+     * rhythm of requests biases the sample.
+     */
     private int choose() {
         if (weight == 1) {
             skipped = 0;

@@ -1,5 +1,5 @@
 /**
- * Recording latencies at a cost that a short operation can bear: sampled or all, in HdrHistograms that other threads read. What is timed, and what is
- * done with the figures, belongs elsewhere.
+ * Recording latencies at a cost that a short operation can bear: sampled or all, in HdrHistograms that other threads
+ * read. What is timed, and what is done with the figures, belongs elsewhere.
  */
 package io.farheap.latency;

@@ -5,8 +5,7 @@ import java.util.Arrays;
 /** Closes several resources: each of them is closed, whatever the others throw. */
 public final class Closing {
 
-    private Closing() {
-    }
+    private Closing() {}
 
     /**
      * Closes resources in this order; null stands for one that was not opened. What the first throws comes out when all
@@ -29,7 +28,7 @@ public final class Closing {
             }
         }
         switch (first) {
-            case null -> { }
+            case null -> {}
             case RuntimeException e -> throw e;
             case Error e -> throw e;
             default -> throw new IllegalStateException("cannot close: " + first.getMessage(), first);

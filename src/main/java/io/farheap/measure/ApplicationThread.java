@@ -7,14 +7,14 @@ import io.farheap.cache.Session;
 import io.farheap.cache.Status;
 import io.farheap.thread.Joining;
 import io.farheap.thread.Pinning;
-
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.SplittableRandom;
 
 /**
- * A thread of an application that uses a cache through a session of its own, in a closed loop: a number of requests is always in flight, and
- * each one that completes is followed by another. Records lie at random, aligned to their size; reads and writes are at random too, in a given share.
+ * A thread of an application that uses a cache through a session of its own, in a closed loop: a number of requests is
+ * always in flight, and each one that completes is followed by another. Records lie at random, aligned to their size;
+ * reads and writes are at random too, in a given share.
  */
 final class ApplicationThread implements AutoCloseable {
 
@@ -30,6 +30,7 @@ final class ApplicationThread implements AutoCloseable {
 
     /** Drawn before, so that the loop draws nothing. A power of two. */
     private static final int REQUESTS = 1 << 16;
+
     private static final int ROUNDS = 64;
 
     private final Session session;
@@ -39,6 +40,7 @@ final class ApplicationThread implements AutoCloseable {
     private final int core;
     /** Of each request to come: the address, or its complement for a write. */
     private final long[] requests = new long[REQUESTS];
+
     private final Thread thread;
     private int next;
     private int outstanding;
@@ -54,11 +56,11 @@ final class ApplicationThread implements AutoCloseable {
     private volatile Throwable failure;
 
     /**
-     * @param record      bytes of each request
+     * @param record bytes of each request
      * @param readPercent of the requests
-     * @param inFlight    requests between issue and callback, all the time
-     * @param seed        of records and of their order
-     * @param core        where the thread runs, or {@link Pinning#ANY}
+     * @param inFlight requests between issue and callback, all the time
+     * @param seed of records and of their order
+     * @param core where the thread runs, or {@link Pinning#ANY}
      */
     ApplicationThread(Cache cache, int record, int readPercent, int inFlight, long seed, int core) {
         this.core = core;
@@ -115,15 +117,20 @@ final class ApplicationThread implements AutoCloseable {
     private boolean issue() {
         long request = requests[next & REQUESTS - 1];
         long offset = (long) slot * record;
-        boolean issued = request >= 0 ? session.read(request, buffer, offset, record, onDone, 0)
-            : session.write(~request, buffer, offset, record, onDone, 0);
+        boolean issued = request >= 0
+                ? session.read(request, buffer, offset, record, onDone, 0)
+                : session.write(~request, buffer, offset, record, onDone, 0);
         if (issued && ++slot == inFlight) {
             slot = 0;
         }
         return issued;
     }
 
-    /** Requests that have completed so far. Any thread. @throws IllegalStateException where the thread has ended with an error */
+    /**
+     * Requests that have completed so far. Any thread.
+     *
+     * @throws IllegalStateException where the thread has ended with an error
+     */
     long completed() {
         if (failure != null) {
             throw new IllegalStateException("the load on the cache ended: " + failure.getMessage(), failure);

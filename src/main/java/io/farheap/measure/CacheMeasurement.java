@@ -10,23 +10,25 @@ import io.farheap.slo.ModelSubject;
 import io.farheap.slo.Performance;
 import io.farheap.thread.Cores;
 import io.farheap.thread.Pinning;
-
 import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Measures a live cache: switches it to a configuration (c, s, b, q), lets c {@linkplain ApplicationThread application threads} keep
- * {@code b * q} requests in flight each, and takes {@link Windows} of {@value #WINDOW_MILLIS} ms, after {@value #WARM_UP_MILLIS} ms to warm up, until they are
- * settled, for {@value #MOST_MILLIS} ms at most. Latencies are averages from issue to callback, as a cache that is watched measures them. One thread at a time.
+ * Measures a live cache: switches it to a configuration (c, s, b, q), lets c {@linkplain ApplicationThread application
+ * threads} keep {@code b * q} requests in flight each, and takes {@link Windows} of {@value #WINDOW_MILLIS} ms, after
+ * {@value #WARM_UP_MILLIS} ms to warm up, until they are settled, for {@value #MOST_MILLIS} ms at most. Latencies are
+ * averages from issue to callback, as a cache that is watched measures them. One thread at a time.
  */
 public final class CacheMeasurement implements Measurement, AutoCloseable {
 
     /** Shorter than what a scheduler takes from a thread at a time, so that this spoils some windows and not all. */
     static final int WINDOW_MILLIS = 5;
+
     static final int WARM_UP_MILLIS = 60;
     static final int MOST_MILLIS = 2_000;
     /** For the first request to complete. */
     private static final int PATIENCE_MILLIS = 30_000;
+
     private static final int COMPILERS_MILLIS = 1_000;
     private static final int WARM_UP_DEPTH = 4;
     private static final int WARM_UP_BATCH = 16;
@@ -75,8 +77,13 @@ public final class CacheMeasurement implements Measurement, AutoCloseable {
         cache.reconfigure(CacheConfiguration.DIRECT.with(configuration));
         try {
             for (int i = 0; i < configuration.clientThreads(); i++) {
-                threads.add(new ApplicationThread(cache, subject.recordBytes(), subject.readPercent(),
-                    configuration.batchSize() * configuration.queueDepth(), seed++, core(i, configuration.clientThreads())));
+                threads.add(new ApplicationThread(
+                        cache,
+                        subject.recordBytes(),
+                        subject.readPercent(),
+                        configuration.batchSize() * configuration.queueDepth(),
+                        seed++,
+                        core(i, configuration.clientThreads())));
             }
             meanwhile.run(threads);
         } finally {
@@ -84,7 +91,10 @@ public final class CacheMeasurement implements Measurement, AutoCloseable {
         }
     }
 
-    /** From the first core up, where there are more cores than threads: a server of this host takes its own from the last one down. */
+    /**
+     * From the first core up, where there are more cores than threads: a server of this host takes its own from the
+     * last one down.
+     */
     private int core(int thread, int threads) {
         return cores.size() > threads ? cores.get(thread) : Pinning.ANY;
     }
@@ -95,7 +105,8 @@ public final class CacheMeasurement implements Measurement, AutoCloseable {
         long from = start;
         long before = completed(threads);
         LatencySums sumsBefore = cache.latency().sums();
-        while (!windows.settled() && System.nanoTime() - start < (windows.count() == 0 ? PATIENCE_MILLIS : MOST_MILLIS) * 1_000_000L) {
+        while (!windows.settled()
+                && System.nanoTime() - start < (windows.count() == 0 ? PATIENCE_MILLIS : MOST_MILLIS) * 1_000_000L) {
             Thread.sleep(WINDOW_MILLIS);
             long completed = completed(threads);
             LatencySums sums = cache.latency().sums();

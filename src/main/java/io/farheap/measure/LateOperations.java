@@ -1,38 +1,44 @@
 package io.farheap.measure;
 
-import io.farheap.verbs.Context;
-import io.farheap.verbs.VerbsLibrary;
-
-import java.lang.foreign.Arena;
-import java.lang.foreign.FunctionDescriptor;
-import java.lang.foreign.Linker;
-import java.lang.foreign.MemorySegment;
-import java.lang.foreign.SymbolLookup;
-import java.util.Map;
-
 import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 
+import io.farheap.verbs.Context;
+import io.farheap.verbs.VerbsLibrary;
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.SymbolLookup;
+import java.util.Map;
+
 /**
- * Lets a run go on in which softverbs executes operations later than its NIC model says, which otherwise ends the process: a space has
- * configurations that are too much for the machine, and finding that out is what it is measured for. softverbs still says at the end how many were late.
+ * Lets a run go on in which softverbs executes operations later than its NIC model says, which otherwise ends the
+ * process: a space has configurations that are too much for the machine, and finding that out is what it is measured
+ * for. softverbs still says at the end how many were late.
  */
 public final class LateOperations {
 
     private static final String ALLOW = "misses=allow";
 
-    private LateOperations() {
-    }
+    private LateOperations() {}
 
-    /** In this process. @param context which is open */
+    /**
+     * In this process.
+     *
+     * @param context which is open
+     */
     public static void allow(Context context) {
         if (context.library() != VerbsLibrary.SOFT) {
             return;
         }
         try (Arena arena = Arena.ofConfined()) {
-            int error = (int) Linker.nativeLinker().downcallHandle(
-                SymbolLookup.libraryLookup(VerbsLibrary.softLibrary().toPath(), arena).findOrThrow("softverbs_control"),
-                FunctionDescriptor.of(JAVA_INT, ADDRESS)).invokeExact(arena.allocateFrom(ALLOW));
+            int error = (int) Linker.nativeLinker()
+                    .downcallHandle(
+                            SymbolLookup.libraryLookup(
+                                            VerbsLibrary.softLibrary().toPath(), arena)
+                                    .findOrThrow("softverbs_control"),
+                            FunctionDescriptor.of(JAVA_INT, ADDRESS))
+                    .invokeExact(arena.allocateFrom(ALLOW));
             if (error != 0) {
                 throw new IllegalStateException("softverbs refuses the setting " + ALLOW + " with errno " + error);
             }

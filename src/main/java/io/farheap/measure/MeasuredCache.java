@@ -9,13 +9,12 @@ import io.farheap.slo.ModelSubject;
 import io.farheap.slo.Performance;
 import io.farheap.verbs.Context;
 import io.farheap.verbs.Devices;
-
 import java.util.function.Supplier;
 
 /**
- * A cache to measure, on one memory server. It is created at the first measurement, as a model that is there already needs none. The
- * server's threads should spin, as those of a server that is there for its caches do: one that yields between two batches loses a time slice
- * wherever others run too. One thread at a time.
+ * A cache to measure, on one memory server. It is created at the first measurement, as a model that is there already
+ * needs none. The server's threads should spin, as those of a server that is there for its caches do: one that yields
+ * between two batches loses a time slice wherever others run too. One thread at a time.
  */
 public final class MeasuredCache implements Measurement, AutoCloseable {
 
@@ -27,11 +26,12 @@ public final class MeasuredCache implements Measurement, AutoCloseable {
     private final long seed;
     /** Open all the time, so that softverbs counts late operations of the whole run. */
     private Context context;
+
     private CacheMeasurement measurement;
 
     /**
      * @param server gives HOST:PORT when the first measurement begins; closed by whoever it belongs to, after this
-     * @param seed   of the load
+     * @param seed of the load
      */
     public MeasuredCache(ModelSubject subject, Supplier<String> server, long seed) {
         this.subject = subject;
@@ -53,8 +53,13 @@ public final class MeasuredCache implements Measurement, AutoCloseable {
             context = Devices.open();
             LateOperations.allow(context);
         }
-        Cache cache = Cache.builder().capacity(CAPACITY).servers(server.get()).name("farheap-model")
-            .trackLatency(LatencyTracking.SPARSE).configuration(CacheConfiguration.DIRECT.withQueueDepth(1)).create();
+        Cache cache = Cache.builder()
+                .capacity(CAPACITY)
+                .servers(server.get())
+                .name("farheap-model")
+                .trackLatency(LatencyTracking.SPARSE)
+                .configuration(CacheConfiguration.DIRECT.withQueueDepth(1))
+                .create();
         measurement = new CacheMeasurement(cache, subject, seed);
     }
 

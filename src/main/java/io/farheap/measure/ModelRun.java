@@ -4,7 +4,6 @@ import io.farheap.slo.Measurement;
 import io.farheap.slo.ModelMeasurer;
 import io.farheap.slo.ModelSubject;
 import io.farheap.slo.PerformanceModel;
-
 import java.io.IOException;
 import java.nio.file.Path;
 
@@ -29,7 +28,8 @@ public final class ModelRun {
      *
      * @throws io.farheap.slo.ModelFileException where the file is of another subject, damaged, or in use
      */
-    public PerformanceModel measure(Measurement measurement, ModelMeasurer.Progress progress) throws IOException, InterruptedException {
+    public PerformanceModel measure(Measurement measurement, ModelMeasurer.Progress progress)
+            throws IOException, InterruptedException {
         long start = System.nanoTime();
         try {
             return ModelMeasurer.measure(file, subject, measurement, (done, left, atMost) -> {

@@ -2,7 +2,6 @@ package io.farheap.measure;
 
 import io.farheap.slo.ModelFile;
 import io.farheap.slo.ModelSubject;
-
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
@@ -10,11 +9,13 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.zip.CRC32C;
 
-/** Where models of this user are kept, one file for each subject, so that one that was measured is there for the next command. */
+/**
+ * Where models of this user are kept, one file for each subject, so that one that was measured is there for the next
+ * command.
+ */
 public final class ModelStore {
 
-    private ModelStore() {
-    }
+    private ModelStore() {}
 
     /** Its directory is created. */
     public static Path file(ModelSubject subject) {
@@ -22,7 +23,8 @@ public final class ModelStore {
         try {
             Files.createDirectories(directory);
         } catch (IOException e) {
-            throw new UncheckedIOException("cannot create " + directory + ", where performance models are kept; name a file with --file", e);
+            throw new UncheckedIOException(
+                    "cannot create " + directory + ", where performance models are kept; name a file with --file", e);
         }
         return directory.resolve(name(subject));
     }
@@ -32,7 +34,8 @@ public final class ModelStore {
         CRC32C checksum = new CRC32C();
         checksum.update(subject.toString().getBytes(StandardCharsets.UTF_8));
         String device = subject.device().replaceAll("[^A-Za-z0-9]+", "-").replaceAll("^-|-$", "");
-        return (device.length() > 60 ? device.substring(0, 60) : device) + "-" + subject.recordBytes() + "b-" + subject.readPercent() + "r-" + subject.clientCores()
-            + "c-" + String.format("%08x", checksum.getValue()) + ".v" + ModelFile.VERSION;
+        return (device.length() > 60 ? device.substring(0, 60) : device) + "-" + subject.recordBytes() + "b-"
+                + subject.readPercent() + "r-" + subject.clientCores() + "c-"
+                + String.format("%08x", checksum.getValue()) + ".v" + ModelFile.VERSION;
     }
 }

@@ -1,7 +1,6 @@
 package io.farheap.measure;
 
 import io.farheap.verbs.VerbsLibrary;
-
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -19,22 +18,28 @@ public final class SoftverbsModel {
 
     private static final String PRESET = "model=";
     /** Settings that change what a figure means. */
-    private static final Set<String> KEYS = Set.of("model", "latency", "message", "gbps", "fetch", "jitter", "inline", "depth", "order", "straggler");
+    private static final Set<String> KEYS =
+            Set.of("model", "latency", "message", "gbps", "fetch", "jitter", "inline", "depth", "order", "straggler");
 
-    private SoftverbsModel() {
-    }
+    private SoftverbsModel() {}
 
     /** Of a device of this library: {@link #NONE} of any but softverbs. */
     public static String of(VerbsLibrary library) {
         return library == VerbsLibrary.SOFT ? of(System.getenv(VARIABLE)) : NONE;
     }
 
-    /** A preset's name, or all settings that slow the device down, or {@link #NONE}. @param settings may be null */
+    /**
+     * A preset's name, or all settings that slow the device down, or {@link #NONE}.
+     *
+     * @param settings may be null
+     */
     public static String of(String settings) {
         if (settings == null) {
             return NONE;
         }
-        List<String> items = Arrays.stream(text(settings).split("[,\\s]+")).filter(item -> KEYS.contains(item.split("=", 2)[0])).toList();
+        List<String> items = Arrays.stream(text(settings).split("[,\\s]+"))
+                .filter(item -> KEYS.contains(item.split("=", 2)[0]))
+                .toList();
         if (items.isEmpty()) {
             return NONE;
         }
@@ -49,8 +54,9 @@ public final class SoftverbsModel {
             return settings;
         }
         try {
-            return Files.readAllLines(Path.of(settings.substring(1))).stream().filter(line -> !line.startsWith("#"))
-                .collect(Collectors.joining("\n"));
+            return Files.readAllLines(Path.of(settings.substring(1))).stream()
+                    .filter(line -> !line.startsWith("#"))
+                    .collect(Collectors.joining("\n"));
         } catch (IOException e) {
             throw new UncheckedIOException("cannot read softverbs' settings " + settings, e);
         }

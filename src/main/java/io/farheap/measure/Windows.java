@@ -1,13 +1,13 @@
 package io.farheap.measure;
 
 import io.farheap.slo.Performance;
-
 import java.util.Arrays;
 
 /**
- * The figures of successive windows of one measurement. Their medians are its result: a window in which the machine did something else moves
- * them little. They are settled when each median is known to {@value #TOLERANCE} of itself: when so near are, with a confidence of 95%, the
- * ends of its interval by order statistics, which assumes nothing of how figures are distributed. One thread at a time.
+ * The figures of successive windows of one measurement. Their medians are its result: a window in which the machine did
+ * something else moves them little. They are settled when each median is known to {@value #TOLERANCE} of itself: when
+ * so near are, with a confidence of 95%, the ends of its interval by order statistics, which assumes nothing of how
+ * figures are distributed. One thread at a time.
  */
 final class Windows {
 
@@ -46,7 +46,9 @@ final class Windows {
         return count >= LEAST && uncertainty() <= TOLERANCE;
     }
 
-    /** By which share of itself the least certain median may be wrong; infinite where there are too few windows to tell. */
+    /**
+     * By which share of itself the least certain median may be wrong; infinite where there are too few windows to tell.
+     */
     double uncertainty() {
         double worst = 0;
         for (int figure = 0; figure < FIGURES; figure++) {
@@ -81,6 +83,7 @@ final class Windows {
             throw new IllegalStateException("no request completed while the cache was measured");
         }
         double perSecond = median(sorted(2));
-        return new Performance(median(sorted(0)), perSecond * readShare, median(sorted(1)), perSecond * (1 - readShare));
+        return new Performance(
+                median(sorted(0)), perSecond * readShare, median(sorted(1)), perSecond * (1 - readShare));
     }
 }

@@ -2,12 +2,14 @@ package io.farheap.memory;
 
 import java.lang.foreign.MemorySegment;
 
-/** The process's memory by address, unchecked: for addresses in memory that cannot be unmapped meanwhile, such as a device is given. */
+/**
+ * The process's memory by address, unchecked: for addresses in memory that cannot be unmapped meanwhile, such as a
+ * device is given.
+ */
 public final class NativeMemory {
 
     /** Address {@code a} is at offset {@code a}. */
     public static final MemorySegment ALL = MemorySegment.NULL.reinterpret(Long.MAX_VALUE);
 
-    private NativeMemory() {
-    }
+    private NativeMemory() {}
 }

@@ -2,7 +2,6 @@ package io.farheap.memory;
 
 import io.farheap.verbs.MemoryRegion;
 import io.farheap.verbs.ProtectionDomain;
-
 import java.lang.foreign.MemorySegment;
 
 /** Shared memory with its registration. One owner closes it, when no work request names it any more. */
@@ -17,8 +16,8 @@ public final class RegisteredMemory implements AutoCloseable {
     }
 
     /**
-     * @param name   seen in /proc/PID/maps
-     * @param bytes  rounded up to whole pages
+     * @param name seen in /proc/PID/maps
+     * @param bytes rounded up to whole pages
      * @param access rights of {@code io.farheap.verbs.Access}, or-ed
      */
     public static RegisteredMemory allocate(ProtectionDomain domain, String name, long bytes, int access) {

@@ -2,13 +2,12 @@ package io.farheap.memory;
 
 import io.farheap.posix.Posix;
 import io.farheap.posix.PosixException;
-
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Zeroed off-heap memory in a sealed memfd, mapped shared and populated: a device registers it, and a software device of another
- * process can map it. Huge pages where the size is a multiple of them and the machine has enough reserved.
+ * Zeroed off-heap memory in a sealed memfd, mapped shared and populated: a device registers it, and a software device
+ * of another process can map it. Huge pages where the size is a multiple of them and the machine has enough reserved.
  *
  * <p>Any thread may use the segment. One owner closes it, after which every access to the segment throws.
  */
@@ -31,7 +30,7 @@ public final class SharedMemory implements AutoCloseable {
     }
 
     /**
-     * @param name  seen in /proc/PID/maps
+     * @param name seen in /proc/PID/maps
      * @param bytes rounded up to whole pages
      */
     public static SharedMemory allocate(String name, long bytes) {

@@ -1,5 +1,5 @@
 /**
- * Memory that a device may reach: sealed shared mappings, and their registration. Who is lent it, and what lies in it, belongs to those who allocate
- * it.
+ * Memory that a device may reach: sealed shared mappings, and their registration. Who is lent it, and what lies in it,
+ * belongs to those who allocate it.
  */
 package io.farheap.memory;

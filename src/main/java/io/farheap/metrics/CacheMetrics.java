@@ -6,12 +6,12 @@ import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.binder.MeterBinder;
-
 import java.util.function.ToDoubleFunction;
 
 /**
- * A cache's figures beside its objective, tagged {@code cache} with its name: of the last period that is over, not a number where none is or
- * the cache has no objective. {@code farheap.operations} counts all reads and writes of a cache that times any, as an estimate where it times a sample.
+ * A cache's figures beside its objective, tagged {@code cache} with its name: of the last period that is over, not a
+ * number where none is or the cache has no objective. {@code farheap.operations} counts all reads and writes of a cache
+ * that times any, as an estimate where it times a sample.
  */
 public final class CacheMetrics implements MeterBinder {
 
@@ -23,32 +23,69 @@ public final class CacheMetrics implements MeterBinder {
 
     @Override
     public void bindTo(MeterRegistry registry) {
-        FunctionCounter.builder("farheap.slo.missed", cache, Cache::sloMissed).tag("cache", cache.name())
-            .description("periods in which the cache missed its objective").register(registry);
+        FunctionCounter.builder("farheap.slo.missed", cache, Cache::sloMissed)
+                .tag("cache", cache.name())
+                .description("periods in which the cache missed its objective")
+                .register(registry);
         operations(registry, "read", live -> live.latency().sums().reads());
         operations(registry, "write", live -> live.latency().sums().writes());
         latency(registry, "farheap.latency", "read", "average latency", SloReport::readLatencyNanos);
         latency(registry, "farheap.latency", "write", "average latency", SloReport::writeLatencyNanos);
-        latency(registry, "farheap.slo.latency", "read", "the most that average latency may be", report -> report.slo().reads().latencyNanos());
-        latency(registry, "farheap.slo.latency", "write", "the most that average latency may be", report -> report.slo().writes().latencyNanos());
+        latency(registry, "farheap.slo.latency", "read", "the most that average latency may be", report -> report.slo()
+                .reads()
+                .latencyNanos());
+        latency(registry, "farheap.slo.latency", "write", "the most that average latency may be", report -> report.slo()
+                .writes()
+                .latencyNanos());
         gauge(registry, "farheap.throughput", "read", "operations a second", SloReport::readsPerSecond);
         gauge(registry, "farheap.throughput", "write", "operations a second", SloReport::writesPerSecond);
-        gauge(registry, "farheap.slo.throughput", "read", "the least that operations a second may be", report -> report.slo().reads().perSecond());
-        gauge(registry, "farheap.slo.throughput", "write", "the least that operations a second may be", report -> report.slo().writes().perSecond());
+        gauge(
+                registry,
+                "farheap.slo.throughput",
+                "read",
+                "the least that operations a second may be",
+                report -> report.slo().reads().perSecond());
+        gauge(
+                registry,
+                "farheap.slo.throughput",
+                "write",
+                "the least that operations a second may be",
+                report -> report.slo().writes().perSecond());
     }
 
     private void operations(MeterRegistry registry, String operation, ToDoubleFunction<Cache> count) {
-        FunctionCounter.builder("farheap.operations", cache, count).tag("cache", cache.name()).tag("operation", operation)
-            .description("operations that have completed").register(registry);
+        FunctionCounter.builder("farheap.operations", cache, count)
+                .tag("cache", cache.name())
+                .tag("operation", operation)
+                .description("operations that have completed")
+                .register(registry);
     }
 
-    private void latency(MeterRegistry registry, String name, String operation, String description, ToDoubleFunction<SloReport> nanos) {
-        Gauge.builder(name, cache, live -> of(live, nanos) / 1e9).baseUnit("seconds").tag("cache", cache.name()).tag("operation", operation)
-            .description(description).register(registry);
+    private void latency(
+            MeterRegistry registry,
+            String name,
+            String operation,
+            String description,
+            ToDoubleFunction<SloReport> nanos) {
+        Gauge.builder(name, cache, live -> of(live, nanos) / 1e9)
+                .baseUnit("seconds")
+                .tag("cache", cache.name())
+                .tag("operation", operation)
+                .description(description)
+                .register(registry);
     }
 
-    private void gauge(MeterRegistry registry, String name, String operation, String description, ToDoubleFunction<SloReport> figure) {
-        Gauge.builder(name, cache, live -> of(live, figure)).tag("cache", cache.name()).tag("operation", operation).description(description).register(registry);
+    private void gauge(
+            MeterRegistry registry,
+            String name,
+            String operation,
+            String description,
+            ToDoubleFunction<SloReport> figure) {
+        Gauge.builder(name, cache, live -> of(live, figure))
+                .tag("cache", cache.name())
+                .tag("operation", operation)
+                .description(description)
+                .register(registry);
     }
 
     private static double of(Cache cache, ToDoubleFunction<SloReport> figure) {

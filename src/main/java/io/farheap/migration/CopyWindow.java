@@ -1,8 +1,8 @@
 package io.farheap.migration;
 
 /**
- * How far ahead of the copy writes are held: as little as keeps the copier busy from one look at it to the next. It doubles when the copier
- * has run out of work, and shrinks by a chunk after some looks at which it had plenty.
+ * How far ahead of the copy writes are held: as little as keeps the copier busy from one look at it to the next. It
+ * doubles when the copier has run out of work, and shrinks by a chunk after some looks at which it had plenty.
  */
 final class CopyWindow {
 
@@ -14,7 +14,11 @@ final class CopyWindow {
     private long bytes;
     private int plenty;
 
-    /** Always whole chunks. @param most bytes, at least {@code chunk} */
+    /**
+     * Always whole chunks.
+     *
+     * @param most bytes, at least {@code chunk}
+     */
     CopyWindow(long chunk, long most) {
         this.chunk = chunk;
         this.most = most - most % chunk;

@@ -4,20 +4,18 @@ import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
 import io.farheap.posix.ShortSleeps;
 import io.farheap.remote.RemoteRegion;
-
 import java.util.ArrayDeque;
 
 /**
- * Moves one extent of a region, whose table entry has it as the moving one. Drains window after window, lets the new server copy them, and
- * makes chunks new as they arrive. One thread; used once.
+ * Moves one extent of a region, whose table entry has it as the moving one. Drains window after window, lets the new
+ * server copy them, and makes chunks new as they arrive. One thread; used once.
  */
 final class ExtentMigration {
 
     private static final int SLOWNESS = Integer.getInteger("farheap.slowness", 1);
     private static final long STALL_NANOS = 10_000_000_000L * SLOWNESS;
 
-    private record Held(long end, long since) {
-    }
+    private record Held(long end, long since) {}
 
     private final SplitRegion split;
     private final RemoteRegion old;
@@ -28,24 +26,36 @@ final class ExtentMigration {
     private final CopyWindow window;
     /** Windows whose writes wait, the oldest first. */
     private final ArrayDeque<Held> waiting = new ArrayDeque<>();
+
     private long longestPause;
     private final PollPacer pacer;
 
     /**
      * @param split where the extent is about to move
-     * @param old      its copy
+     * @param old its copy
      */
-    ExtentMigration(SplitRegion split, RemoteRegion old, long end, PacedPull pull, Participants participants, MigrationOptions options) {
+    ExtentMigration(
+            SplitRegion split,
+            RemoteRegion old,
+            long end,
+            PacedPull pull,
+            Participants participants,
+            MigrationOptions options) {
         this.split = split;
         this.old = old;
         this.end = end;
         this.pull = pull;
         this.participants = participants;
-        this.window = options.pause() != Pause.CHUNK ? null : new CopyWindow(options.chunkBytes(), options.windowBytes());
+        this.window =
+                options.pause() != Pause.CHUNK ? null : new CopyWindow(options.chunkBytes(), options.windowBytes());
         this.pacer = new PollPacer(window != null);
     }
 
-    /** Returns when all of it is new. @throws ControlException where that fails; the marks say how far it has come */
+    /**
+     * Returns when all of it is new.
+     *
+     * @throws ControlException where that fails; the marks say how far it has come
+     */
     void run() {
         try (ShortSleeps _ = new ShortSleeps()) {
             move();
@@ -67,7 +77,8 @@ final class ExtentMigration {
                     goOn(copied);
                 }
             } else if (System.nanoTime() - progressAt > STALL_NANOS) {
-                throw new ControlException(Code.DEADLINE_EXCEEDED, "nothing has been copied for " + STALL_NANOS / 1_000_000_000L + " s");
+                throw new ControlException(
+                        Code.DEADLINE_EXCEEDED, "nothing has been copied for " + STALL_NANOS / 1_000_000_000L + " s");
             }
         }
     }

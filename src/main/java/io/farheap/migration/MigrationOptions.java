@@ -3,11 +3,11 @@ package io.farheap.migration;
 /**
  * How regions move.
  *
- * @param pause         what writes wait for
+ * @param pause what writes wait for
  * @param unpausedReads whether reads go on from the old copy; where not, they wait where writes do
- * @param chunkBytes    what is copied at a time, a power of two; reads and writes switch to the new copy chunk by chunk where {@code pause}
- *                      is {@link Pause#CHUNK}
- * @param windowBytes   how far ahead of the copy writes are held then, at most: it is as little as keeps the copier busy
+ * @param chunkBytes what is copied at a time, a power of two; reads and writes switch to the new copy chunk by chunk
+ *     where {@code pause} is {@link Pause#CHUNK}
+ * @param windowBytes how far ahead of the copy writes are held then, at most: it is as little as keeps the copier busy
  */
 public record MigrationOptions(Pause pause, boolean unpausedReads, int chunkBytes, long windowBytes) {
 
@@ -16,15 +16,17 @@ public record MigrationOptions(Pause pause, boolean unpausedReads, int chunkByte
     private static final int DEFAULT_CHUNK_BYTES = 256 << 10;
     private static final long DEFAULT_WINDOW_BYTES = 8 << 20;
 
-    public static final MigrationOptions DEFAULT = new MigrationOptions(Pause.CHUNK, true, DEFAULT_CHUNK_BYTES, DEFAULT_WINDOW_BYTES);
+    public static final MigrationOptions DEFAULT =
+            new MigrationOptions(Pause.CHUNK, true, DEFAULT_CHUNK_BYTES, DEFAULT_WINDOW_BYTES);
 
     public MigrationOptions {
         if (chunkBytes < MIN_CHUNK_BYTES || chunkBytes > MAX_CHUNK_BYTES || Integer.bitCount(chunkBytes) != 1) {
-            throw new IllegalArgumentException("chunks of " + chunkBytes + " bytes; a chunk is a power of two from " + MIN_CHUNK_BYTES + " to "
-                + MAX_CHUNK_BYTES);
+            throw new IllegalArgumentException("chunks of " + chunkBytes + " bytes; a chunk is a power of two from "
+                    + MIN_CHUNK_BYTES + " to " + MAX_CHUNK_BYTES);
         }
         if (windowBytes < chunkBytes) {
-            throw new IllegalArgumentException("a window of " + windowBytes + " bytes; it has at least one chunk of " + chunkBytes);
+            throw new IllegalArgumentException(
+                    "a window of " + windowBytes + " bytes; it has at least one chunk of " + chunkBytes);
         }
     }
 

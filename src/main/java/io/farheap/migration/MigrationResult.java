@@ -3,10 +3,10 @@ package io.farheap.migration;
 /**
  * What moving regions took.
  *
- * @param regions           how many moved
- * @param bytes             copied
- * @param copyNanos         from the first hold of writes until all was in the new copy
- * @param totalNanos        with what was prepared before and freed afterwards
+ * @param regions how many moved
+ * @param bytes copied
+ * @param copyNanos from the first hold of writes until all was in the new copy
+ * @param totalNanos with what was prepared before and freed afterwards
  * @param longestPauseNanos the longest time that writes to one place were held
  */
 public record MigrationResult(int regions, long bytes, long copyNanos, long totalNanos, long longestPauseNanos) {
@@ -15,8 +15,12 @@ public record MigrationResult(int regions, long bytes, long copyNanos, long tota
 
     /** One migration after another. */
     public MigrationResult plus(MigrationResult next) {
-        return new MigrationResult(regions + next.regions, bytes + next.bytes, copyNanos + next.copyNanos,
-            totalNanos + next.totalNanos, Math.max(longestPauseNanos, next.longestPauseNanos));
+        return new MigrationResult(
+                regions + next.regions,
+                bytes + next.bytes,
+                copyNanos + next.copyNanos,
+                totalNanos + next.totalNanos,
+                Math.max(longestPauseNanos, next.longestPauseNanos));
     }
 
     /** The same, with writes to all of it held at least that long. */

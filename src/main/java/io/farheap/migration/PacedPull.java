@@ -12,15 +12,14 @@ import io.farheap.remote.RemoteRegion;
 import io.farheap.remote.RemoteServer;
 import io.farheap.verbs.Context;
 import io.farheap.verbs.VerbsException;
-
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
 
 /**
- * A pull that goes at this process's pace: the client's end of a {@link PullPace}. One thread at a time, which closes it. Everything throws
- * {@link ControlException} once the pull has failed.
+ * A pull that goes at this process's pace: the client's end of a {@link PullPace}. One thread at a time, which closes
+ * it. Everything throws {@link ControlException} once the pull has failed.
  */
 final class PacedPull implements AutoCloseable {
 
@@ -52,10 +51,11 @@ final class PacedPull implements AutoCloseable {
     /**
      * Has everything ready but the copy, and returns when the server waits for {@link #clear}.
      *
-     * @param into   fills this region, from {@code offset} on to {@code end}
+     * @param into fills this region, from {@code offset} on to {@code end}
      * @param source with this one's bytes, at the same offsets
      */
-    static PacedPull begin(Context context, RemoteRegion into, RemoteRegion source, long offset, long end, int pieceBytes) {
+    static PacedPull begin(
+            Context context, RemoteRegion into, RemoteRegion source, long offset, long end, int pieceBytes) {
         Ticket ticket = source.server().export(source);
         WatermarkExchange exchange = new WatermarkExchange(context, NOT_BEGUN);
         PacedPull pull = new PacedPull(into.server(), source.server(), exchange, offset, end);
@@ -64,7 +64,8 @@ final class PacedPull implements AutoCloseable {
             PullPace pace = new PullPace(client, offset, end, pieceBytes);
             Mark peer = pull.await(() -> into.server().preparePull(into, source.server(), ticket, pace));
             exchange.connect(peer.endpoint(), peer.remoteAddress(), peer.rkey());
-            // Clears nothing, but a device that maps a peer's memory on first use does so now, while nobody waits for it.
+            // Clears nothing, but a device that maps a peer's memory on first use does so now, while nobody waits for
+            // it.
             exchange.tell(offset);
             pull.start(into, ticket);
             return pull;
@@ -113,8 +114,10 @@ final class PacedPull implements AutoCloseable {
         while (exchange.theirs() != offset) {
             check();
             if (System.nanoTime() - deadline > 0) {
-                throw new ControlException(Code.DEADLINE_EXCEEDED, "memory server " + server + " has not begun to pull within "
-                    + BEGIN_TIMEOUT_NANOS / 1_000_000_000L + " s");
+                throw new ControlException(
+                        Code.DEADLINE_EXCEEDED,
+                        "memory server " + server + " has not begun to pull within "
+                                + BEGIN_TIMEOUT_NANOS / 1_000_000_000L + " s");
             }
             LockSupport.parkNanos(PARK_NANOS);
         }
@@ -136,8 +139,10 @@ final class PacedPull implements AutoCloseable {
         long mark = exchange.theirs();
         if (mark != copied) {
             if (mark < copied || mark > cleared) {
-                throw new ControlException(Code.PULL_FAILED, "memory server " + server + " says that it has copied up to byte " + mark
-                    + ", after " + copied + "; it may copy up to " + cleared);
+                throw new ControlException(
+                        Code.PULL_FAILED,
+                        "memory server " + server + " says that it has copied up to byte " + mark + ", after " + copied
+                                + "; it may copy up to " + cleared);
             }
             copied = mark;
         }
@@ -154,7 +159,8 @@ final class PacedPull implements AutoCloseable {
         }
         if (result.isDone() && exchange.theirs() != end) {
             result();
-            throw new ControlException(Code.PULL_FAILED, "memory server " + server + " ended its pull at byte " + copied + " of " + end);
+            throw new ControlException(
+                    Code.PULL_FAILED, "memory server " + server + " ended its pull at byte " + copied + " of " + end);
         }
     }
 
@@ -172,7 +178,8 @@ final class PacedPull implements AutoCloseable {
     }
 
     private ControlException unreachable(VerbsException e) {
-        return new ControlException(Code.UNAVAILABLE, "memory server " + server + " cannot be reached: " + e.getMessage(), e);
+        return new ControlException(
+                Code.UNAVAILABLE, "memory server " + server + " cannot be reached: " + e.getMessage(), e);
     }
 
     /** Ends the pull, where it has not ended: the server is told, or learns it otherwise. */
@@ -198,7 +205,8 @@ final class PacedPull implements AutoCloseable {
         }
         boolean reachable = tell(PullPace.STOP);
         long deadline = System.nanoTime() + STOP_TIMEOUT_NANOS;
-        // Where the two cannot tell each other anything any more, the server ends its pull for that: until then it refuses another.
+        // Where the two cannot tell each other anything any more, the server ends its pull for that: until then it
+        // refuses another.
         while (!result.isDone() && System.nanoTime() - deadline < 0) {
             reachable = reachable && reachable();
             LockSupport.parkNanos(PARK_NANOS);

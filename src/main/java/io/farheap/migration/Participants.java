@@ -3,7 +3,6 @@ package io.farheap.migration;
 import io.farheap.posix.AsymmetricFence;
 import io.farheap.remote.RemoteRegion;
 import io.farheap.remote.RemoteServer;
-
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Supplier;
@@ -31,8 +30,8 @@ final class Participants {
     }
 
     /**
-     * Returns when every session has seen the table and the marks as they were {@linkplain #publish published}, and every operation that was
-     * posted to a region's server before has completed, or its connection is fenced.
+     * Returns when every session has seen the table and the marks as they were {@linkplain #publish published}, and
+     * every operation that was posted to a region's server before has completed, or its connection is fenced.
      */
     void drain(RemoteRegion region) {
         RuntimeException failed = null;

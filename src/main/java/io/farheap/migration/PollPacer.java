@@ -3,16 +3,18 @@ package io.farheap.migration;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * When to look at a copy again: so often that writers hardly wait, and so rarely that looking takes a small part of a core, which the
- * copier, or the writers, may need. One thread.
+ * When to look at a copy again: so often that writers hardly wait, and so rarely that looking takes a small part of a
+ * core, which the copier, or the writers, may need. One thread.
  */
 final class PollPacer {
 
     /** Waking and sleeping cost more of a core than the look between them, and are not in what it took. */
     private static final long LEAST_NANOS = 100_000;
+
     private static final long MOST_NANOS = 200_000;
     /** Sleep for so many times as long as a look took. */
     private static final int SHARE = 12;
+
     private static final int AVERAGED = 8;
 
     private final long leastNanos;

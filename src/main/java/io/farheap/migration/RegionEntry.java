@@ -4,8 +4,8 @@ import io.farheap.remote.RemoteRegion;
 import io.farheap.remote.RemoteServer;
 
 /**
- * Where a virtual region is: in one copy, or {@linkplain SplitRegion split} between several. The region table swaps it for another, so
- * who has found a way by one entry looks whether the table still has it. Any thread.
+ * Where a virtual region is: in one copy, or {@linkplain SplitRegion split} between several. The region table swaps it
+ * for another, so who has found a way by one entry looks whether the table still has it. Any thread.
  */
 public final class RegionEntry {
 

@@ -4,32 +4,33 @@ import io.farheap.control.ControlException;
 import io.farheap.remote.RemoteRegion;
 import io.farheap.remote.RemoteServer;
 import io.farheap.verbs.Context;
-
 import java.util.List;
 import java.util.Set;
 import java.util.function.Supplier;
 
 /**
- * Moves regions to other servers while they are in use (Redy, section 6.2). The new server pulls a region from the old one with one-sided
- * READs, chunk after chunk, at the pace of this process; each chunk goes through four states:
+ * Moves regions to other servers while they are in use (Redy, section 6.2). The new server pulls a region from the old
+ * one with one-sided READs, chunk after chunk, at the pace of this process; each chunk goes through four states:
  *
  * <ol>
- * <li>old: reads and writes go to the old copy;
- * <li>draining: new writes to it are held, and every session's posted ones are awaited;
- * <li>copying: the new server reads it; reads go on from the old copy;
- * <li>new: reads go to the new copy, and so do the held writes.
+ *   <li>old: reads and writes go to the old copy;
+ *   <li>draining: new writes to it are held, and every session's posted ones are awaited;
+ *   <li>copying: the new server reads it; reads go on from the old copy;
+ *   <li>new: reads go to the new copy, and so do the held writes.
  * </ol>
  *
- * <p>A window of chunks is drained ahead of the copy, so that the copy waits for nobody. Where writes wait for whole regions, a region is
- * one window, and all its chunks become new at once. The old copy is freed once every session has passed the last switch and its reads of
- * the old copy have completed.
+ * <p>A window of chunks is drained ahead of the copy, so that the copy waits for nobody. Where writes wait for whole
+ * regions, a region is one window, and all its chunks become new at once. The old copy is freed once every session has
+ * passed the last switch and its reads of the old copy have completed.
  *
- * <p>A write whose outcome is unknown, because its connection failed, is fenced before the chunks that it may have changed are copied: the
- * server destroys that queue pair. There are no dual writes: concurrent ones could apply in opposite orders on the two copies.
+ * <p>A write whose outcome is unknown, because its connection failed, is fenced before the chunks that it may have
+ * changed are copied: the server destroys that queue pair. There are no dual writes: concurrent ones could apply in
+ * opposite orders on the two copies.
  *
- * <p>A migration that fails leaves every chunk where it is: the new ones in the new copy, which has their latest writes, the others in the
- * old copy. Where none had become new, nothing has changed. Otherwise the region is {@linkplain SplitRegion split}: it can be used, and
- * the next migration moves the rest. What of it is on a server that is lost is lost; the rest is not. Held writes always go on.
+ * <p>A migration that fails leaves every chunk where it is: the new ones in the new copy, which has their latest
+ * writes, the others in the old copy. Where none had become new, nothing has changed. Otherwise the region is
+ * {@linkplain SplitRegion split}: it can be used, and the next migration moves the rest. What of it is on a server that
+ * is lost is lost; the rest is not. Held writes always go on.
  *
  * <p>One thread at a time.
  */
@@ -40,10 +41,12 @@ public final class RegionMigration {
     private final Participants participants;
     /** Whether all of the cache waits, and reads too. */
     private boolean paused;
+
     private boolean readsPaused;
 
     /** @param sessions those that are open when it is called */
-    public RegionMigration(Context context, RegionTable table, Supplier<List<? extends MigrationParticipant>> sessions) {
+    public RegionMigration(
+            Context context, RegionTable table, Supplier<List<? extends MigrationParticipant>> sessions) {
         this.context = context;
         this.table = table;
         this.participants = new Participants(sessions);
@@ -52,10 +55,11 @@ public final class RegionMigration {
     /**
      * Moves what of a region is on one server, or anywhere else, to another.
      *
-     * @param index       of the virtual region
-     * @param from        where it is to leave; null where all of it is to move
+     * @param index of the virtual region
+     * @param from where it is to leave; null where all of it is to move
      * @param destination where it goes
-     * @throws ControlException where a server refuses or does not answer, after which the region is where it was, or split
+     * @throws ControlException where a server refuses or does not answer, after which the region is where it was, or
+     *     split
      */
     public MigrationResult migrate(int index, RemoteServer from, RemoteServer destination, MigrationOptions options) {
         long started = System.nanoTime();
@@ -67,19 +71,23 @@ public final class RegionMigration {
         MigrationResult result = MigrationResult.NONE;
         try {
             participants.ensureConnected(destination);
-            for (int extent = extents(index).toMove(from, target); extent >= 0; extent = extents(index).toMove(from, target)) {
+            for (int extent = extents(index).toMove(from, target);
+                    extent >= 0;
+                    extent = extents(index).toMove(from, target)) {
                 result = result.plus(move(index, extent, target, options));
             }
         } finally {
             SplitRegion after = extents(index);
-            // Migrations that failed, forth and back, leave extents A, B, A: each copy is freed once, for its rkey is dead then.
+            // Migrations that failed, forth and back, leave extents A, B, A: each copy is freed once, for its rkey is
+            // dead then.
             Set<RemoteRegion> copies = before.copies();
             copies.add(target);
             for (RemoteRegion copy : copies) {
                 freeUnused(copy, after);
             }
         }
-        return new MigrationResult(1, result.bytes(), result.copyNanos(), System.nanoTime() - started, result.longestPauseNanos());
+        return new MigrationResult(
+                1, result.bytes(), result.copyNanos(), System.nanoTime() - started, result.longestPauseNanos());
     }
 
     /** All requests that write, or all, wait until {@link #resume}, whatever they are to. */
@@ -130,7 +138,12 @@ public final class RegionMigration {
     }
 
     private void set(int index, RegionEntry entry) {
-        table.set(index, paused ? RegionEntry.split(SplitRegion.of(entry, table.regionBytes()).paused(readsPaused)) : entry);
+        table.set(
+                index,
+                paused
+                        ? RegionEntry.split(
+                                SplitRegion.of(entry, table.regionBytes()).paused(readsPaused))
+                        : entry);
     }
 
     private void freeUnused(RemoteRegion copy, SplitRegion extents) {

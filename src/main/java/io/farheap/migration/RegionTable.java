@@ -1,14 +1,13 @@
 package io.farheap.migration;
 
 import io.farheap.remote.RemoteRegion;
-
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.Arrays;
 
 /**
- * Maps a cache's address space to remote regions (Redy, section 3.3, figure 5). Any thread may read; an entry is swapped by one
- * release store, by the one migration that moves it.
+ * Maps a cache's address space to remote regions (Redy, section 3.3, figure 5). Any thread may read; an entry is
+ * swapped by one release store, by the one migration that moves it.
  */
 public final class RegionTable {
 
@@ -60,7 +59,10 @@ public final class RegionTable {
         return false;
     }
 
-    /** Where the first part of a split region ends, or how far the migration that moves it has come; 0 where it is in one copy. */
+    /**
+     * Where the first part of a split region ends, or how far the migration that moves it has come; 0 where it is in
+     * one copy.
+     */
     public long movedBytes(int index) {
         RegionEntry entry = get(index);
         return entry.isSplit() ? entry.split().firstEnd() : 0;

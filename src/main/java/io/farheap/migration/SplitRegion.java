@@ -2,7 +2,6 @@ package io.farheap.migration;
 
 import io.farheap.remote.RemoteRegion;
 import io.farheap.remote.RemoteServer;
-
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.Arrays;
@@ -10,8 +9,9 @@ import java.util.LinkedHashSet;
 import java.util.Set;
 
 /**
- * Which copy has what of a region that is in more than one place: while it moves, and where its migration failed halfway. It consists of
- * extents, one after the other, with a copy each. At most one extent is moving, from its start on, between two marks:
+ * Which copy has what of a region that is in more than one place: while it moves, and where its migration failed
+ * halfway. It consists of extents, one after the other, with a copy each. At most one extent is moving, from its start
+ * on, between two marks:
  *
  * <pre>
  *   start            moved            held               end
@@ -19,8 +19,8 @@ import java.util.Set;
  *     |                |  writes wait   |                 |
  * </pre>
  *
- * <p>The migration alone sets the marks; sessions look at them inside their gates. Both only grow, but for a migration that fails, which
- * lets the writes go on to the old copy. Offsets are bytes in the region.
+ * <p>The migration alone sets the marks; sessions look at them inside their gates. Both only grow, but for a migration
+ * that fails, which lets the writes go on to the old copy. Offsets are bytes in the region.
  */
 public final class SplitRegion {
 
@@ -42,16 +42,25 @@ public final class SplitRegion {
     private final RemoteRegion[] copies;
     /** The extent that moves, and where it goes. */
     private final int moving;
+
     private final RemoteRegion destination;
     /** Whether reads wait where writes do. */
     private final boolean readsWait;
     /** Whether all of the region waits, since all of the cache does. */
     private final boolean paused;
+
     private long moved;
+
     @SuppressWarnings("unused")
     private long held;
 
-    private SplitRegion(long[] ends, RemoteRegion[] copies, int moving, RemoteRegion destination, boolean readsWait, boolean paused) {
+    private SplitRegion(
+            long[] ends,
+            RemoteRegion[] copies,
+            int moving,
+            RemoteRegion destination,
+            boolean readsWait,
+            boolean paused) {
         this.ends = ends;
         this.copies = copies;
         this.moving = moving;
@@ -66,8 +75,9 @@ public final class SplitRegion {
 
     /** A region in one copy, as one extent; a split one as it is. */
     static SplitRegion of(RegionEntry entry, long bytes) {
-        return entry.isSplit() ? entry.split()
-            : new SplitRegion(new long[] {bytes}, new RemoteRegion[] {entry.copy()}, NONE, null, false, false);
+        return entry.isSplit()
+                ? entry.split()
+                : new SplitRegion(new long[] {bytes}, new RemoteRegion[] {entry.copy()}, NONE, null, false, false);
     }
 
     /** The same extents, all of which wait. */
@@ -90,8 +100,10 @@ public final class SplitRegion {
             count = append(newEnds, newCopies, count, split, destination);
             count = append(newEnds, newCopies, count, ends[extent], copies[extent]);
         }
-        return count == 1 ? RegionEntry.whole(newCopies[0]) : RegionEntry.split(new SplitRegion(Arrays.copyOf(newEnds, count),
-            Arrays.copyOf(newCopies, count), NONE, null, false, false));
+        return count == 1
+                ? RegionEntry.whole(newCopies[0])
+                : RegionEntry.split(new SplitRegion(
+                        Arrays.copyOf(newEnds, count), Arrays.copyOf(newCopies, count), NONE, null, false, false));
     }
 
     private static int append(long[] ends, RemoteRegion[] copies, int count, long end, RemoteRegion copy) {
@@ -105,7 +117,8 @@ public final class SplitRegion {
     }
 
     /**
-     * The copy that a request at an offset goes to, or null where it has to wait. {@link #end} says how far the copy reaches.
+     * The copy that a request at an offset goes to, or null where it has to wait. {@link #end} says how far the copy
+     * reaches.
      */
     public RemoteRegion copy(boolean write, long offset) {
         int extent = extent(offset);
@@ -130,7 +143,10 @@ public final class SplitRegion {
         return copy != null && length <= end(copy, offset) - offset ? copy : null;
     }
 
-    /** Where the part of the region ends that {@link #copy} gave for an offset: what lies between was in that copy, and not held, too. */
+    /**
+     * Where the part of the region ends that {@link #copy} gave for an offset: what lies between was in that copy, and
+     * not held, too.
+     */
     public long end(RemoteRegion copy, long offset) {
         int extent = extent(offset);
         // All that lies behind an offset which had not been moved, and was not held, had not and was not either.
@@ -165,7 +181,10 @@ public final class SplitRegion {
         return Arrays.asList(copies).contains(copy);
     }
 
-    /** The first extent that is on a server, or anywhere where {@code from} is null, and not in a copy; -1 where there is none. */
+    /**
+     * The first extent that is on a server, or anywhere where {@code from} is null, and not in a copy; -1 where there
+     * is none.
+     */
     int toMove(RemoteServer from, RemoteRegion target) {
         for (int extent = 0; extent < copies.length; extent++) {
             if (copies[extent] != target && (from == null || copies[extent].server() == from)) {

@@ -4,8 +4,8 @@ import java.lang.invoke.VarHandle;
 
 /**
  * A full fence between a side that runs often and a side that runs rarely, paid for by the rare one: membarrier(2) with
- * {@code MEMBARRIER_CMD_PRIVATE_EXPEDITED} makes every running thread of the process pass a full barrier. Where the kernel
- * refuses it both sides execute an ordinary fence.
+ * {@code MEMBARRIER_CMD_PRIVATE_EXPEDITED} makes every running thread of the process pass a full barrier. Where the
+ * kernel refuses it both sides execute an ordinary fence.
  *
  * <p>The frequent side must do its two accesses with at least opaque mode, so that the compiler keeps their order.
  */
@@ -16,8 +16,7 @@ public final class AsymmetricFence {
 
     private static final boolean ASYMMETRIC = Posix.membarrier(REGISTER_PRIVATE_EXPEDITED) == 0;
 
-    private AsymmetricFence() {
-    }
+    private AsymmetricFence() {}
 
     /** The frequent side: where membarrier works, it only keeps the compiler from moving a store behind a load. */
     public static void light() {
@@ -32,7 +31,8 @@ public final class AsymmetricFence {
     public static void heavy() {
         VarHandle.fullFence();
         if (ASYMMETRIC && Posix.membarrier(PRIVATE_EXPEDITED) != 0) {
-            throw new IllegalStateException("membarrier was registered and now fails; a system call filter must let all its commands through or none");
+            throw new IllegalStateException(
+                    "membarrier was registered and now fails; a system call filter must let all its commands through or none");
         }
     }
 }

@@ -12,8 +12,7 @@ public final class Errno {
     public static final int EMFILE = 24;
     public static final int EOPNOTSUPP = 95;
 
-    private Errno() {
-    }
+    private Errno() {}
 
     /** The symbolic name where it is one of those that Farheap's calls return, with a remedy where there is one. */
     public static String describe(int errno) {
@@ -21,7 +20,8 @@ public final class Errno {
             case EPERM -> "EPERM (not permitted)";
             case 2 -> "ENOENT (no such file)";
             case EAGAIN -> "EAGAIN (try again; for a registration: the locked-memory limit, raise `ulimit -l`)";
-            case ENOMEM -> "ENOMEM (out of memory, or above the locked-memory limit: raise `ulimit -l` or LimitMEMLOCK=)";
+            case ENOMEM ->
+                "ENOMEM (out of memory, or above the locked-memory limit: raise `ulimit -l` or LimitMEMLOCK=)";
             case EACCES -> "EACCES (permission denied; for a device: the user needs access to /dev/infiniband)";
             case 14 -> "EFAULT (bad address)";
             case EBUSY -> "EBUSY (still in use)";

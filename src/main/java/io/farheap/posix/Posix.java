@@ -1,5 +1,11 @@
 package io.farheap.posix;
 
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static java.lang.foreign.ValueLayout.JAVA_SHORT;
+
 import java.lang.foreign.AddressLayout;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
@@ -11,20 +17,14 @@ import java.lang.invoke.MethodHandle;
 import java.lang.invoke.VarHandle;
 import java.util.BitSet;
 
-import static java.lang.foreign.ValueLayout.ADDRESS;
-import static java.lang.foreign.ValueLayout.JAVA_BYTE;
-import static java.lang.foreign.ValueLayout.JAVA_INT;
-import static java.lang.foreign.ValueLayout.JAVA_LONG;
-import static java.lang.foreign.ValueLayout.JAVA_SHORT;
-
 /**
- * The system calls that the JDK has no API for, bound once. Every method either succeeds or throws {@link PosixException}
- * with the call, its arguments and errno. Any thread may call; nothing here is on a data path.
+ * The system calls that the JDK has no API for, bound once. Every method either succeeds or throws
+ * {@link PosixException} with the call, its arguments and errno. Any thread may call; nothing here is on a data path.
  */
 public final class Posix {
 
     public static final String NATIVE_ACCESS_HELP = "Farheap calls native code: start the JVM with "
-        + "--enable-native-access=ALL-UNNAMED, or --enable-native-access=io.farheap,org.bytedeco.javacpp where it is on the module path";
+            + "--enable-native-access=ALL-UNNAMED, or --enable-native-access=io.farheap,org.bytedeco.javacpp where it is on the module path";
 
     private static final int MFD_CLOEXEC = 1;
     private static final int MFD_ALLOW_SEALING = 2;
@@ -45,16 +45,22 @@ public final class Posix {
     private static final int SYS_MEMBARRIER = X86_64 ? 324 : 283;
     /** struct epoll_event is packed on x86-64, and only there. */
     private static final int EPOLL_EVENT_BYTES = X86_64 ? 12 : 16;
+
     private static final int EPOLL_DATA_OFFSET = X86_64 ? 4 : 8;
     private static final int EINTR = 4;
     private static final int MADV_POPULATE_WRITE = 23;
-    /** Whoever populates keeps the process's other threads from changing its address space, which allocating does: so long at a time. */
+    /**
+     * Whoever populates keeps the process's other threads from changing its address space, which allocating does: so
+     * long at a time.
+     */
     private static final long POPULATED_AT_ONCE = 16L << 20;
     /** Of a core mask: 8192 cores, the most that Linux is built for. */
     private static final int MASK_BYTES = 1024;
+
     private static final long TIOCGWINSZ = 0x5413;
     /** struct winsize: rows, columns, and the same in pixels. */
     private static final long WINSIZE_BYTES = 4 * Short.BYTES;
+
     private static final int PR_SET_TIMERSLACK = 29;
     private static final int PR_GET_TIMERSLACK = 30;
 
@@ -64,40 +70,47 @@ public final class Posix {
     private static final VarHandle ERRNO = ERRNO_LAYOUT.varHandle(MemoryLayout.PathElement.groupElement("errno"));
     private static final AddressLayout POINTER = ADDRESS;
 
-    private static final MethodHandle MH$memfd_create = bind("memfd_create", FunctionDescriptor.of(JAVA_INT, POINTER, JAVA_INT));
-    private static final MethodHandle MH$madvise = bind("madvise", FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_INT));
-    private static final MethodHandle MH$ftruncate = bind("ftruncate", FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_LONG));
-    private static final MethodHandle MH$fcntl =
-        bind("fcntl", FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT), Linker.Option.firstVariadicArg(2));
-    private static final MethodHandle MH$ioctl =
-        bind("ioctl", FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_LONG, POINTER), Linker.Option.firstVariadicArg(2));
-    private static final MethodHandle MH$mmap = bind("mmap",
-        FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_INT, JAVA_INT, JAVA_INT, JAVA_LONG));
+    private static final MethodHandle MH$memfd_create =
+            bind("memfd_create", FunctionDescriptor.of(JAVA_INT, POINTER, JAVA_INT));
+    private static final MethodHandle MH$madvise =
+            bind("madvise", FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_INT));
+    private static final MethodHandle MH$ftruncate =
+            bind("ftruncate", FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_LONG));
+    private static final MethodHandle MH$fcntl = bind(
+            "fcntl", FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT), Linker.Option.firstVariadicArg(2));
+    private static final MethodHandle MH$ioctl = bind(
+            "ioctl", FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_LONG, POINTER), Linker.Option.firstVariadicArg(2));
+    private static final MethodHandle MH$mmap = bind(
+            "mmap", FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_INT, JAVA_INT, JAVA_INT, JAVA_LONG));
     private static final MethodHandle MH$munmap = bind("munmap", FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG));
     private static final MethodHandle MH$geteuid = bind("geteuid", FunctionDescriptor.of(JAVA_INT));
     private static final MethodHandle MH$close = bind("close", FunctionDescriptor.of(JAVA_INT, JAVA_INT));
-    private static final MethodHandle MH$epoll_create1 = bind("epoll_create1", FunctionDescriptor.of(JAVA_INT, JAVA_INT));
+    private static final MethodHandle MH$epoll_create1 =
+            bind("epoll_create1", FunctionDescriptor.of(JAVA_INT, JAVA_INT));
     private static final MethodHandle MH$epoll_ctl =
-        bind("epoll_ctl", FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT, POINTER));
+            bind("epoll_ctl", FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT, POINTER));
     private static final MethodHandle MH$epoll_wait =
-        bind("epoll_wait", FunctionDescriptor.of(JAVA_INT, JAVA_INT, POINTER, JAVA_INT, JAVA_INT));
+            bind("epoll_wait", FunctionDescriptor.of(JAVA_INT, JAVA_INT, POINTER, JAVA_INT, JAVA_INT));
     private static final MethodHandle MH$eventfd = bind("eventfd", FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT));
     private static final MethodHandle MH$eventfd_write =
-        bind("eventfd_write", FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_LONG));
+            bind("eventfd_write", FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_LONG));
     private static final MethodHandle MH$eventfd_read =
-        bind("eventfd_read", FunctionDescriptor.of(JAVA_INT, JAVA_INT, POINTER));
+            bind("eventfd_read", FunctionDescriptor.of(JAVA_INT, JAVA_INT, POINTER));
     private static final MethodHandle MH$sched_getaffinity =
-        bind("sched_getaffinity", FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_LONG, POINTER));
+            bind("sched_getaffinity", FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_LONG, POINTER));
     private static final MethodHandle MH$sched_setaffinity =
-        bind("sched_setaffinity", FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_LONG, POINTER));
+            bind("sched_setaffinity", FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_LONG, POINTER));
     private static final MethodHandle MH$sched_getcpu = bind("sched_getcpu", FunctionDescriptor.of(JAVA_INT));
-    private static final MethodHandle MH$membarrier = bind("syscall",
-        FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_INT, JAVA_INT, JAVA_INT), Linker.Option.firstVariadicArg(1));
-    private static final MethodHandle MH$prctl = bind("prctl",
-        FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG), Linker.Option.firstVariadicArg(1));
+    private static final MethodHandle MH$membarrier = bind(
+            "syscall",
+            FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_INT, JAVA_INT, JAVA_INT),
+            Linker.Option.firstVariadicArg(1));
+    private static final MethodHandle MH$prctl = bind(
+            "prctl",
+            FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG),
+            Linker.Option.firstVariadicArg(1));
 
-    private Posix() {
-    }
+    private Posix() {}
 
     private static Linker linker() {
         try {
@@ -109,7 +122,8 @@ public final class Posix {
 
     private static MethodHandle bind(String name, FunctionDescriptor descriptor, Linker.Option... options) {
         MemorySegment symbol = LIBC.find(name)
-            .orElseThrow(() -> new UnsupportedOperationException("the C library has no " + name + "; Farheap needs glibc 2.27 or newer"));
+                .orElseThrow(() -> new UnsupportedOperationException(
+                        "the C library has no " + name + "; Farheap needs glibc 2.27 or newer"));
         Linker.Option[] all = new Linker.Option[options.length + 1];
         all[0] = Linker.Option.captureCallState("errno");
         System.arraycopy(options, 0, all, 1, options.length);
@@ -143,7 +157,12 @@ public final class Posix {
             MemorySegment state = arena.allocate(ERRNO_LAYOUT);
             check((int) MH$ftruncate.invokeExact(state, fd, bytes), state, "ftruncate(%d, %d)", fd, bytes);
             int seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
-            check((int) MH$fcntl.invokeExact(state, fd, F_ADD_SEALS, seals), state, "fcntl(%d, F_ADD_SEALS, %#x)", fd, seals);
+            check(
+                    (int) MH$fcntl.invokeExact(state, fd, F_ADD_SEALS, seals),
+                    state,
+                    "fcntl(%d, F_ADD_SEALS, %#x)",
+                    fd,
+                    seals);
         } catch (Throwable e) {
             throw rethrow(e);
         }
@@ -239,7 +258,12 @@ public final class Posix {
             MemorySegment event = arena.allocate(EPOLL_EVENT_BYTES, 8);
             event.set(JAVA_INT, 0, EPOLLIN);
             event.set(JAVA_LONG.withByteAlignment(1), EPOLL_DATA_OFFSET, token);
-            check((int) MH$epoll_ctl.invokeExact(state, epoll, operation, fd, event), state, "epoll_ctl(%d, %d)", operation, fd);
+            check(
+                    (int) MH$epoll_ctl.invokeExact(state, epoll, operation, fd, event),
+                    state,
+                    "epoll_ctl(%d, %d)",
+                    operation,
+                    fd);
         } catch (Throwable e) {
             throw rethrow(e);
         }
@@ -261,7 +285,8 @@ public final class Posix {
             }
             check(ready, state, "epoll_wait(%d)", epoll);
             for (int i = 0; i < ready; i++) {
-                tokens[i] = events.get(JAVA_LONG.withByteAlignment(1), (long) i * EPOLL_EVENT_BYTES + EPOLL_DATA_OFFSET);
+                tokens[i] =
+                        events.get(JAVA_LONG.withByteAlignment(1), (long) i * EPOLL_EVENT_BYTES + EPOLL_DATA_OFFSET);
             }
             return ready;
         } catch (Throwable e) {
@@ -294,7 +319,8 @@ public final class Posix {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment state = arena.allocate(ERRNO_LAYOUT);
             MemorySegment count = arena.allocate(JAVA_LONG);
-            if ((int) MH$eventfd_read.invokeExact(state, eventFd, count) < 0 && (int) ERRNO.get(state, 0L) != Errno.EAGAIN) {
+            if ((int) MH$eventfd_read.invokeExact(state, eventFd, count) < 0
+                    && (int) ERRNO.get(state, 0L) != Errno.EAGAIN) {
                 check(-1, state, "eventfd_read(%d)", eventFd);
             }
         } catch (Throwable e) {
@@ -302,12 +328,20 @@ public final class Posix {
         }
     }
 
-    /** The cores that a thread may run on. @param thread its id as the kernel has it; 0 for the calling thread */
+    /**
+     * The cores that a thread may run on.
+     *
+     * @param thread its id as the kernel has it; 0 for the calling thread
+     */
     public static BitSet affinity(int thread) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment state = arena.allocate(ERRNO_LAYOUT);
             MemorySegment mask = arena.allocate(MASK_BYTES, 8);
-            check((int) MH$sched_getaffinity.invokeExact(state, thread, (long) MASK_BYTES, mask), state, "sched_getaffinity(%d)", thread);
+            check(
+                    (int) MH$sched_getaffinity.invokeExact(state, thread, (long) MASK_BYTES, mask),
+                    state,
+                    "sched_getaffinity(%d)",
+                    thread);
             return BitSet.valueOf(mask.toArray(JAVA_BYTE));
         } catch (Throwable e) {
             throw rethrow(e);
@@ -331,7 +365,11 @@ public final class Posix {
             MemorySegment mask = arena.allocate(MASK_BYTES, 8);
             byte[] bytes = cores.toByteArray();
             MemorySegment.copy(bytes, 0, mask, JAVA_BYTE, 0, Math.min(bytes.length, MASK_BYTES));
-            check((int) MH$sched_setaffinity.invokeExact(state, 0, (long) MASK_BYTES, mask), state, "sched_setaffinity(%s)", cores);
+            check(
+                    (int) MH$sched_setaffinity.invokeExact(state, 0, (long) MASK_BYTES, mask),
+                    state,
+                    "sched_setaffinity(%s)",
+                    cores);
         } catch (Throwable e) {
             throw rethrow(e);
         }
@@ -369,7 +407,12 @@ public final class Posix {
     private static int prctl(int option, long argument) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment state = arena.allocate(ERRNO_LAYOUT);
-            return check((int) MH$prctl.invokeExact(state, option, argument, 0L, 0L, 0L), state, "prctl(%d, %d)", option, argument);
+            return check(
+                    (int) MH$prctl.invokeExact(state, option, argument, 0L, 0L, 0L),
+                    state,
+                    "prctl(%d, %d)",
+                    option,
+                    argument);
         } catch (Throwable e) {
             throw rethrow(e);
         }
@@ -378,7 +421,11 @@ public final class Posix {
     /** Shared by all calls: who goes to sleep must allocate nothing, and nobody asks why the call failed. */
     private static final MemorySegment MEMBARRIER_STATE = Arena.global().allocate(ERRNO_LAYOUT);
 
-    /** membarrier(2). @return the call's result, negative where it failed */
+    /**
+     * membarrier(2).
+     *
+     * @return the call's result, negative where it failed
+     */
     static int membarrier(int command) {
         try {
             return (int) (long) MH$membarrier.invokeExact(MEMBARRIER_STATE, (long) SYS_MEMBARRIER, command, 0, 0);

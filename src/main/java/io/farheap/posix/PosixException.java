@@ -6,7 +6,7 @@ public final class PosixException extends RuntimeException {
     private final int errno;
 
     /**
-     * @param call  the call with its arguments
+     * @param call the call with its arguments
      * @param errno as {@code <errno.h>} numbers it on Linux
      */
     public PosixException(String call, int errno) {

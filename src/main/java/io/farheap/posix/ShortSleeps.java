@@ -1,8 +1,8 @@
 package io.farheap.posix;
 
 /**
- * While it is open, short sleeps of the thread that opened it are short: by default the kernel adds up to 50 us to each. That thread closes
- * it. Virtual threads, whose sleeps are others' timers, gain nothing.
+ * While it is open, short sleeps of the thread that opened it are short: by default the kernel adds up to 50 us to
+ * each. That thread closes it. Virtual threads, whose sleeps are others' timers, gain nothing.
  */
 public final class ShortSleeps implements AutoCloseable {
 

@@ -1,5 +1,5 @@
 /**
- * System calls that the JDK has no API for: shared memory, epoll, membarrier, processor masks. One class each for a purpose; errors are exceptions with
- * the call, its arguments and errno. No policy.
+ * System calls that the JDK has no API for: shared memory, epoll, membarrier, processor masks. One class each for a
+ * purpose; errors are exceptions with the call, its arguments and errno. No policy.
  */
 package io.farheap.posix;

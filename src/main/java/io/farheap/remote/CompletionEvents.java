@@ -5,14 +5,13 @@ import io.farheap.posix.Posix;
 import io.farheap.thread.Joining;
 import io.farheap.verbs.CompletionChannel;
 import io.farheap.verbs.VerbsException;
-
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Wakes the threads that sleep until a completion arrives: one daemon thread waits on the completion channels of all sessions or queues of a
- * cache. It starts with the first session that sleeps.
+ * Wakes the threads that sleep until a completion arrives: one daemon thread waits on the completion channels of all
+ * sessions or queues of a cache. It starts with the first session that sleeps.
  */
 public final class CompletionEvents implements AutoCloseable {
 
@@ -20,8 +19,7 @@ public final class CompletionEvents implements AutoCloseable {
     private static final long STOP = 0;
     private static final int BATCH = 16;
 
-    private record Source(CompletionChannel channel, Runnable wake) {
-    }
+    private record Source(CompletionChannel channel, Runnable wake) {}
 
     private final Map<Long, Source> sources = new ConcurrentHashMap<>();
     private final AtomicLong lastToken = new AtomicLong(STOP);
@@ -86,9 +84,12 @@ public final class CompletionEvents implements AutoCloseable {
         try {
             waitForEvents();
         } catch (Throwable e) {
-            LOG.log(System.Logger.Level.ERROR, "thread " + Thread.currentThread().getName()
-                + " cannot go on: threads that wait for completions look for them every so often instead of sleeping"
-                + " until they come", e);
+            LOG.log(
+                    System.Logger.Level.ERROR,
+                    "thread " + Thread.currentThread().getName()
+                            + " cannot go on: threads that wait for completions look for them every so often instead of sleeping"
+                            + " until they come",
+                    e);
             dead = true;
             sources.values().forEach(CompletionEvents::wake);
         }

@@ -1,7 +1,6 @@
 package io.farheap.remote;
 
 import io.farheap.verbs.Context;
-
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
@@ -10,7 +9,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /**
- * Closes a device's context when everything that was made of it is closed: also what a stopped server does not let go of yet. Any thread.
+ * Closes a device's context when everything that was made of it is closed: also what a stopped server does not let go
+ * of yet. Any thread.
  */
 public final class ContextLifetime implements AutoCloseable {
 
@@ -32,7 +32,10 @@ public final class ContextLifetime implements AutoCloseable {
         }
     }
 
-    /** Where a server that is stopped does not let go of something, the last thread that waits for that closes the context. */
+    /**
+     * Where a server that is stopped does not let go of something, the last thread that waits for that closes the
+     * context.
+     */
     @Override
     public void close() {
         CompletableFuture<Void> all = CompletableFuture.allOf(late.toArray(CompletableFuture[]::new));
@@ -40,8 +43,10 @@ public final class ContextLifetime implements AutoCloseable {
             all.get(LATE_MILLIS, TimeUnit.MILLISECONDS);
             context.close();
         } catch (TimeoutException e) {
-            LOG.log(System.Logger.Level.WARNING, "a memory server is stopped in the middle of an answer;"
-                + " where it writes that is freed when it goes on or ends");
+            LOG.log(
+                    System.Logger.Level.WARNING,
+                    "a memory server is stopped in the middle of an answer;"
+                            + " where it writes that is freed when it goes on or ends");
             all.whenComplete((nothing, failure) -> context.close());
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();

@@ -1,7 +1,6 @@
 package io.farheap.remote;
 
 import io.farheap.verbs.VerbsException;
-
 import java.util.ArrayDeque;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
@@ -17,8 +16,7 @@ final class LateClose {
     private static final System.Logger LOG = System.getLogger(LateClose.class.getName());
     private static final long PAUSE_NANOS = 50_000_000;
 
-    private record Remains(AutoCloseable resource, CompletableFuture<Void> closed) {
-    }
+    private record Remains(AutoCloseable resource, CompletableFuture<Void> closed) {}
 
     private final Queue<Remains> waiting = new ArrayDeque<>();
     private boolean running;

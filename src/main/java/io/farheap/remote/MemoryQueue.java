@@ -2,15 +2,15 @@ package io.farheap.remote;
 
 import io.farheap.thread.OwnerGate;
 import io.farheap.verbs.CompletionChannel;
-
 import java.util.concurrent.locks.LockSupport;
 
 /**
  * What queues have in common: an owner's thread, a gate that keeps it out while others change something, and sleep.
  *
- * <p><b>Threads.</b> The owner works inside the gate, which each call enters by itself. Any other thread may claim the gate; it then has
- * all fields to itself, and the gate orders what the two do. The owner publishes itself in {@code sleeper} before it looks for completions
- * for the last time and parks; who has something for it makes that visible before it reads {@code sleeper}.
+ * <p><b>Threads.</b> The owner works inside the gate, which each call enters by itself. Any other thread may claim the
+ * gate; it then has all fields to itself, and the gate orders what the two do. The owner publishes itself in
+ * {@code sleeper} before it looks for completions for the last time and parks; who has something for it makes that
+ * visible before it reads {@code sleeper}.
  */
 abstract sealed class MemoryQueue implements AutoCloseable permits RemoteQueue, RpcQueue {
 
@@ -21,6 +21,7 @@ abstract sealed class MemoryQueue implements AutoCloseable permits RemoteQueue, 
     private int depth;
     /** The owner, while it sleeps or is about to. */
     private volatile Thread sleeper;
+
     boolean closed;
 
     /** Owns the channel from now on. */
@@ -29,7 +30,10 @@ abstract sealed class MemoryQueue implements AutoCloseable permits RemoteQueue, 
         this.channel = channel;
     }
 
-    /** The owner holds the gate until {@link #exit}, as often as it has entered: no other thread can claim it in between. */
+    /**
+     * The owner holds the gate until {@link #exit}, as often as it has entered: no other thread can claim it in
+     * between.
+     */
     public final void enter() {
         if (depth++ == 0) {
             gate.enter();
@@ -66,8 +70,8 @@ abstract sealed class MemoryQueue implements AutoCloseable permits RemoteQueue, 
     }
 
     /**
-     * Sleeps until something may have ended, the thread is unparked or interrupted, or a time has passed. It may return early: poll then.
-     * A virtual thread parks. The owner.
+     * Sleeps until something may have ended, the thread is unparked or interrupted, or a time has passed. It may return
+     * early: poll then. A virtual thread parks. The owner.
      *
      * @param nanos the most to sleep
      */
@@ -89,7 +93,11 @@ abstract sealed class MemoryQueue implements AutoCloseable permits RemoteQueue, 
         }
     }
 
-    /** Makes completions wake the owner, and looks once more. @return how long to sleep, 0 where there is something to poll */
+    /**
+     * Makes completions wake the owner, and looks once more.
+     *
+     * @return how long to sleep, 0 where there is something to poll
+     */
     abstract long arm(long nanos);
 
     /** Makes {@link #await} return. Any thread. */
@@ -101,11 +109,11 @@ abstract sealed class MemoryQueue implements AutoCloseable permits RemoteQueue, 
     }
 
     /**
-     * Ends the connection to a server: what is under way comes back as {@link Outcome#UNKNOWN}, if it has not ended. Then, on another thread,
-     * the server's end is destroyed. The owner.
+     * Ends the connection to a server: what is under way comes back as {@link Outcome#UNKNOWN}, if it has not ended.
+     * Then, on another thread, the server's end is destroyed. The owner.
      *
-     * @param tag comes back as {@link Outcome#DONE} when nothing that was sent can take effect any more, or as {@link Outcome#UNREACHABLE}. A
-     *            call that its handler has put off is the handler's affair
+     * @param tag comes back as {@link Outcome#DONE} when nothing that was sent can take effect any more, or as
+     *     {@link Outcome#UNREACHABLE}. A call that its handler has put off is the handler's affair
      */
     public final void disconnect(RemoteServer server, long tag) {
         enter();
@@ -120,7 +128,8 @@ abstract sealed class MemoryQueue implements AutoCloseable permits RemoteQueue, 
     /**
      * Connects to a server anew; an earlier connection is {@linkplain #disconnect disconnected} first. The owner.
      *
-     * @param tag comes back as {@link Outcome#DONE} when the queue can be used with that server again, or as {@link Outcome#UNREACHABLE}
+     * @param tag comes back as {@link Outcome#DONE} when the queue can be used with that server again, or as
+     *     {@link Outcome#UNREACHABLE}
      */
     public final void reconnect(RemoteServer server, long tag) {
         enter();
@@ -132,7 +141,10 @@ abstract sealed class MemoryQueue implements AutoCloseable permits RemoteQueue, 
         }
     }
 
-    /** Ends all connections, and fences them where their servers answer. Tags that are out do not come back. The owner; idempotent. */
+    /**
+     * Ends all connections, and fences them where their servers answer. Tags that are out do not come back. The owner;
+     * idempotent.
+     */
     @Override
     public final void close() {
         enter();

@@ -13,17 +13,26 @@ public final class Outcome {
     public static final int NOT_POSTED = 2;
     /** It was posted and the connection failed: it may have taken effect, or may until the server's end is fenced. */
     public static final int UNKNOWN = 3;
-    /** Of {@code disconnect} and {@code reconnect}: the server cannot be reached, and nothing is fenced; or a later one has overtaken it. */
+    /**
+     * Of {@code disconnect} and {@code reconnect}: the server cannot be reached, and nothing is fenced; or a later one
+     * has overtaken it.
+     */
     public static final int UNREACHABLE = 4;
-    /** Of {@link RpcQueue} alone: the operation failed at the server; what it changed before stays. The connection goes on. */
+    /**
+     * Of {@link RpcQueue} alone: the operation failed at the server; what it changed before stays. The connection goes
+     * on.
+     */
     public static final int FAILED = 5;
-    /** Of {@link RpcQueue} alone: the server has no such operation. It has changed nothing, and the connection goes on. */
+    /**
+     * Of {@link RpcQueue} alone: the server has no such operation. It has changed nothing, and the connection goes on.
+     */
     public static final int NO_OPERATION = 6;
-    /** Of {@link RpcQueue} alone: the operation needs a region that this process does not hold. The connection goes on. */
+    /**
+     * Of {@link RpcQueue} alone: the operation needs a region that this process does not hold. The connection goes on.
+     */
     public static final int NOT_HELD = 7;
 
-    private Outcome() {
-    }
+    private Outcome() {}
 
     /** In words, for messages. */
     public static String describe(int outcome) {
@@ -44,8 +53,11 @@ public final class Outcome {
         if (status == WcStatus.SUCCESS) {
             return DONE;
         }
-        boolean refused = status == WcStatus.REM_ACCESS_ERR || status == WcStatus.REM_INV_REQ_ERR || status == WcStatus.LOC_PROT_ERR
-            || status == WcStatus.LOC_LEN_ERR || status == WcStatus.LOC_QP_OP_ERR;
+        boolean refused = status == WcStatus.REM_ACCESS_ERR
+                || status == WcStatus.REM_INV_REQ_ERR
+                || status == WcStatus.LOC_PROT_ERR
+                || status == WcStatus.LOC_LEN_ERR
+                || status == WcStatus.LOC_QP_OP_ERR;
         return refused ? REFUSED : UNKNOWN;
     }
 }

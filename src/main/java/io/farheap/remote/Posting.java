@@ -14,8 +14,7 @@ public final class Posting {
     /** A range is outside its region or buffer, an atomic is not aligned, or one of them is closed. */
     public static final int INVALID = 3;
 
-    private Posting() {
-    }
+    private Posting() {}
 
     /** In words, for messages. */
     public static String describe(int posting) {

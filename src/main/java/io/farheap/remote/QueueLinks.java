@@ -4,7 +4,6 @@ import io.farheap.control.ControlException;
 import io.farheap.lifetime.Closing;
 import io.farheap.verbs.CompletionChannel;
 import io.farheap.verbs.VerbsException;
-
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -20,8 +19,9 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
 
 /**
- * What a queue has to each server, together with the servers' ends. Making and fencing them are control calls, which take as long as a server takes to
- * answer: the queue's owner asks for them, they run elsewhere, and what came of them waits as news for the owner's next poll.
+ * What a queue has to each server, together with the servers' ends. Making and fencing them are control calls, which
+ * take as long as a server takes to answer: the queue's owner asks for them, they run elsewhere, and what came of them
+ * waits as news for the owner's next poll.
  *
  * <p>{@code changing} is held by whoever talks to servers, never by the owner while it posts or polls.
  */
@@ -32,10 +32,9 @@ final class QueueLinks<E extends ServerEnd> {
      *
      * @param server its index
      * @param number which change of that server it was
-     * @param made   to use from now on, or null
+     * @param made to use from now on, or null
      */
-    private record News<E>(long tag, int outcome, int server, int number, E made) {
-    }
+    private record News<E>(long tag, int outcome, int server, int number, E made) {}
 
     /** What the links belong to. */
     interface Owner<E> {
@@ -62,17 +61,27 @@ final class QueueLinks<E extends ServerEnd> {
     private final ConcurrentLinkedQueue<News<E>> news = new ConcurrentLinkedQueue<>();
     /** Written after a piece of news, read before: the owner's polls pay a load for it. */
     private volatile boolean anyNews;
+
     private final ReentrantLock changing = new ReentrantLock();
     /** By the server's index. Guarded by {@code changing}. */
     private final Map<Integer, E> ends = new HashMap<>();
+
     private boolean closed;
     /** Of ends that were closed and are not gone yet. Guarded by {@code changing}. */
     private final List<CompletableFuture<Void>> late = new ArrayList<>();
+
     private long eventsToken;
-    /** By server: how many changes have been asked for. The owner's: what an earlier change made is used only if no later one is to end it. */
+    /**
+     * By server: how many changes have been asked for. The owner's: what an earlier change made is used only if no
+     * later one is to end it.
+     */
     private int[] asked = new int[0];
-    /** Changes that are to be made, in the order in which they were asked for, by one thread at a time. Guards itself and {@code making}. */
+    /**
+     * Changes that are to be made, in the order in which they were asked for, by one thread at a time. Guards itself
+     * and {@code making}.
+     */
     private final Queue<Runnable> changes = new ArrayDeque<>();
+
     private boolean making;
 
     /** @param channel where completions raise events; it is closed with the links' queue */
@@ -191,7 +200,11 @@ final class QueueLinks<E extends ServerEnd> {
         return anyNews;
     }
 
-    /** The owner, inside its gate. @return how many tags came back */
+    /**
+     * The owner, inside its gate.
+     *
+     * @return how many tags came back
+     */
     int handNews(NewsHandler handler) {
         // Before the look, so that what is added behind it is not missed.
         anyNews = false;

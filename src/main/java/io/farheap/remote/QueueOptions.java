@@ -3,8 +3,8 @@ package io.farheap.remote;
 /**
  * What a {@link RemoteQueue} can have in flight.
  *
- * @param depth       operations in flight on one server, 1 to what the device allows
- * @param operations  operations in flight on all servers together, at least {@code depth}
+ * @param depth operations in flight on one server, 1 to what the device allows
+ * @param operations operations in flight on all servers together, at least {@code depth}
  * @param inlineBytes WRITEs up to this size travel in the work request, where the device allows it
  */
 public record QueueOptions(int depth, int operations, int inlineBytes) {
@@ -18,10 +18,12 @@ public record QueueOptions(int depth, int operations, int inlineBytes) {
             throw new IllegalArgumentException("a queue depth of " + depth + "; it must be at least 1");
         }
         if (operations < depth) {
-            throw new IllegalArgumentException(operations + " operations in all with a queue depth of " + depth + "; take at least " + depth);
+            throw new IllegalArgumentException(
+                    operations + " operations in all with a queue depth of " + depth + "; take at least " + depth);
         }
         if (inlineBytes < 0) {
-            throw new IllegalArgumentException("an inline threshold of " + inlineBytes + " bytes; it must be at least 0");
+            throw new IllegalArgumentException(
+                    "an inline threshold of " + inlineBytes + " bytes; it must be at least 0");
         }
     }
 

@@ -10,8 +10,8 @@ import io.farheap.verbs.VerbsException;
 import io.farheap.verbs.WcStatus;
 
 /**
- * Reads a little of each new region before sessions use it. A device that maps a peer's memory on first use (softverbs does) then
- * does so here, in a call that may take long, and not under a session's critical call.
+ * Reads a little of each new region before sessions use it. A device that maps a peer's memory on first use (softverbs
+ * does) then does so here, in a call that may take long, and not under a session's critical call.
  */
 final class RegionWarmer implements AutoCloseable {
 

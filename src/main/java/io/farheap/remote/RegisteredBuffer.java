@@ -2,17 +2,16 @@ package io.farheap.remote;
 
 import io.farheap.lifetime.Closing;
 import io.farheap.verbs.MemoryRegion;
-
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
 /**
- * Local memory that the device reads and writes, from {@link RemoteMemory#register}. Any queue of that memory may use it, several at once on
- * parts of their own. Any thread may call.
+ * Local memory that the device reads and writes, from {@link RemoteMemory#register}. Any queue of that memory may use
+ * it, several at once on parts of their own. Any thread may call.
  *
- * <p>States: usable, closed. Queues read the bytes that may be used inside their gates; {@link RemoteMemory} sets them to 0 and then claims
- * every queue's gate, so that after it no queue posts with the buffer any more.
+ * <p>States: usable, closed. Queues read the bytes that may be used inside their gates; {@link RemoteMemory} sets them
+ * to 0 and then claims every queue's gate, so that after it no queue posts with the buffer any more.
  */
 public final class RegisteredBuffer implements AutoCloseable {
 
@@ -35,6 +34,7 @@ public final class RegisteredBuffer implements AutoCloseable {
     private final long address;
     private final long bytes;
     private final int localKey;
+
     @SuppressWarnings("unused")
     private long usable;
 
@@ -49,7 +49,9 @@ public final class RegisteredBuffer implements AutoCloseable {
         this.usable = bytes;
     }
 
-    /** The memory itself. Where the library allocated it, it is page-aligned, and access after {@link #close} throws. */
+    /**
+     * The memory itself. Where the library allocated it, it is page-aligned, and access after {@link #close} throws.
+     */
     public MemorySegment segment() {
         return segment;
     }

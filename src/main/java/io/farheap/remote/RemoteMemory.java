@@ -13,9 +13,7 @@ import io.farheap.verbs.CompletionQueue;
 import io.farheap.verbs.Context;
 import io.farheap.verbs.Devices;
 import io.farheap.verbs.ProtectionDomain;
-
 import java.lang.foreign.MemorySegment;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -27,8 +25,9 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 
 /**
- * A process's way to memory on other machines: servers that it is attached to, local memory that is registered, and {@linkplain RemoteQueue
- * queues} of operations between the two. Any thread may call. It closes all that was opened through it.
+ * A process's way to memory on other machines: servers that it is attached to, local memory that is registered, and
+ * {@linkplain RemoteQueue queues} of operations between the two. Any thread may call. It closes all that was opened
+ * through it.
  *
  * <pre>{@code
  * try (RemoteMemory memory = RemoteMemory.open("", "counter")) {
@@ -55,13 +54,18 @@ public final class RemoteMemory implements AutoCloseable {
     private final ProtectionDomain domain;
     private final RegisteredMemory scratch;
     private final CompletionEvents events;
-    /** Control calls of queues, and what follows a lost server: each on a virtual thread of its own, so that none waits for another. */
+    /**
+     * Control calls of queues, and what follows a lost server: each on a virtual thread of its own, so that none waits
+     * for another.
+     */
     private final ExecutorService calls = Executors.newVirtualThreadPerTaskExecutor();
+
     private final List<RemoteServer> servers = new CopyOnWriteArrayList<>();
     private final List<MemoryQueue> queues = new CopyOnWriteArrayList<>();
     private final Set<RegisteredBuffer> buffers = ConcurrentHashMap.newKeySet();
     /** Guards which servers, queues and buffers there are. */
     private final ReentrantLock topology = new ReentrantLock();
+
     private int nextServerIndex;
     private volatile boolean closed;
 
@@ -81,15 +85,16 @@ public final class RemoteMemory implements AutoCloseable {
 
     /** As {@link #open(String, String, Consumer)}, for who is not told of lost servers. */
     public static RemoteMemory open(String device, String name) {
-        return open(device, name, server -> { });
+        return open(device, name, server -> {});
     }
 
     /**
      * Opens a device.
      *
      * @param device its name; empty for the first with an active port
-     * @param name   of the client, for servers' logs and thread names
-     * @param onLost told once of each server whose lease is lost, after its connections have been failed, on a thread of its own
+     * @param name of the client, for servers' logs and thread names
+     * @param onLost told once of each server whose lease is lost, after its connections have been failed, on a thread
+     *     of its own
      * @throws io.farheap.verbs.VerbsException where there is no such device or it cannot be opened
      */
     public static RemoteMemory open(String device, String name, Consumer<RemoteServer> onLost) {
@@ -111,7 +116,8 @@ public final class RemoteMemory implements AutoCloseable {
         } finally {
             topology.unlock();
         }
-        RemoteServer server = RemoteServer.attach(hostPort, index, domain, name, (lost, cause) -> lost(lost), lifetime::closesLater);
+        RemoteServer server =
+                RemoteServer.attach(hostPort, index, domain, name, (lost, cause) -> lost(lost), lifetime::closesLater);
         topology.lock();
         try {
             if (!closed) {
@@ -125,7 +131,10 @@ public final class RemoteMemory implements AutoCloseable {
         throw closedAlready();
     }
 
-    /** The operations under way to it end, and those to come are refused; nothing is read from it or written to it any more. */
+    /**
+     * The operations under way to it end, and those to come are refused; nothing is read from it or written to it any
+     * more.
+     */
     private void lost(RemoteServer server) {
         lose(server);
         if (!closed) {
@@ -135,7 +144,9 @@ public final class RemoteMemory implements AutoCloseable {
 
     /** Each queue by itself: one whose owner is long in a handler must not keep the others' operations waiting. */
     private void lose(RemoteServer server) {
-        List<Thread> losing = queues.stream().map(queue -> Thread.ofVirtual().start(() -> queue.lose(server.index()))).toList();
+        List<Thread> losing = queues.stream()
+                .map(queue -> Thread.ofVirtual().start(() -> queue.lose(server.index())))
+                .toList();
         losing.forEach(Joining::join);
     }
 
@@ -159,7 +170,8 @@ public final class RemoteMemory implements AutoCloseable {
         for (MemoryQueue queue : queues) {
             if (uses(queue, region)) {
                 region.usable(true);
-                throw new IllegalStateException("an operation that uses " + region + " has not ended; poll its queue until it has");
+                throw new IllegalStateException(
+                        "an operation that uses " + region + " has not ended; poll its queue until it has");
             }
         }
         region.server().releaseQuietly(region);
@@ -174,7 +186,10 @@ public final class RemoteMemory implements AutoCloseable {
         }
     }
 
-    /** Gives all of a server's regions back and ends its lease; operations under way to it end as {@link Outcome#UNKNOWN}. */
+    /**
+     * Gives all of a server's regions back and ends its lease; operations under way to it end as
+     * {@link Outcome#UNKNOWN}.
+     */
     public void detach(RemoteServer server) {
         if (!servers.remove(server)) {
             return;
@@ -205,7 +220,8 @@ public final class RemoteMemory implements AutoCloseable {
      */
     public RegisteredBuffer register(MemorySegment segment) {
         if (!segment.isNative() || segment.isReadOnly() || segment.byteSize() == 0) {
-            throw new IllegalArgumentException(segment + " cannot be registered: take memory that is off-heap, writable and not empty");
+            throw new IllegalArgumentException(
+                    segment + " cannot be registered: take memory that is off-heap, writable and not empty");
         }
         return register(segment, null);
     }
@@ -214,7 +230,8 @@ public final class RemoteMemory implements AutoCloseable {
         topology.lock();
         try {
             checkOpen();
-            RegisteredBuffer buffer = new RegisteredBuffer(this, segment, domain.register(segment, Access.LOCAL_WRITE), memory);
+            RegisteredBuffer buffer =
+                    new RegisteredBuffer(this, segment, domain.register(segment, Access.LOCAL_WRITE), memory);
             buffers.add(buffer);
             return buffer;
         } finally {
@@ -223,7 +240,8 @@ public final class RemoteMemory implements AutoCloseable {
     }
 
     /**
-     * Opens a queue and connects it to all servers. Where one cannot be reached, operations to it are {@link Posting#LOST}.
+     * Opens a queue and connects it to all servers. Where one cannot be reached, operations to it are
+     * {@link Posting#LOST}.
      *
      * @throws IllegalArgumentException where the device does not allow the options
      */
@@ -232,8 +250,8 @@ public final class RemoteMemory implements AutoCloseable {
         checkOpen();
         try (CloseStack stack = new CloseStack()) {
             CompletionChannel channel = stack.add(context.createCompletionChannel());
-            CompletionQueue completions = stack.add(context.createCompletionQueue(options.operations()
-                + RemoteQueue.RESERVED_ENTRIES, RemoteQueue.COMPLETION_BATCH, channel));
+            CompletionQueue completions = stack.add(context.createCompletionQueue(
+                    options.operations() + RemoteQueue.RESERVED_ENTRIES, RemoteQueue.COMPLETION_BATCH, channel));
             RemoteQueue queue = new RemoteQueue(this, channel, completions, options, calls);
             connectAndAdd(queue, stack);
             return queue;
@@ -241,7 +259,8 @@ public final class RemoteMemory implements AutoCloseable {
     }
 
     /**
-     * Opens a queue of calls and connects it to all servers. Where one cannot be reached, calls to it are {@link Posting#LOST}.
+     * Opens a queue of calls and connects it to all servers. Where one cannot be reached, calls to it are
+     * {@link Posting#LOST}.
      *
      * @throws IllegalArgumentException where a server refuses the options
      */
@@ -285,7 +304,7 @@ public final class RemoteMemory implements AutoCloseable {
             queue.links().connectFirst(server);
         } catch (ControlException e) {
             switch (e.code()) {
-                case UNAVAILABLE, DEADLINE_EXCEEDED, LEASE_EXPIRED -> { }
+                case UNAVAILABLE, DEADLINE_EXCEEDED, LEASE_EXPIRED -> {}
                 default -> throw e;
             }
         }
@@ -294,11 +313,13 @@ public final class RemoteMemory implements AutoCloseable {
     private void checkOptions(QueueOptions options) {
         int most = Connection.maxDepth(context.limits());
         if (options.depth() > most) {
-            throw new IllegalArgumentException("a queue depth of " + options.depth() + "; " + context.device().name() + " takes up to " + most);
+            throw new IllegalArgumentException("a queue depth of " + options.depth() + "; "
+                    + context.device().name() + " takes up to " + most);
         }
         int entries = context.limits().maxCompletionEntries() - RemoteQueue.RESERVED_ENTRIES;
         if (options.operations() > entries) {
-            throw new IllegalArgumentException(options.operations() + " operations in all; " + context.device().name() + " takes up to " + entries);
+            throw new IllegalArgumentException(options.operations() + " operations in all; "
+                    + context.device().name() + " takes up to " + entries);
         }
     }
 
@@ -359,7 +380,8 @@ public final class RemoteMemory implements AutoCloseable {
             for (MemoryQueue queue : queues) {
                 if (uses(queue, buffer)) {
                     buffer.usable(true);
-                    throw new IllegalStateException("an operation that uses the buffer has not ended; poll its queue until it has");
+                    throw new IllegalStateException(
+                            "an operation that uses the buffer has not ended; poll its queue until it has");
                 }
             }
             buffers.remove(buffer);

@@ -6,22 +6,24 @@ import io.farheap.verbs.CompletionChannel;
 import io.farheap.verbs.CompletionQueue;
 import io.farheap.verbs.OneOperation;
 import io.farheap.verbs.WcStatus;
-
 import java.util.Arrays;
 import java.util.concurrent.ExecutorService;
 
 /**
- * One-sided operations on the regions of many servers, posted and polled by one thread at a time, the owner. Each carries a tag of 64 bits that
- * comes back unchanged when it has ended; what that promises is told in {@link io.farheap.remote}. Nothing here allocates but {@link #posted}.
- * Operations never throw for what servers or addresses do: they say one of {@link Posting}, and later one of {@link Outcome}.
+ * One-sided operations on the regions of many servers, posted and polled by one thread at a time, the owner. Each
+ * carries a tag of 64 bits that comes back unchanged when it has ended; what that promises is told in
+ * {@link io.farheap.remote}. Nothing here allocates but {@link #posted}. Operations never throw for what servers or
+ * addresses do: they say one of {@link Posting}, and later one of {@link Outcome}.
  *
- * <p>An error at one server fails the operations under way to it, and no other's; until {@link #reconnect}, operations to it are {@code LOST}.
+ * <p>An error at one server fails the operations under way to it, and no other's; until {@link #reconnect}, operations
+ * to it are {@code LOST}.
  *
- * <p><b>Threads.</b> The owner posts and polls inside the queue's gate, which each call enters by itself. Where an address must not change between
- * being found and being posted to, the owner holds the gate around both ({@link #enter}, {@link #exit}). Any other thread may {@link #claim} the
- * gate, which keeps the owner out, and then await what the owner has posted ({@link #drain}). Completions that it takes on the way are stashed;
- * the owner's next poll has them first, in order. All fields but those marked are written inside the gate or under a claim alone, and the gate
- * orders the two.
+ * <p><b>Threads.</b> The owner posts and polls inside the queue's gate, which each call enters by itself. Where an
+ * address must not change between being found and being posted to, the owner holds the gate around both
+ * ({@link #enter}, {@link #exit}). Any other thread may {@link #claim} the gate, which keeps the owner out, and then
+ * await what the owner has posted ({@link #drain}). Completions that it takes on the way are stashed; the owner's next
+ * poll has them first, in order. All fields but those marked are written inside the gate or under a claim alone, and
+ * the gate orders the two.
  */
 public final class RemoteQueue extends MemoryQueue {
 
@@ -44,14 +46,17 @@ public final class RemoteQueue extends MemoryQueue {
     private Connection[] byNumber = new Connection[0];
     /** The one to use for each server. */
     private Connection[] byServer = new Connection[0];
+
     private int inFlight;
     private boolean listing;
 
     /** Of the completions in the completion queue's array, those before it have been taken. */
     private int at;
+
     private int polled;
     /** What the latest of them ends and has not been handed to a handler yet. */
     private Connection ending;
+
     private long endingId;
     private int endingStatus;
     private int endingLeft;
@@ -69,7 +74,12 @@ public final class RemoteQueue extends MemoryQueue {
     private final Runnable waker = this::wake;
 
     /** Owns the channel and the completion queue from now on. */
-    RemoteQueue(RemoteMemory memory, CompletionChannel channel, CompletionQueue completions, QueueOptions options, ExecutorService calls) {
+    RemoteQueue(
+            RemoteMemory memory,
+            CompletionChannel channel,
+            CompletionQueue completions,
+            QueueOptions options,
+            ExecutorService calls) {
         super(memory, channel);
         this.completions = completions;
         this.options = options;
@@ -84,8 +94,8 @@ public final class RemoteQueue extends MemoryQueue {
      * Reads {@code bytes} bytes of a region into a buffer.
      *
      * @param offset in the region, from 0
-     * @param at     in the buffer, from 0
-     * @param bytes  1 to {@link RemoteMemory#maxMessageBytes}
+     * @param at in the buffer, from 0
+     * @param bytes 1 to {@link RemoteMemory#maxMessageBytes}
      * @return one of {@link Posting}
      */
     public int read(RemoteRegion region, long offset, RegisteredBuffer buffer, long at, int bytes, long tag) {
@@ -97,7 +107,8 @@ public final class RemoteQueue extends MemoryQueue {
         return post(true, region, offset, buffer, at, bytes, tag);
     }
 
-    private int post(boolean write, RemoteRegion region, long offset, RegisteredBuffer buffer, long at, int bytes, long tag) {
+    private int post(
+            boolean write, RemoteRegion region, long offset, RegisteredBuffer buffer, long at, int bytes, long tag) {
         pass();
         try {
             int verdict = check(region, offset, buffer, at, bytes);
@@ -113,8 +124,11 @@ public final class RemoteQueue extends MemoryQueue {
                 connection.list(write, tag, local, buffer.localKey(), remote, region.remoteKey(), bytes);
             } else {
                 doorbells++;
-                note(connection, write ? connection.write(tag, local, buffer.localKey(), remote, region.remoteKey(), bytes)
-                    : connection.read(tag, local, buffer.localKey(), remote, region.remoteKey(), bytes));
+                note(
+                        connection,
+                        write
+                                ? connection.write(tag, local, buffer.localKey(), remote, region.remoteKey(), bytes)
+                                : connection.read(tag, local, buffer.localKey(), remote, region.remoteKey(), bytes));
             }
             return Posting.OK;
         } finally {
@@ -133,23 +147,36 @@ public final class RemoteQueue extends MemoryQueue {
     }
 
     /**
-     * Stores {@code value} in 8 bytes of a region where they hold {@code expected}. What they held before lands in the buffer: it was stored
-     * exactly if that equals {@code expected}. Atomic with respect to other atomics of this device, and to 8-byte READs and WRITEs.
+     * Stores {@code value} in 8 bytes of a region where they hold {@code expected}. What they held before lands in the
+     * buffer: it was stored exactly if that equals {@code expected}. Atomic with respect to other atomics of this
+     * device, and to 8-byte READs and WRITEs.
      *
      * @param offset a multiple of 8
-     * @param at     a multiple of 8, where 8 bytes land
+     * @param at a multiple of 8, where 8 bytes land
      * @return one of {@link Posting}; {@link Posting#INVALID} also where the device does no atomics
      */
-    public int compareAndSwap(RemoteRegion region, long offset, long expected, long value, RegisteredBuffer old, long at, long tag) {
+    public int compareAndSwap(
+            RemoteRegion region, long offset, long expected, long value, RegisteredBuffer old, long at, long tag) {
         return post(true, region, offset, expected, value, old, at, tag);
     }
 
-    /** Adds {@code delta} to 8 bytes of a region; what they held before lands in the buffer. Otherwise as {@link #compareAndSwap}. */
+    /**
+     * Adds {@code delta} to 8 bytes of a region; what they held before lands in the buffer. Otherwise as
+     * {@link #compareAndSwap}.
+     */
     public int fetchAndAdd(RemoteRegion region, long offset, long delta, RegisteredBuffer old, long at, long tag) {
         return post(false, region, offset, delta, 0, old, at, tag);
     }
 
-    private int post(boolean swap, RemoteRegion region, long offset, long compareOrAdd, long value, RegisteredBuffer old, long at, long tag) {
+    private int post(
+            boolean swap,
+            RemoteRegion region,
+            long offset,
+            long compareOrAdd,
+            long value,
+            RegisteredBuffer old,
+            long at,
+            long tag) {
         enter();
         try {
             int verdict = checkAtomic(region, offset, old, at);
@@ -166,10 +193,14 @@ public final class RemoteQueue extends MemoryQueue {
             long local = old.address() + at;
             long remote = region.address() + offset;
             if (listing) {
-                connection.listAtomic(swap, tag, local, old.localKey(), remote, region.remoteKey(), compareOrAdd, value);
+                connection.listAtomic(
+                        swap, tag, local, old.localKey(), remote, region.remoteKey(), compareOrAdd, value);
             } else {
                 doorbells++;
-                note(connection, connection.atomic(swap, tag, local, old.localKey(), remote, region.remoteKey(), compareOrAdd, value));
+                note(
+                        connection,
+                        connection.atomic(
+                                swap, tag, local, old.localKey(), remote, region.remoteKey(), compareOrAdd, value));
             }
             return Posting.OK;
         } finally {
@@ -178,16 +209,19 @@ public final class RemoteQueue extends MemoryQueue {
     }
 
     /**
-     * One READ or WRITE from post to completion in one native call, where nothing else is in flight on the queue: the shortest way. Where
-     * something is, it is posted as by {@link #read} and {@link #write}.
+     * One READ or WRITE from post to completion in one native call, where nothing else is in flight on the queue: the
+     * shortest way. Where something is, it is posted as by {@link #read} and {@link #write}.
      *
      * @return {@link Posting#DONE}: it is done, and the tag does not come back; else as {@link #read}
      */
-    public int execute(boolean write, RemoteRegion region, long offset, RegisteredBuffer buffer, long at, int bytes, long tag) {
+    public int execute(
+            boolean write, RemoteRegion region, long offset, RegisteredBuffer buffer, long at, int bytes, long tag) {
         enter();
         try {
             if (inFlight > 0 || listing || stash.count() > 0) {
-                return write ? write(region, offset, buffer, at, bytes, tag) : read(region, offset, buffer, at, bytes, tag);
+                return write
+                        ? write(region, offset, buffer, at, bytes, tag)
+                        : read(region, offset, buffer, at, bytes, tag);
             }
             int verdict = check(region, offset, buffer, at, bytes);
             if (verdict != Posting.OK) {
@@ -197,16 +231,27 @@ public final class RemoteQueue extends MemoryQueue {
             count(write, bytes);
             Connection connection = byServer[region.serverIndex()];
             long remote = region.address() + offset;
-            int result = connection.now().run(write, buffer.address() + at, buffer.localKey(), remote, region.remoteKey(), bytes);
-            return result == OneOperation.COMPLETED ? Posting.DONE
-                : adopt(connection, result, write, buffer.localKey(), remote, region.remoteKey(), bytes, tag);
+            int result = connection
+                    .now()
+                    .run(write, buffer.address() + at, buffer.localKey(), remote, region.remoteKey(), bytes);
+            return result == OneOperation.COMPLETED
+                    ? Posting.DONE
+                    : adopt(connection, result, write, buffer.localKey(), remote, region.remoteKey(), bytes, tag);
         } finally {
             exit();
         }
     }
 
     /** What {@link #execute} has begun and not ended becomes an ordinary operation. */
-    private int adopt(Connection connection, int result, boolean write, int localKey, long remote, int remoteKey, int bytes, long tag) {
+    private int adopt(
+            Connection connection,
+            int result,
+            boolean write,
+            int localKey,
+            long remote,
+            int remoteKey,
+            int bytes,
+            long tag) {
         if (result == OneOperation.OTHER_COMPLETION) {
             stash.add(completions.id(0), completions.status(0));
         }
@@ -219,7 +264,10 @@ public final class RemoteQueue extends MemoryQueue {
         return Posting.OK;
     }
 
-    /** Operations from now on wait for {@link #postList}: one doorbell for each server. Operations that wait count as in flight. */
+    /**
+     * Operations from now on wait for {@link #postList}: one doorbell for each server. Operations that wait count as in
+     * flight.
+     */
     public void beginList() {
         listing = true;
     }
@@ -363,10 +411,11 @@ public final class RemoteQueue extends MemoryQueue {
     }
 
     /**
-     * Begins to await what has been posted to a region's server: when {@link #drained}, all of it has ended, and its WRITEs are in memory.
-     * With the gate claimed. One drain of a server at a time.
+     * Begins to await what has been posted to a region's server: when {@link #drained}, all of it has ended, and its
+     * WRITEs are in memory. With the gate claimed. One drain of a server at a time.
      *
-     * @return false where the connection has failed, or there is none: what it posted is unknown until it is {@linkplain #disconnect fenced}
+     * @return false where the connection has failed, or there is none: what it posted is unknown until it is
+     *     {@linkplain #disconnect fenced}
      */
     public boolean drain(RemoteRegion region) {
         Connection connection = connection(region.serverIndex());
@@ -409,7 +458,10 @@ public final class RemoteQueue extends MemoryQueue {
         }
     }
 
-    /** Operations that may be posted to a server before the queue says {@link Posting#FULL}; 0 where there is no connection. */
+    /**
+     * Operations that may be posted to a server before the queue says {@link Posting#FULL}; 0 where there is no
+     * connection.
+     */
     public int room(RemoteServer server) {
         Connection connection = connection(server.index());
         return connection == null || connection.failed() ? 0 : Math.min(connection.room(), operations - inFlight);
@@ -426,7 +478,10 @@ public final class RemoteQueue extends MemoryQueue {
         return connection != null && !connection.failed();
     }
 
-    /** Fails the connection to a server, if there is one, and stashes its completions: destroying a queue pair would drop them. */
+    /**
+     * Fails the connection to a server, if there is one, and stashes its completions: destroying a queue pair would
+     * drop them.
+     */
     @Override
     void detach(int server) {
         Connection connection = connection(server);
@@ -446,7 +501,9 @@ public final class RemoteQueue extends MemoryQueue {
     }
 
     private boolean ended(Connection connection, long last) {
-        return stash.contains(last) || connection.inFlight() == 0 || endingLeft > 0 && ending == connection && endingId == last;
+        return stash.contains(last)
+                || connection.inFlight() == 0
+                || endingLeft > 0 && ending == connection && endingId == last;
     }
 
     @Override
@@ -462,7 +519,8 @@ public final class RemoteQueue extends MemoryQueue {
 
         @Override
         public ServerConnection connect(RemoteServer server) {
-            return server.connect(memory.domain(), completions, nextNumber++, options.depth(), options.inlineBytes(), 1);
+            return server.connect(
+                    memory.domain(), completions, nextNumber++, options.depth(), options.inlineBytes(), 1);
         }
 
         @Override
@@ -537,8 +595,13 @@ public final class RemoteQueue extends MemoryQueue {
     }
 
     private int check(RemoteRegion region, long offset, RegisteredBuffer buffer, long at, int bytes) {
-        if (bytes < 1 || bytes > maxBytes || offset < 0 || offset > region.usableBytes() - bytes || at < 0 || at > buffer.usableBytes() - bytes
-            || buffer.owner() != memory) {
+        if (bytes < 1
+                || bytes > maxBytes
+                || offset < 0
+                || offset > region.usableBytes() - bytes
+                || at < 0
+                || at > buffer.usableBytes() - bytes
+                || buffer.owner() != memory) {
             return Posting.INVALID;
         }
         int server = region.serverIndex();
@@ -550,7 +613,9 @@ public final class RemoteQueue extends MemoryQueue {
     }
 
     private int checkAtomic(RemoteRegion region, long offset, RegisteredBuffer old, long at) {
-        return atomics && ((offset | old.address() + at) & 7) == 0 ? check(region, offset, old, at, Long.BYTES) : Posting.INVALID;
+        return atomics && ((offset | old.address() + at) & 7) == 0
+                ? check(region, offset, old, at, Long.BYTES)
+                : Posting.INVALID;
     }
 
     private void note(Connection connection, int error) {

@@ -14,6 +14,7 @@ public final class RemoteRegion {
     private final int remoteKey;
     /** By which the server granted it. */
     private final long allocationId;
+
     private volatile long usableBytes;
 
     /** @param serverIndex the server's place among its client's */

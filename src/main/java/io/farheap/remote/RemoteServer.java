@@ -24,7 +24,6 @@ import io.farheap.verbs.CompletionQueue;
 import io.farheap.verbs.Context;
 import io.farheap.verbs.ProtectionDomain;
 import io.farheap.verbs.VerbsException;
-
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
@@ -37,8 +36,8 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /**
- * One memory server as its client sees it: a control channel, a lease that is kept alive, and the regions granted under it. Any
- * thread may call; its owner closes it after its connections, which gives everything back.
+ * One memory server as its client sees it: a control channel, a lease that is kept alive, and the regions granted under
+ * it. Any thread may call; its owner closes it after its connections, which gives everything back.
  *
  * <p>A lease that is lost is lost for good, also where the server goes on: it has given its memory to others by then,
  * or will. No call is made any more, and calls under way end. The listener fails what sessions have of the server, and
@@ -60,6 +59,7 @@ public final class RemoteServer implements AutoCloseable {
     private final RegionWarmer warmer;
     /** Regions and allocations that the server has not taken back yet. */
     private final Debts debts;
+
     private final AtomicLong allocations = new AtomicLong(ControlPlane.ANY_ALLOCATION);
     private final Set<Long> forgotten = ConcurrentHashMap.newKeySet();
     private final Silence silence = new Silence();
@@ -68,11 +68,18 @@ public final class RemoteServer implements AutoCloseable {
     private volatile ControlException lost;
     /** What the loss of the lease brings about, or null while it holds. */
     private volatile Thread aftermath;
+
     private volatile boolean closing;
 
-    private RemoteServer(String address, int index, ControlClient control, ServerDescription description, Lease lease,
-                         ProtectionDomain domain, BiConsumer<RemoteServer, ControlException> onLost,
-                         Consumer<CompletableFuture<Void>> closesLater) {
+    private RemoteServer(
+            String address,
+            int index,
+            ControlClient control,
+            ServerDescription description,
+            Lease lease,
+            ProtectionDomain domain,
+            BiConsumer<RemoteServer, ControlException> onLost,
+            Consumer<CompletableFuture<Void>> closesLater) {
         this.closesLater = closesLater;
         this.address = address;
         this.index = index;
@@ -102,16 +109,21 @@ public final class RemoteServer implements AutoCloseable {
     /**
      * Opens a lease on a server.
      *
-     * @param address    HOST:PORT of its control plane
-     * @param index      its place among the client's servers
+     * @param address HOST:PORT of its control plane
+     * @param index its place among the client's servers
      * @param clientName for the server's log
-     * @param onLost     told once, on a thread of the server's own, when the lease is lost
+     * @param onLost told once, on a thread of the server's own, when the lease is lost
      * @param closesLater told what completes when something is closed that the server would not let go of, which is
-     * made of the domain's device
+     *     made of the domain's device
      * @throws ControlException where the server cannot be reached or refuses
      */
-    public static RemoteServer attach(String address, int index, ProtectionDomain domain, String clientName,
-                                      BiConsumer<RemoteServer, ControlException> onLost, Consumer<CompletableFuture<Void>> closesLater) {
+    public static RemoteServer attach(
+            String address,
+            int index,
+            ProtectionDomain domain,
+            String clientName,
+            BiConsumer<RemoteServer, ControlException> onLost,
+            Consumer<CompletableFuture<Void>> closesLater) {
         ControlClient control = ControlClient.connect(address);
         try {
             // Not asked for anew: it is what the control client checks grants against.
@@ -152,8 +164,10 @@ public final class RemoteServer implements AutoCloseable {
     public void requireHeld() {
         ControlException cause = lost;
         if (cause != null) {
-            throw new ControlException(ControlException.Code.UNAVAILABLE, "the lease on memory server " + address
-                + " is lost: " + cause.getMessage(), cause);
+            throw new ControlException(
+                    ControlException.Code.UNAVAILABLE,
+                    "the lease on memory server " + address + " is lost: " + cause.getMessage(),
+                    cause);
         }
     }
 
@@ -213,7 +227,10 @@ public final class RemoteServer implements AutoCloseable {
             return allocated;
         } catch (VerbsException e) {
             debts.abandon(allocation);
-            throw new ControlException(ControlException.Code.UNAVAILABLE, "memory of " + address + " cannot be reached: " + e.getMessage(), e);
+            throw new ControlException(
+                    ControlException.Code.UNAVAILABLE,
+                    "memory of " + address + " cannot be reached: " + e.getMessage(),
+                    e);
         } catch (Throwable e) {
             debts.abandon(allocation);
             throw e;
@@ -239,8 +256,18 @@ public final class RemoteServer implements AutoCloseable {
         }
     }
 
-    /** Connects a session to the server. @param number identifies the connection among those of the completion queue */
-    public ServerConnection connect(ProtectionDomain domain, CompletionQueue completions, int number, int depth, int inlineBytes, int listLimit) {
+    /**
+     * Connects a session to the server.
+     *
+     * @param number identifies the connection among those of the completion queue
+     */
+    public ServerConnection connect(
+            ProtectionDomain domain,
+            CompletionQueue completions,
+            int number,
+            int depth,
+            int inlineBytes,
+            int listLimit) {
         return connect(Connection.create(domain, completions, number, depth, inlineBytes, listLimit));
     }
 
@@ -266,12 +293,20 @@ public final class RemoteServer implements AutoCloseable {
      * @param channel on which the client's end raises events
      * @param threads over how many of its threads the server is to spread this client's rings
      */
-    public ServerRing connectRing(Context context, CompletionChannel channel, RingShape shape, int threads, int inlineBytes) {
+    public ServerRing connectRing(
+            Context context, CompletionChannel channel, RingShape shape, int threads, int inlineBytes) {
         BatchConnection connection = BatchConnection.create(context, channel, shape, inlineBytes);
         try {
             connection.giveUpAfter(lease.durationNanos() + STUCK_NANOS);
-            RingRequest request = new RingRequest(connection.endpoint(), shape.queueDepth(), shape.batch(), shape.recordBytes(), shape.calls(), threads,
-                connection.responseAddress(), connection.responseKey());
+            RingRequest request = new RingRequest(
+                    connection.endpoint(),
+                    shape.queueDepth(),
+                    shape.batch(),
+                    shape.recordBytes(),
+                    shape.calls(),
+                    threads,
+                    connection.responseAddress(),
+                    connection.responseKey());
             ConnectedRing connected = call(() -> control.connectRing(lease.id(), request));
             try {
                 connection.connect(connected.server(), connected.ringAddress(), connected.ringKey());

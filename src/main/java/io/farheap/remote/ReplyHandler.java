@@ -5,12 +5,13 @@ package io.farheap.remote;
 public interface ReplyHandler {
 
     /**
-     * May call on the queue that is polled, and may not poll or wait. An exception comes out of the poll; what else has ended comes with the
-     * next.
+     * May call on the queue that is polled, and may not poll or wait. An exception comes out of the poll; what else has
+     * ended comes with the next.
      *
-     * @param tag        as it was called with
-     * @param outcome    one of {@link Outcome}
-     * @param replyBytes how long the reply is, which is in the buffer where it was to go; 0 unless the outcome is {@link Outcome#DONE}
+     * @param tag as it was called with
+     * @param outcome one of {@link Outcome}
+     * @param replyBytes how long the reply is, which is in the buffer where it was to go; 0 unless the outcome is
+     *     {@link Outcome#DONE}
      */
     void completed(long tag, int outcome, int replyBytes);
 }

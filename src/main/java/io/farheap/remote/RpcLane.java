@@ -2,13 +2,12 @@ package io.farheap.remote;
 
 import io.farheap.rpc.BatchConnection;
 import io.farheap.rpc.BatchFormat;
-
 import java.util.Arrays;
 
 /**
- * A queue's calls to one server: a pair of message rings, and by entry what the queue knows of a call. Calls are handed over as they end, so
- * a batch whose calls have not all ended keeps its place until they have. Used inside the queue's gate, or with it claimed; nothing here
- * allocates after construction.
+ * A queue's calls to one server: a pair of message rings, and by entry what the queue knows of a call. Calls are handed
+ * over as they end, so a batch whose calls have not all ended keeps its place until they have. Used inside the queue's
+ * gate, or with it claimed; nothing here allocates after construction.
  */
 final class RpcLane {
 
@@ -26,8 +25,11 @@ final class RpcLane {
     private final long[] tags;
     /** Where the reply goes; null for a call that has been handed over. */
     private final RegisteredBuffer[] buffers;
-    /** The batch whose calls are handed over next, and the first of its entries that is not; -1 before it is looked at. */
+    /**
+     * The batch whose calls are handed over next, and the first of its entries that is not; -1 before it is looked at.
+     */
     private long sequence = 1;
+
     private int entry = -1;
     private int underWay;
     /** The connection is another's to end: its memory is not looked at any more. */
@@ -60,7 +62,11 @@ final class RpcLane {
         return underWay;
     }
 
-    /** Takes answers, sends what waits where nothing is on its way, and hands over. @return how many calls were handed over */
+    /**
+     * Takes answers, sends what waits where nothing is on its way, and hands over.
+     *
+     * @return how many calls were handed over
+     */
     int poll(ReplyHandler handler) {
         // After an exception of the handler's, a batch may have nothing to hand over and its place to give back.
         if (underWay == 0 && entry < 0) {
@@ -103,7 +109,8 @@ final class RpcLane {
             }
             while (entry < end) {
                 int next = entry++;
-                // One that is answered later has been lost, or has come, or is still to come: it is among those that arrive.
+                // One that is answered later has been lost, or has come, or is still to come: it is among those that
+                // arrive.
                 if (!connection.later(next)) {
                     handed++;
                     hand(next, handler);
@@ -121,12 +128,17 @@ final class RpcLane {
         underWay--;
         byte status = connection.status(ended);
         boolean lost = status == BatchConnection.LOST;
-        handler.completed(tags[ended], lost ? Outcome.UNKNOWN : OUTCOMES[status], status == BatchFormat.DONE ? connection.replyBytes(ended) : 0);
+        handler.completed(
+                tags[ended],
+                lost ? Outcome.UNKNOWN : OUTCOMES[status],
+                status == BatchFormat.DONE ? connection.replyBytes(ended) : 0);
     }
 
     /** Gives the places of batches back whose calls have all been handed over. */
     private void finish() {
-        for (int ready = connection.ready(); ready > 0 && connection.firstUnfinished() < sequence; ready = connection.ready()) {
+        for (int ready = connection.ready();
+                ready > 0 && connection.firstUnfinished() < sequence;
+                ready = connection.ready()) {
             int head = connection.head();
             for (int i = head; i < head + ready; i++) {
                 if (buffers[i] != null) {

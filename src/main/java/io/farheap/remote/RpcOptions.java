@@ -3,13 +3,13 @@ package io.farheap.remote;
 import io.farheap.rpc.RingShape;
 
 /**
- * What an {@link RpcQueue} can have under way with each server. Its memory is, on each side, about {@code batches} times {@code batch}
- * times twice {@code recordBytes}.
+ * What an {@link RpcQueue} can have under way with each server. Its memory is, on each side, about {@code batches}
+ * times {@code batch} times twice {@code recordBytes}.
  *
- * @param batches     in flight, 1 to {@value RingShape#MAX_QUEUE_DEPTH}
- * @param batch       calls in a batch, 1 to {@value RingShape#MAX_BATCH}
+ * @param batches in flight, 1 to {@value RingShape#MAX_QUEUE_DEPTH}
+ * @param batch calls in a batch, 1 to {@value RingShape#MAX_BATCH}
  * @param recordBytes the most that a call's arguments or its reply have, 1 to {@value RingShape#MAX_RECORD_BYTES}
- * @param threads     over how many of its threads a server is to spread this process's queues
+ * @param threads over how many of its threads a server is to spread this process's queues
  * @param inlineBytes batches up to this size travel in the work request, where the device allows it
  */
 public record RpcOptions(int batches, int batch, int recordBytes, int threads, int inlineBytes) {
@@ -23,7 +23,8 @@ public record RpcOptions(int batches, int batch, int recordBytes, int threads, i
             throw new IllegalArgumentException(threads + " server threads; there must be at least 1");
         }
         if (inlineBytes < 0) {
-            throw new IllegalArgumentException("an inline threshold of " + inlineBytes + " bytes; it must be at least 0");
+            throw new IllegalArgumentException(
+                    "an inline threshold of " + inlineBytes + " bytes; it must be at least 0");
         }
         shape(batches, batch, recordBytes);
     }

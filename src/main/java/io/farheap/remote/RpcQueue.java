@@ -3,7 +3,6 @@ package io.farheap.remote;
 import io.farheap.rpc.BatchConnection;
 import io.farheap.rpc.RingShape;
 import io.farheap.verbs.CompletionChannel;
-
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -11,16 +10,17 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 
 /**
- * Calls of operations on memory servers ({@link io.farheap.rpc.RpcHandler}), made and polled by one thread at a time, the owner. A call has
- * a number, arguments and room for a reply, and a tag of 64 bits that comes back unchanged when it has ended. Nothing here allocates. Calls
- * never throw for what servers do: they say one of {@link Posting}, and later one of {@link Outcome}.
+ * Calls of operations on memory servers ({@link io.farheap.rpc.RpcHandler}), made and polled by one thread at a time,
+ * the owner. A call has a number, arguments and room for a reply, and a tag of 64 bits that comes back unchanged when
+ * it has ended. Nothing here allocates. Calls never throw for what servers do: they say one of {@link Posting}, and
+ * later one of {@link Outcome}.
  *
- * <p>Calls to a server travel in batches: one is sent when it is full, by {@link #send}, and by a poll when nothing is on its way to that
- * server. A server's threads execute the calls of a queue in the order in which they were made, but for what handlers put off; tags come back as
- * calls end. A call that is put off keeps its batch's place until it ends.
+ * <p>Calls to a server travel in batches: one is sent when it is full, by {@link #send}, and by a poll when nothing is
+ * on its way to that server. A server's threads execute the calls of a queue in the order in which they were made, but
+ * for what handlers put off; tags come back as calls end. A call that is put off keeps its batch's place until it ends.
  *
- * <p>An error of one call ends that call alone. Where a server is lost, calls under way to it are {@link Outcome#UNKNOWN}, and no other
- * server's; until {@link #reconnect}, calls to it are {@link Posting#LOST}.
+ * <p>An error of one call ends that call alone. Where a server is lost, calls under way to it are
+ * {@link Outcome#UNKNOWN}, and no other server's; until {@link #reconnect}, calls to it are {@link Posting#LOST}.
  *
  * <p><b>Threads.</b> As {@link RemoteQueue}.
  */
@@ -85,19 +85,35 @@ public final class RpcQueue extends MemoryQueue {
     /**
      * Calls an operation on a server.
      *
-     * @param buffer     has the arguments, and takes the reply
-     * @param at         where the arguments are, which are copied before this returns
-     * @param bytes      of arguments, 0 to {@link RpcOptions#recordBytes}
-     * @param replyAt    where the reply goes; nothing else may use these bytes until the tag has come back
+     * @param buffer has the arguments, and takes the reply
+     * @param at where the arguments are, which are copied before this returns
+     * @param bytes of arguments, 0 to {@link RpcOptions#recordBytes}
+     * @param replyAt where the reply goes; nothing else may use these bytes until the tag has come back
      * @param replyBytes how long it may be, 0 to {@link RpcOptions#recordBytes}
      * @return one of {@link Posting}
      */
-    public int call(RemoteServer server, int operation, RegisteredBuffer buffer, long at, int bytes, long replyAt, int replyBytes, long tag) {
+    public int call(
+            RemoteServer server,
+            int operation,
+            RegisteredBuffer buffer,
+            long at,
+            int bytes,
+            long replyAt,
+            int replyBytes,
+            long tag) {
         enter();
         try {
             RpcLane lane = lane(server.index());
-            if (lane != null && lane.server != server || bytes < 0 || bytes > shape.recordBytes() || replyBytes < 0 || replyBytes > shape.recordBytes() || buffer.owner() != memory
-                || at < 0 || at > buffer.usableBytes() - bytes || replyAt < 0 || replyAt > buffer.usableBytes() - replyBytes) {
+            if (lane != null && lane.server != server
+                    || bytes < 0
+                    || bytes > shape.recordBytes()
+                    || replyBytes < 0
+                    || replyBytes > shape.recordBytes()
+                    || buffer.owner() != memory
+                    || at < 0
+                    || at > buffer.usableBytes() - bytes
+                    || replyAt < 0
+                    || replyAt > buffer.usableBytes() - replyBytes) {
                 return Posting.INVALID;
             }
             if (lane == null || lane.connection.failed()) {
@@ -144,7 +160,9 @@ public final class RpcQueue extends MemoryQueue {
                     lanes.remove(i);
                 }
             }
-            return links.hasNews() ? handed + links.handNews((tag, outcome) -> handler.completed(tag, outcome, 0)) : handed;
+            return links.hasNews()
+                    ? handed + links.handNews((tag, outcome) -> handler.completed(tag, outcome, 0))
+                    : handed;
         } finally {
             exit();
         }
@@ -172,7 +190,9 @@ public final class RpcQueue extends MemoryQueue {
         return links.hasNews() ? 0 : most;
     }
 
-    /** Calls that may be made to a server before the queue says {@link Posting#FULL}; 0 where there is no connection. */
+    /**
+     * Calls that may be made to a server before the queue says {@link Posting#FULL}; 0 where there is no connection.
+     */
     public int room(RemoteServer server) {
         RpcLane lane = lane(server.index());
         return lane == null ? 0 : lane.connection.room();

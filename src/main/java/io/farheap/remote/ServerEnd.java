@@ -1,7 +1,6 @@
 package io.farheap.remote;
 
 import io.farheap.control.ControlException;
-
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 
@@ -45,10 +44,17 @@ public abstract sealed class ServerEnd implements AutoCloseable permits ServerCo
         }
     }
 
-    /** Destroys both ends. @throws ControlException as {@link #fence}; it may be called again then, or closed */
+    /**
+     * Destroys both ends.
+     *
+     * @throws ControlException as {@link #fence}; it may be called again then, or closed
+     */
     abstract void end();
 
-    /** Completes when it is closed: later than {@link #close} returns where the server is in the middle of writing to it. */
+    /**
+     * Completes when it is closed: later than {@link #close} returns where the server is in the middle of writing to
+     * it.
+     */
     public CompletableFuture<Void> closed() {
         return CompletableFuture.completedFuture(null);
     }

@@ -1,7 +1,6 @@
 package io.farheap.remote;
 
 import io.farheap.rpc.BatchConnection;
-
 import java.util.concurrent.CompletableFuture;
 
 /** A pair of message rings together with its end on the server. */

@@ -30,7 +30,8 @@ final class Silence {
     void check(String address) {
         long began = since;
         if (began != NONE && System.nanoTime() - began < LASTS_NANOS) {
-            throw new ControlException(Code.DEADLINE_EXCEEDED, "memory server " + address + " has not answered another call");
+            throw new ControlException(
+                    Code.DEADLINE_EXCEEDED, "memory server " + address + " has not answered another call");
         }
     }
 }

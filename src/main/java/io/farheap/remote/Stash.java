@@ -1,6 +1,9 @@
 package io.farheap.remote;
 
-/** Completions that others than the owner have taken, in order, until the owner polls. A ring: as many as the completion queue holds. */
+/**
+ * Completions that others than the owner have taken, in order, until the owner polls. A ring: as many as the completion
+ * queue holds.
+ */
 final class Stash {
 
     private final long[] ids;

@@ -4,12 +4,12 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
 /**
- * A bounded queue of longs from one thread to another, without locks: whoever sees a value sees what its producer did before. Nothing
- * here allocates after construction.
+ * A bounded queue of longs from one thread to another, without locks: whoever sees a value sees what its producer did
+ * before. Nothing here allocates after construction.
  *
- * <p>Each end keeps a copy of the other's position and looks at the real one only when that copy says full, or empty: a cache line moves
- * between the cores when there is news, not with every value. Positions lie on lines of their own, two apart, as processors fetch
- * neighbouring lines in pairs.
+ * <p>Each end keeps a copy of the other's position and looks at the real one only when that copy says full, or empty: a
+ * cache line moves between the cores when there is news, not with every value. Positions lie on lines of their own, two
+ * apart, as processors fetch neighbouring lines in pairs.
  */
 public final class LongRing {
 
@@ -18,6 +18,7 @@ public final class LongRing {
     private static final int PAIR_OF_LINES = 128 / Long.BYTES;
     /** The next place to fill, the consumer's position as the producer last saw it; and the other way round. */
     private static final int TAIL = PAIR_OF_LINES;
+
     private static final int SEEN_HEAD = TAIL + 1;
     private static final int HEAD = 2 * PAIR_OF_LINES;
     private static final int SEEN_TAIL = HEAD + 1;
@@ -35,7 +36,11 @@ public final class LongRing {
         mask = capacity - 1;
     }
 
-    /** By the producer. @return false where the ring is full */
+    /**
+     * By the producer.
+     *
+     * @return false where the ring is full
+     */
     public boolean offer(long value) {
         long tail = positions[TAIL];
         if (tail - positions[SEEN_HEAD] > mask) {

@@ -1,16 +1,16 @@
 package io.farheap.rpc;
 
-import io.farheap.memory.NativeMemory;
-
-import java.lang.foreign.MemorySegment;
-
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
+import io.farheap.memory.NativeMemory;
+import java.lang.foreign.MemorySegment;
+
 /**
- * Compares each accepted answer with its slot once more, a millisecond later: no word may have changed since, for the server may write to
- * the slot again only when the next batch of requests for it has been sent. So an answer that was accepted while a part of it was on its
- * way is seen, whatever its checksum said. The last answers of a connection, of slots that are not used again, are not compared.
+ * Compares each accepted answer with its slot once more, a millisecond later: no word may have changed since, for the
+ * server may write to the slot again only when the next batch of requests for it has been sent. So an answer that was
+ * accepted while a part of it was on its way is seen, whatever its checksum said. The last answers of a connection, of
+ * slots that are not used again, are not compared.
  *
  * <p>On with {@code -Dfarheap.trace.answers=true}; else it costs nothing. Batches are slow with it.
  */
@@ -70,7 +70,8 @@ final class AnswerTrace {
     }
 
     /**
-     * Compares the slot's last answer, before the server may write to it again; waits for the millisecond where that is not over.
+     * Compares the slot's last answer, before the server may write to it again; waits for the millisecond where that is
+     * not over.
      *
      * @throws IllegalStateException where a word is another than the one that was accepted
      */
@@ -87,8 +88,9 @@ final class AnswerTrace {
         for (int i = 0; i < words; i++) {
             long there = ring.get(JAVA_LONG, at + (long) i * WORD);
             if (there != answer.taken[i]) {
-                String torn = "the answer to batch " + answer.sequence + " was accepted before all of it was there: word " + i + " of " + words
-                    + " was " + Long.toHexString(answer.taken[i]) + " then, and is " + Long.toHexString(there) + " now";
+                String torn = "the answer to batch " + answer.sequence
+                        + " was accepted before all of it was there: word " + i + " of " + words + " was "
+                        + Long.toHexString(answer.taken[i]) + " then, and is " + Long.toHexString(there) + " now";
                 // Whoever sends may drop what is thrown.
                 LOG.log(System.Logger.Level.ERROR, torn);
                 throw new IllegalStateException(torn);

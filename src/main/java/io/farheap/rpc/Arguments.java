@@ -1,17 +1,17 @@
 package io.farheap.rpc;
 
-import io.farheap.memory.NativeMemory;
-
-import java.lang.foreign.MemorySegment;
-import java.util.Objects;
-
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_INT_UNALIGNED;
 import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 
+import io.farheap.memory.NativeMemory;
+import java.lang.foreign.MemorySegment;
+import java.util.Objects;
+
 /**
- * A call's arguments: bytes, little-endian where they are read as numbers. A view that is moved from call to call; the handler that is
- * given it uses it on its own thread until it returns. Its length is what the client says, so a handler reads what it needs or fails.
+ * A call's arguments: bytes, little-endian where they are read as numbers. A view that is moved from call to call; the
+ * handler that is given it uses it on its own thread until it returns. Its length is what the client says, so a handler
+ * reads what it needs or fails.
  */
 public final class Arguments {
 

@@ -1,6 +1,9 @@
 package io.farheap.rpc;
 
-/** What the client's end of message rings knows of calls beside their entries. One thread at a time; nothing here allocates later. */
+/**
+ * What the client's end of message rings knows of calls beside their entries. One thread at a time; nothing here
+ * allocates later.
+ */
 final class AwaitedReplies {
 
     static final int NONE = -1;
@@ -11,10 +14,12 @@ final class AwaitedReplies {
     final boolean[] later;
     /** Calls that are answered later, in no order. */
     private final int[] entries;
+
     private final long[] sequences;
     private int awaited;
     /** Those whose answers have come and have not been taken: a ring. */
     private final int[] arrived;
+
     private int arrivedFirst;
     private int arrivedCount;
     /** How many messages of the server's have been seen: answers to batches, and to calls later. */

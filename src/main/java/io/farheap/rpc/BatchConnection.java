@@ -1,5 +1,9 @@
 package io.farheap.rpc;
 
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
+
 import io.farheap.lifetime.Closing;
 import io.farheap.memory.NativeMemory;
 import io.farheap.memory.RegisteredMemory;
@@ -13,26 +17,22 @@ import io.farheap.verbs.QueuePair;
 import io.farheap.verbs.SendRequests;
 import io.farheap.verbs.VerbsException;
 import io.farheap.verbs.WcStatus;
-
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.Arrays;
 
-import static java.lang.foreign.ValueLayout.JAVA_BYTE;
-import static java.lang.foreign.ValueLayout.JAVA_LONG;
-import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
-
 /**
- * The client's end of a pair of message rings (Redy, section 4.2): collects requests into batches, writes them into the server's ring
- * with one-sided WRITEs, and takes the answers from its own, in order. Nothing on the path of a request allocates.
+ * The client's end of a pair of message rings (Redy, section 4.2): collects requests into batches, writes them into the
+ * server's ring with one-sided WRITEs, and takes the answers from its own, in order. Nothing on the path of a request
+ * allocates.
  *
- * <p>A request is an <em>entry</em>, a number from its being added until {@link #finish}: the caller keeps what else it knows of a request
- * in columns of {@link #entries} places. A batch is <em>open</em> while requests are added to it, then sent, then answered, and
- * finished when the caller has taken all of its entries.
+ * <p>A request is an <em>entry</em>, a number from its being added until {@link #finish}: the caller keeps what else it
+ * knows of a request in columns of {@link #entries} places. A batch is <em>open</em> while requests are added to it,
+ * then sent, then answered, and finished when the caller has taken all of its entries.
  *
- * <p>One thread at a time. It has a protection domain of its own, so that what this server may write to is its answers and nothing
- * else. What the server writes is checked against what was asked for.
+ * <p>One thread at a time. It has a protection domain of its own, so that what this server may write to is its answers
+ * and nothing else. What the server writes is checked against what was asked for.
  */
 public final class BatchConnection implements AutoCloseable {
 
@@ -43,14 +43,23 @@ public final class BatchConnection implements AutoCloseable {
     public static final long ASLEEP = 0;
     /** Where bells are written to in the server's ring, and where probes are. */
     public static final long BELL = 0;
+
     private static final long PROBE = 8;
-    /** Where the client says that it is about to sleep: how many it has said it before, and how many messages it had seen then. */
+    /**
+     * Where the client says that it is about to sleep: how many it has said it before, and how many messages it had
+     * seen then.
+     */
     public static final long WANTED = 16;
+
     private static final int WANTED_SHIFT = 32;
 
     private static final int RESERVED_REQUESTS = 2;
-    /** Ids of completions: how many requests have left the send queue, with a flag for bells and probes; and the receive's. */
+    /**
+     * Ids of completions: how many requests have left the send queue, with a flag for bells and probes; and the
+     * receive's.
+     */
     private static final int CALL = -1;
+
     private static final long CONTROL_ID = 1L << 32;
     private static final long RECEIVE_ID = -1;
     private static final int COMPLETION_BATCH = 16;
@@ -88,6 +97,7 @@ public final class BatchConnection implements AutoCloseable {
     private long inAddress;
     /** Null where it is off. */
     private AnswerTrace trace;
+
     private int sendDepth;
     private int signalEvery;
 
@@ -96,6 +106,7 @@ public final class BatchConnection implements AutoCloseable {
 
     /** Batches up to these have been sent, answered, finished. The open one is the next to be sent. */
     private long sent;
+
     private long answered;
     private long finished;
     /** Of those sent and not finished, how many have no request and only ask for a wake-up. */
@@ -106,6 +117,7 @@ public final class BatchConnection implements AutoCloseable {
     private int openLimit;
     /** Where the next request goes in the staged memory, and the hash of what is there. */
     private long openAt;
+
     private long openHash;
 
     private int answerSlot;
@@ -114,12 +126,14 @@ public final class BatchConnection implements AutoCloseable {
 
     /** By slot: requests of the batch, and whether all of them succeeded. */
     private final int[] counts;
+
     private final boolean[] succeeded;
     /**
-     * By entry: a read's bytes, 0 for a write, below that {@link #CALL} less what its reply may have; and where they go: an address, or minus
-     * the place in the response.
+     * By entry: a read's bytes, 0 for a write, below that {@link #CALL} less what its reply may have; and where they
+     * go: an address, or minus the place in the response.
      */
     private final int[] readBytes;
+
     private final long[] locals;
     private final byte[] statuses;
 
@@ -128,19 +142,23 @@ public final class BatchConnection implements AutoCloseable {
     private boolean failed;
     /** A bell or a probe is on its way: there is one work request for both. */
     private boolean controlling;
+
     private boolean notifying;
     private long rungFor;
     private int fruitless;
     private long waitingSince;
     /** How many probes were due since the server answered last, and how many are to be before it is given up. */
     private int probes;
+
     private int mostProbes = Integer.MAX_VALUE;
     /** How long an answer may have begun to arrive before it is taken for torn for good. */
     private long tornNanos = TORN_NANOS;
+
     private long tornSince;
 
     /** Null where there are no calls. */
     private final AwaitedReplies replies;
+
     private long asks;
 
     private BatchConnection(Context context, CompletionChannel channel, RingShape shape, int inlineBytes) {
@@ -175,8 +193,8 @@ public final class BatchConnection implements AutoCloseable {
         queuePair = domain.createQueuePair(completions, sendDepth, inlineBytes);
         requests = new SendRequests(slots + 1);
         staged = RegisteredMemory.allocate(domain, "farheap-batches", shape.requestRingBytes(), Access.LOCAL_WRITE);
-        responses = RegisteredMemory.allocate(domain, "farheap-answers", shape.responseRingBytes(),
-            Access.LOCAL_WRITE | Access.REMOTE_WRITE);
+        responses = RegisteredMemory.allocate(
+                domain, "farheap-answers", shape.responseRingBytes(), Access.LOCAL_WRITE | Access.REMOTE_WRITE);
         out = staged.segment();
         in = responses.segment();
         outAddress = staged.address();
@@ -187,7 +205,7 @@ public final class BatchConnection implements AutoCloseable {
     }
 
     /**
-     * @param channel     on which answers that were {@linkplain #requestWakeUp asked for} and errors raise events, or null
+     * @param channel on which answers that were {@linkplain #requestWakeUp asked for} and errors raise events, or null
      * @param inlineBytes batches up to this size should travel in the work request; the device grants more or none
      */
     public static BatchConnection create(Context context, CompletionChannel channel, RingShape shape, int inlineBytes) {
@@ -224,8 +242,8 @@ public final class BatchConnection implements AutoCloseable {
     }
 
     /**
-     * Connects to the server's ring, and reaches it once: a device that maps a peer's memory on first use does it now. Where that fails, so
-     * has the connection.
+     * Connects to the server's ring, and reaches it once: a device that maps a peer's memory on first use does it now.
+     * Where that fails, so has the connection.
      *
      * @throws VerbsException where the device refuses
      */
@@ -271,7 +289,10 @@ public final class BatchConnection implements AutoCloseable {
         return (int) (sent - answered);
     }
 
-    /** Whether nothing is waiting or unanswered. Another thread is told no, or what holds of all that was added before it knew the owner to be out. */
+    /**
+     * Whether nothing is waiting or unanswered. Another thread is told no, or what holds of all that was added before
+     * it knew the owner to be out.
+     */
     public boolean isAnswered() {
         // A batch counts as sent before it stops being open.
         return (int) OPEN_COUNT.getAcquire(this) == 0 && answered == sent;
@@ -302,7 +323,10 @@ public final class BatchConnection implements AutoCloseable {
         return answered >= mark || isAnswered();
     }
 
-    /** Whether the connection failed: nothing is sent any more, and what was unanswered is {@linkplain #succeeded not succeeded}. */
+    /**
+     * Whether the connection failed: nothing is sent any more, and what was unanswered is {@linkplain #succeeded not
+     * succeeded}.
+     */
     public boolean failed() {
         return failed;
     }
@@ -327,7 +351,11 @@ public final class BatchConnection implements AutoCloseable {
         return entry;
     }
 
-    /** Adds a write from native memory, which is copied at once. There must be {@linkplain #hasRoom room}. @return the entry */
+    /**
+     * Adds a write from native memory, which is copied at once. There must be {@linkplain #hasRoom room}.
+     *
+     * @return the entry
+     */
     public int addWrite(int region, long offset, int bytes, long local) {
         int entry = beginWrite(region, offset, bytes);
         openHash = Payload.fromMemory(local, outAddress + openAt, bytes, openHash);
@@ -349,10 +377,11 @@ public final class BatchConnection implements AutoCloseable {
     }
 
     /**
-     * Adds a call, whose arguments are copied at once. There must be {@linkplain #hasRoom room}, and the connection be one with calls.
+     * Adds a call, whose arguments are copied at once. There must be {@linkplain #hasRoom room}, and the connection be
+     * one with calls.
      *
-     * @param bytes      of arguments, 0 to {@link #recordBytes}
-     * @param local      where they are
+     * @param bytes of arguments, 0 to {@link #recordBytes}
+     * @param local where they are
      * @param replyLocal where the reply goes
      * @param replyBytes how long it may be, 0 to {@link #recordBytes}
      * @return the entry; {@link #replyBytes} has the reply's length when it has come
@@ -360,7 +389,11 @@ public final class BatchConnection implements AutoCloseable {
     public int addCall(int operation, long local, int bytes, long replyLocal, int replyBytes) {
         long request = BatchFormat.request(BatchFormat.CALL, operation, bytes);
         stage(openAt, request, replyBytes);
-        openHash = Payload.fromMemory(local, outAddress + openAt + BatchFormat.REQUEST_BYTES, bytes, BatchFormat.mix(openHash, request, replyBytes));
+        openHash = Payload.fromMemory(
+                local,
+                outAddress + openAt + BatchFormat.REQUEST_BYTES,
+                bytes,
+                BatchFormat.mix(openHash, request, replyBytes));
         openAt += BatchFormat.REQUEST_BYTES + BatchFormat.padded(bytes);
         int entry = nextEntry();
         readBytes[entry] = CALL - replyBytes;
@@ -371,18 +404,19 @@ public final class BatchConnection implements AutoCloseable {
     }
 
     /**
-     * Adds reads of one length from chosen places, or writes, whose payloads are copied at once: as many as the open batch has room for. Their
-     * entries follow one another.
+     * Adds reads of one length from chosen places, or writes, whose payloads are copied at once: as many as the open
+     * batch has room for. Their entries follow one another.
      *
-     * @param which  the records, by number
-     * @param from   the first in {@code which}
-     * @param count  how many are wanted
+     * @param which the records, by number
+     * @param from the first in {@code which}
+     * @param count how many are wanted
      * @param region of the record in each place of {@code which}
      * @param offset in it
-     * @param local  where record 0 goes, or comes from; record {@code n} does {@code n * bytes} behind it
+     * @param local where record 0 goes, or comes from; record {@code n} does {@code n * bytes} behind it
      * @return how many were added
      */
-    public int addAll(boolean write, int[] which, int from, int count, int[] region, long[] offset, int bytes, long local) {
+    public int addAll(
+            boolean write, int[] which, int from, int count, int[] region, long[] offset, int bytes, long local) {
         int operation = write ? BatchFormat.WRITE : BatchFormat.READ;
         int added = Math.min(count, openLimit - openCount);
         int entry = nextEntry();
@@ -460,8 +494,8 @@ public final class BatchConnection implements AutoCloseable {
     }
 
     /**
-     * Makes the server answer with an event on the channel when everything sent so far is answered; the open batch is sent. Call it
-     * before sleeping, after {@link #requestNotification}.
+     * Makes the server answer with an event on the channel when everything sent so far is answered; the open batch is
+     * sent. Call it before sleeping, after {@link #requestNotification}.
      *
      * @return false where there is no room yet, so that no event is certain
      */
@@ -470,7 +504,8 @@ public final class BatchConnection implements AutoCloseable {
         if (openCount == 0 && (notifying || sent == answered)) {
             return true;
         }
-        // The one that asked last has been answered by an event, so the answers are there, or the server is wrong: no place of a batch
+        // The one that asked last has been answered by an event, so the answers are there, or the server is wrong: no
+        // place of a batch
         // that it owes goes to another.
         if (openCount == 0 && (counts[slot(sent)] == 0 || sent - finished >= slots)) {
             return false;
@@ -480,7 +515,8 @@ public final class BatchConnection implements AutoCloseable {
     }
 
     /**
-     * As {@link #requestWakeUp}, on a connection with calls: the next message of the server's raises an event, whatever it answers.
+     * As {@link #requestWakeUp}, on a connection with calls: the next message of the server's raises an event, whatever
+     * it answers.
      *
      * @return false where there is no room yet, so that no event is certain
      */
@@ -562,7 +598,15 @@ public final class BatchConnection implements AutoCloseable {
             unsignaled = 0;
         }
         inSendQueue++;
-        requests.prepare(request, opcode, flags, staged.address() + where, bytes, staged.localKey(), ringAddress + where, ringKey);
+        requests.prepare(
+                request,
+                opcode,
+                flags,
+                staged.address() + where,
+                bytes,
+                staged.localKey(),
+                ringAddress + where,
+                ringKey);
         int error = control ? queuePair.postUnbounded(requests, request) : queuePair.post(requests, request, bytes);
         if (error != 0) {
             fail();
@@ -588,8 +632,8 @@ public final class BatchConnection implements AutoCloseable {
     }
 
     /**
-     * Takes the answers that have arrived: reads' payloads are copied to where they go. May run on another thread than the owner's
-     * while the owner is kept out.
+     * Takes the answers that have arrived: reads' payloads are copied to where they go. May run on another thread than
+     * the owner's while the owner is kept out.
      *
      * @return how many batches were answered
      */
@@ -642,7 +686,8 @@ public final class BatchConnection implements AutoCloseable {
                     torn();
                     return false;
                 }
-                hash = Payload.toMemory(inAddress + at + Long.BYTES, locals[entry], (int) length, BatchFormat.mix(hash, length));
+                hash = Payload.toMemory(
+                        inAddress + at + Long.BYTES, locals[entry], (int) length, BatchFormat.mix(hash, length));
                 at += Long.BYTES + BatchFormat.padded((int) length);
                 replies.bytes[entry] = (int) length;
             }
@@ -654,7 +699,8 @@ public final class BatchConnection implements AutoCloseable {
             at += BatchFormat.padded(count);
         }
         if (summary != BatchFormat.summary((int) (at - slot), count, statuses ? BatchFormat.STATUSES : 0)
-            || !BatchFormat.complete(in, slot, sequence, summary, hash) || replies != null && !settle(statuses, first, count)) {
+                || !BatchFormat.complete(in, slot, sequence, summary, hash)
+                || replies != null && !settle(statuses, first, count)) {
             torn();
             return false;
         }
@@ -691,7 +737,11 @@ public final class BatchConnection implements AutoCloseable {
         }
     }
 
-    /** Of a connection with calls each entry has a status, also where all are done. @return false where one is none that there is */
+    /**
+     * Of a connection with calls each entry has a status, also where all are done.
+     *
+     * @return false where one is none that there is
+     */
     private boolean settle(boolean told, int first, int count) {
         if (!told) {
             Arrays.fill(statuses, first, first + count, BatchFormat.DONE);
@@ -713,7 +763,11 @@ public final class BatchConnection implements AutoCloseable {
         }
     }
 
-    /** Takes answers to calls that were put off. @return whether one came */
+    /**
+     * Takes answers to calls that were put off.
+     *
+     * @return whether one came
+     */
     private boolean receiveLater() {
         boolean came = false;
         for (int i = replies.awaited() - 1; i >= 0 && !failed; i--) {
@@ -726,12 +780,15 @@ public final class BatchConnection implements AutoCloseable {
             long summary = BatchFormat.summary(in, at);
             int length = BatchFormat.bytes(summary);
             int status = BatchFormat.flags(summary);
-            if (length < 0 || length > CALL - readBytes[entry] || BatchFormat.count(summary) != entry % batch
-                || status != BatchFormat.DONE && status != BatchFormat.FAILED) {
+            if (length < 0
+                    || length > CALL - readBytes[entry]
+                    || BatchFormat.count(summary) != entry % batch
+                    || status != BatchFormat.DONE && status != BatchFormat.FAILED) {
                 torn();
                 continue;
             }
-            long hash = Payload.toMemory(inAddress + at + BatchFormat.HEADER_BYTES, locals[entry], length, BatchFormat.start());
+            long hash = Payload.toMemory(
+                    inAddress + at + BatchFormat.HEADER_BYTES, locals[entry], length, BatchFormat.start());
             if (!BatchFormat.complete(in, at, sequence, summary, hash)) {
                 torn();
                 continue;
@@ -898,7 +955,10 @@ public final class BatchConnection implements AutoCloseable {
         return replies == null ? 0 : replies.awaited();
     }
 
-    /** An entry that had the status {@link BatchFormat#LATER} and has its own now; -1 where there is none. Each once, before its batch is finished. */
+    /**
+     * An entry that had the status {@link BatchFormat#LATER} and has its own now; -1 where there is none. Each once,
+     * before its batch is finished.
+     */
     public int takeArrived() {
         return replies == null ? -1 : replies.takeArrived();
     }

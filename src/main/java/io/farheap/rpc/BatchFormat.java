@@ -1,9 +1,9 @@
 package io.farheap.rpc;
 
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
-
-import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 /**
  * The words of request and response batches. All fields are little-endian; every part starts at a multiple of 8 bytes.
@@ -24,17 +24,18 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
  *             7  u8   {@link #CALL}
  *             8  u64  bytes that a reply may have
  *            16       the arguments, padded to 8 bytes
- * response         what the requests give, in order: a read its payload, a call 8 bytes with the length of its reply and the reply, each
- *                  padded to 8 bytes; with the flag {@link #STATUSES}, one byte for each request, padded to 8 bytes
- * later       a header, whose bytes are those of the reply, whose requests are the call's place in its batch, and whose flags are its
- *             status; the reply, padded to 8 bytes
+ * response         what the requests give, in order: a read its payload, a call 8 bytes with the
+ *                  length of its reply and the reply, each padded to 8 bytes; with the flag
+ *                  {@link #STATUSES}, one byte for each request, padded to 8 bytes
+ * later            a header, whose bytes are those of the reply, whose requests are the call's place
+ *                  in its batch, and whose flags are its status; the reply, padded to 8 bytes
  * </pre>
  *
- * A call with the status {@link #LATER} is answered by a message of its own, in a place of its own behind the response: {@link
- * RingShape#laterAt}.
+ * A call with the status {@link #LATER} is answered by a message of its own, in a place of its own behind the response:
+ * {@link RingShape#laterAt}.
  *
- * A batch may become visible in any order, so the sequence says only that it has begun to arrive, and the checksum that all of it is
- * there.
+ * <p>A batch may become visible in any order, so the sequence says only that it has begun to arrive, and the checksum
+ * that all of it is there.
  */
 public final class BatchFormat {
 
@@ -68,7 +69,8 @@ public final class BatchFormat {
     private static final int LENGTH_SHIFT = 32;
     private static final int OPERATION_SHIFT = 56;
 
-    // With no pattern, and no one's else: what real data are, their differences and their sums have nothing to do with them.
+    // With no pattern, and no one's else: what real data are, their differences and their sums have nothing to do with
+    // them.
     private static final long START = 0x29D83473BB5D20DFL;
     private static final long FIRST = 0xC91DC3ABC2C85351L;
     private static final long SECOND = 0xEE8CE25C188C1BCBL;
@@ -79,8 +81,7 @@ public final class BatchFormat {
 
     private static final VarHandle WORD = JAVA_LONG.varHandle();
 
-    private BatchFormat() {
-    }
+    private BatchFormat() {}
 
     /** What is padded to whole words. */
     public static int padded(int bytes) {
@@ -117,7 +118,11 @@ public final class BatchFormat {
         return memory.get(JAVA_LONG, slot + CHECKSUM);
     }
 
-    /** Writes a header. @param hash of the body, from {@link #start} on */
+    /**
+     * Writes a header.
+     *
+     * @param hash of the body, from {@link #start} on
+     */
     public static void header(MemorySegment memory, long slot, long sequence, long summary, long hash) {
         memory.set(JAVA_LONG, slot, sequence);
         memory.set(JAVA_LONG, slot + SUMMARY, summary);
@@ -152,12 +157,12 @@ public final class BatchFormat {
     }
 
     /**
-     * The hash of a body and two words after it: a product of 128 bits, folded. What is torn is detected but for one case in about
-     * 2^60; it is no defence against those who want a collision.
+     * The hash of a body and two words after it: a product of 128 bits, folded. What is torn is detected but for one
+     * case in about 2^60; it is no defence against those who want a collision.
      *
-     * <p>A factor that is 0 makes the product forget the other. The hash so far is in both, so only words made for it do that, and
-     * the constants are, so what follows a hash of 0 counts, zeros too. They are added, not XORed: compilers would join two XORs the
-     * other way round, behind the hash, where all that follows waits.
+     * <p>A factor that is 0 makes the product forget the other. The hash so far is in both, so only words made for it
+     * do that, and the constants are, so what follows a hash of 0 counts, zeros too. They are added, not XORed:
+     * compilers would join two XORs the other way round, behind the hash, where all that follows waits.
      */
     public static long mix(long hash, long first, long second) {
         return product(first + FIRST ^ hash, second + SECOND ^ hash);
@@ -169,8 +174,8 @@ public final class BatchFormat {
     }
 
     /**
-     * As two times two words, with half of the work beside the chain of products. The halves must not be alike where their words are:
-     * the second has a hash of its own to start from, and is rotated.
+     * As two times two words, with half of the work beside the chain of products. The halves must not be alike where
+     * their words are: the second has a hash of its own to start from, and is rotated.
      */
     static long mix(long hash, long first, long second, long third, long fourth) {
         return mix(hash, first, second) ^ Long.rotateLeft(mix(BESIDE, third, fourth), BESIDE_ROTATION);

@@ -3,9 +3,9 @@ package io.farheap.rpc;
 import java.lang.foreign.MemorySegment;
 
 /**
- * The regions of the client whose call is executed, and of no other. For the thread that executes the call, while it does, and for no
- * other: a region that the client gives back is another's once no server thread is in a call. A handler that {@linkplain Reply#later
- * answers later} copies what it needs before it returns.
+ * The regions of the client whose call is executed, and of no other. For the thread that executes the call, while it
+ * does, and for no other: a region that the client gives back is another's once no server thread is in a call. A
+ * handler that {@linkplain Reply#later answers later} copies what it needs before it returns.
  */
 public final class HeldRegions {
 
@@ -34,14 +34,18 @@ public final class HeldRegions {
         return holders.regionBytes();
     }
 
-    /** Whether the client holds a region. @param region any number */
+    /**
+     * Whether the client holds a region.
+     *
+     * @param region any number
+     */
     public boolean holds(int region) {
         return holders.holds(lease, region);
     }
 
     /**
-     * A region's bytes. Other clients of the same cache, and one-sided operations, read and write them at the same time: aligned 8 bytes
-     * do not tear where they are read by one load.
+     * A region's bytes. Other clients of the same cache, and one-sided operations, read and write them at the same
+     * time: aligned 8 bytes do not tear where they are read by one load.
      *
      * @param region any number, such as one that came as an argument
      * @throws NotHeldException where the client does not hold it; who lets it go on ends the call as refused

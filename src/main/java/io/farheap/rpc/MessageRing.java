@@ -1,5 +1,8 @@
 package io.farheap.rpc;
 
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
 import io.farheap.lifetime.Closing;
 import io.farheap.memory.RegisteredMemory;
 import io.farheap.verbs.Access;
@@ -12,16 +15,13 @@ import io.farheap.verbs.QueuePair;
 import io.farheap.verbs.SendRequests;
 import io.farheap.verbs.VerbsException;
 import io.farheap.verbs.WcStatus;
-
 import java.lang.foreign.MemorySegment;
 
-import static java.lang.foreign.ValueLayout.JAVA_BYTE;
-import static java.lang.foreign.ValueLayout.JAVA_LONG;
-
 /**
- * The server's end of a pair of message rings: takes request batches from a ring that the client writes to, executes their reads and
- * writes on regions and their calls by handlers, and writes the answers to the client's ring. The client may write anything at any time: every field is read once, checked, and
- * then used. A batch that is not what the format says, once it has had time to arrive, ends the connection.
+ * The server's end of a pair of message rings: takes request batches from a ring that the client writes to, executes
+ * their reads and writes on regions and their calls by handlers, and writes the answers to the client's ring. The
+ * client may write anything at any time: every field is read once, checked, and then used. A batch that is not what the
+ * format says, once it has had time to arrive, ends the connection.
  *
  * <p>One server thread calls it, inside its gate; the owner connects it before and closes it after.
  */
@@ -35,6 +35,7 @@ public final class MessageRing implements AutoCloseable {
     private static final long TORN_NANOS = 1_000_000_000L;
     /** How often a batch that does not get whole is looked at again: each look costs as much as serving it. */
     private static final int TORN_LOOKS = 64;
+
     private static final int LOOK_MASK = 0x3F;
     /** Answers to calls that were put off, from one look at the ring to the next. */
     private static final int LATER_AT_ONCE = 16;
@@ -64,9 +65,14 @@ public final class MessageRing implements AutoCloseable {
     private int sendDepth;
     private int signalEvery;
 
-    /** The batch under way: where each request's bytes are in the pool, -1 for a region that is not held; a write's length is negative. */
+    /**
+     * The batch under way: where each request's bytes are in the pool, -1 for a region that is not held; a write's
+     * length is negative.
+     */
     private final long[] places;
+
     private final int[] lengths;
+
     @SuppressWarnings("unused")
     private long touched;
 
@@ -78,6 +84,7 @@ public final class MessageRing implements AutoCloseable {
     private boolean ended;
     /** What the client's asleep word was set to: odd for asleep. */
     private long announced;
+
     private long tornSince;
     private int looks;
 
@@ -87,18 +94,27 @@ public final class MessageRing implements AutoCloseable {
     private int messages;
     /** The client's wanted word when it was last looked at, and whether the next message is to wake it. */
     private long wanted;
+
     private boolean wakeNext;
 
     /**
-     * @param held            the client's regions
-     * @param handlers        of its calls
-     * @param channel         on which completions raise events
-     * @param wake            makes the server thread look at this ring, if it sleeps; any thread calls it
+     * @param held the client's regions
+     * @param handlers of its calls
+     * @param channel on which completions raise events
+     * @param wake makes the server thread look at this ring, if it sleeps; any thread calls it
      * @param responseAddress where the client's ring begins
-     * @param responseKey     its rkey
+     * @param responseKey its rkey
      */
-    public MessageRing(Context context, ProtectionDomain domain, HeldRegions held, RpcHandlers handlers, RingShape shape,
-                       CompletionChannel channel, Runnable wake, long responseAddress, int responseKey) {
+    public MessageRing(
+            Context context,
+            ProtectionDomain domain,
+            HeldRegions held,
+            RpcHandlers handlers,
+            RingShape shape,
+            CompletionChannel channel,
+            Runnable wake,
+            long responseAddress,
+            int responseKey) {
         this.held = held;
         this.regions = held.memory();
         this.regionsAddress = regions.address();
@@ -131,9 +147,10 @@ public final class MessageRing implements AutoCloseable {
         completions = context.createCompletionQueue(sendDepth + 2, COMPLETION_BATCH, channel);
         queuePair = domain.createQueuePair(completions, sendDepth, Long.BYTES);
         requests = new SendRequests(slots + 2);
-        requestMemory = RegisteredMemory.allocate(domain, "farheap-requests", shape.requestRingBytes(),
-            Access.LOCAL_WRITE | Access.REMOTE_WRITE);
-        responseMemory = RegisteredMemory.allocate(domain, "farheap-responses", shape.responseRingBytes(), Access.LOCAL_WRITE);
+        requestMemory = RegisteredMemory.allocate(
+                domain, "farheap-requests", shape.requestRingBytes(), Access.LOCAL_WRITE | Access.REMOTE_WRITE);
+        responseMemory =
+                RegisteredMemory.allocate(domain, "farheap-responses", shape.responseRingBytes(), Access.LOCAL_WRITE);
         in = requestMemory.segment();
         out = responseMemory.segment();
         inAddress = requestMemory.address();
@@ -164,7 +181,11 @@ public final class MessageRing implements AutoCloseable {
         return ended;
     }
 
-    /** Serves the next batch, where one is there. @return how many batches were served: 0 or 1 */
+    /**
+     * Serves the next batch, where one is there.
+     *
+     * @return how many batches were served: 0 or 1
+     */
     public int serve() {
         long at = RingShape.CONTROL_BYTES + (long) slot * requestSlotBytes;
         long sequence = BatchFormat.sequence(in, at);
@@ -197,8 +218,10 @@ public final class MessageRing implements AutoCloseable {
     /** @return what is wrong with a batch, or null; its checked requests are in the columns then */
     private String parse(long slotAt, long summary, int count) {
         int bytes = BatchFormat.bytes(summary);
-        if (bytes < BatchFormat.HEADER_BYTES || bytes > requestSlotBytes || count > batch
-            || (BatchFormat.flags(summary) & ~BatchFormat.NOTIFY) != 0) {
+        if (bytes < BatchFormat.HEADER_BYTES
+                || bytes > requestSlotBytes
+                || count > batch
+                || (BatchFormat.flags(summary) & ~BatchFormat.NOTIFY) != 0) {
             return "a header with a length, count or flag out of bounds";
         }
         long at = slotAt + BatchFormat.HEADER_BYTES;
@@ -215,7 +238,10 @@ public final class MessageRing implements AutoCloseable {
             int length = BatchFormat.length(request);
             int operation = BatchFormat.operation(request);
             if (operation == BatchFormat.CALL && calls != null) {
-                if (length > recordBytes || offset < 0 || offset > recordBytes || BatchFormat.padded(length) > end - at) {
+                if (length > recordBytes
+                        || offset < 0
+                        || offset > recordBytes
+                        || BatchFormat.padded(length) > end - at) {
                     return "a call whose arguments or reply are too long";
                 }
                 lengths[i] = 0;
@@ -281,7 +307,8 @@ public final class MessageRing implements AutoCloseable {
             at += BatchFormat.padded(count);
         }
         int bytes = (int) (at - responseSlot);
-        BatchFormat.header(out, responseSlot, next, BatchFormat.summary(bytes, count, refused ? BatchFormat.STATUSES : 0), hash);
+        BatchFormat.header(
+                out, responseSlot, next, BatchFormat.summary(bytes, count, refused ? BatchFormat.STATUSES : 0), hash);
         boolean wake = (flags & BatchFormat.NOTIFY) != 0 | wakeNext;
         wakeNext = false;
         messages++;
@@ -323,7 +350,9 @@ public final class MessageRing implements AutoCloseable {
     }
 
     /**
-     * Sends answers that were put off, and looks whether the client wants to be woken. @return whether there is no room to answer more
+     * Sends answers that were put off, and looks whether the client wants to be woken.
+     *
+     * @return whether there is no room to answer more
      */
     private boolean callsFirst() {
         int left = LATER_AT_ONCE;
@@ -343,8 +372,9 @@ public final class MessageRing implements AutoCloseable {
     }
 
     /**
-     * The wanted word says how many messages the client has seen, and that it is about to sleep. Where it has missed one it is woken at
-     * once, else by the next: what was posted before this looked and what is posted after are both thought of.
+     * The wanted word says how many messages the client has seen, and that it is about to sleep. Where it has missed
+     * one it is woken at once, else by the next: what was posted before this looked and what is posted after are both
+     * thought of.
      */
     private boolean lookAtWanted() {
         long now = BatchFormat.sequence(in, BatchConnection.WANTED);
@@ -378,8 +408,15 @@ public final class MessageRing implements AutoCloseable {
             unsignaled = 0;
         }
         inSendQueue++;
-        requests.prepare(request, opcode, flags, responseMemory.address() + where, bytes, responseMemory.localKey(),
-            responseAddress + where, responseKey);
+        requests.prepare(
+                request,
+                opcode,
+                flags,
+                responseMemory.address() + where,
+                bytes,
+                responseMemory.localKey(),
+                responseAddress + where,
+                responseKey);
         int error = mapped ? queuePair.post(requests, request, bytes) : queuePair.postUnbounded(requests, request);
         mapped = true;
         if (error != 0) {
@@ -387,7 +424,11 @@ public final class MessageRing implements AutoCloseable {
         }
     }
 
-    /** Takes completions: room in the send queue, errors, bells. @return whether there was a bell */
+    /**
+     * Takes completions: room in the send queue, errors, bells.
+     *
+     * @return whether there was a bell
+     */
     public boolean reap() {
         boolean rung = false;
         int polled = completions.poll();
@@ -409,7 +450,11 @@ public final class MessageRing implements AutoCloseable {
         return inSendQueue > 0;
     }
 
-    /** Makes the next bell raise an event. @return whether there was one already */
+    /**
+     * Makes the next bell raise an event.
+     *
+     * @return whether there was one already
+     */
     public boolean listen() {
         completions.requestNotification();
         return reap();
@@ -450,8 +495,9 @@ public final class MessageRing implements AutoCloseable {
                 calls.cancel();
             }
             queuePair.fail();
-            LOG.log(System.Logger.Level.WARNING, "the message ring of client " + held.client() + " is closed: "
-                + reason);
+            LOG.log(
+                    System.Logger.Level.WARNING,
+                    "the message ring of client " + held.client() + " is closed: " + reason);
         }
     }
 

@@ -1,6 +1,9 @@
 package io.farheap.rpc;
 
-/** A call named a region that its client does not hold. It ends that call as refused, and has no stack trace: clients can provoke it. */
+/**
+ * A call named a region that its client does not hold. It ends that call as refused, and has no stack trace: clients
+ * can provoke it.
+ */
 public final class NotHeldException extends RuntimeException {
 
     private static final long serialVersionUID = 1;

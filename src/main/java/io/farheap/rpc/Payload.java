@@ -1,16 +1,16 @@
 package io.farheap.rpc;
 
-import io.farheap.memory.NativeMemory;
-
-import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
-
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
+import io.farheap.memory.NativeMemory;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+
 /**
- * Copies payloads into and out of batches, where they lie in whole words, and hashes them on the way. Each 8-byte word of a region at
- * a multiple of 8 is read by one load and written by one store, however a payload lies in it: aligned words never tear.
+ * Copies payloads into and out of batches, where they lie in whole words, and hashes them on the way. Each 8-byte word
+ * of a region at a multiple of 8 is read by one load and written by one store, however a payload lies in it: aligned
+ * words never tear.
  *
  * <p>All places are addresses, which the caller has checked: one check for each payload, none for each word.
  */
@@ -22,10 +22,13 @@ public final class Payload {
     private static final int QUAD = 32;
     private static final int WORD = 8;
 
-    private Payload() {
-    }
+    private Payload() {}
 
-    /** From a region, at any address, into a batch. @return the hash of the batch so far */
+    /**
+     * From a region, at any address, into a batch.
+     *
+     * @return the hash of the batch so far
+     */
     public static long fromRegion(long from, long to, int bytes, long hash) {
         // What most records are.
         if (bytes == PAIR && (from & 7) == 0) {
@@ -34,12 +37,20 @@ public final class Payload {
         return (from & 7) == 0 ? copy(from, to, bytes, hash) : fromUnalignedRegion(from, to, bytes, hash);
     }
 
-    /** From the application's memory, at any address, into a batch. @return the hash of the batch so far */
+    /**
+     * From the application's memory, at any address, into a batch.
+     *
+     * @return the hash of the batch so far
+     */
     public static long fromMemory(long from, long to, int bytes, long hash) {
         return bytes == PAIR ? pair(from, to, hash) : copy(from, to, bytes, hash);
     }
 
-    /** From a batch to the application's memory, at any address. @return the hash of the batch so far */
+    /**
+     * From a batch to the application's memory, at any address.
+     *
+     * @return the hash of the batch so far
+     */
     public static long toMemory(long from, long to, int bytes, long hash) {
         if (bytes == PAIR) {
             return pair(from, to, hash);

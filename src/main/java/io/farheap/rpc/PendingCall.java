@@ -7,8 +7,8 @@ import java.lang.invoke.VarHandle;
 /**
  * A call that its handler answers later. Any thread answers, once; its server thread sends the answer.
  *
- * <p>States: open, then ended, by a compare-and-set of whoever answers, fails or drops it. The reply is written before it is handed to
- * the server thread through a concurrent queue, which orders the two.
+ * <p>States: open, then ended, by a compare-and-set of whoever answers, fails or drops it. The reply is written before
+ * it is handed to the server thread through a concurrent queue, which orders the two.
  */
 public final class PendingCall {
 
@@ -29,10 +29,12 @@ public final class PendingCall {
     final int slot;
     final int index;
     private final int capacity;
+
     @SuppressWarnings("unused")
     private volatile boolean ended;
     /** The server thread's: its handler has ended the call in another way. */
     boolean dropped;
+
     byte status;
     byte[] reply = NOTHING;
 
@@ -57,14 +59,19 @@ public final class PendingCall {
      */
     public boolean answer(MemorySegment bytes) {
         if (bytes.byteSize() > capacity) {
-            throw new IllegalArgumentException("a reply of " + bytes.byteSize() + " bytes; the client has room for " + capacity);
+            throw new IllegalArgumentException(
+                    "a reply of " + bytes.byteSize() + " bytes; the client has room for " + capacity);
         }
         byte[] copy = new byte[(int) bytes.byteSize()];
         MemorySegment.copy(bytes, 0, MemorySegment.ofArray(copy), 0, copy.length);
         return end(BatchFormat.DONE, copy);
     }
 
-    /** Ends it as failed. @return false where it has been answered, or the client is gone */
+    /**
+     * Ends it as failed.
+     *
+     * @return false where it has been answered, or the client is gone
+     */
     public boolean fail() {
         return end(BatchFormat.FAILED, NOTHING);
     }

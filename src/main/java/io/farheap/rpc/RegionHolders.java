@@ -3,8 +3,9 @@ package io.farheap.rpc;
 import java.lang.foreign.MemorySegment;
 
 /**
- * A server's regions, and which lease holds each. Server threads ask while they serve a batch, inside their gates; an entry is cleared
- * before those threads are waited for and the region goes to another, so what a thread found here is right until it leaves its gate.
+ * A server's regions, and which lease holds each. Server threads ask while they serve a batch, inside their gates; an
+ * entry is cleared before those threads are waited for and the region goes to another, so what a thread found here is
+ * right until it leaves its gate.
  */
 public final class RegionHolders {
 

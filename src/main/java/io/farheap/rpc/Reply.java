@@ -1,13 +1,12 @@
 package io.farheap.rpc;
 
-import io.farheap.memory.NativeMemory;
-
-import java.lang.foreign.MemorySegment;
-import java.util.Objects;
-
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_INT_UNALIGNED;
 import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
+
+import io.farheap.memory.NativeMemory;
+import java.lang.foreign.MemorySegment;
+import java.util.Objects;
 
 /** Where a call's reply goes, little-endian where numbers are written. A view as {@link Arguments} is. */
 public final class Reply {
@@ -47,17 +46,20 @@ public final class Reply {
 
     /** As {@link #setByte}, 4 bytes at any place. */
     public void setInt(int at, int value) {
-        NativeMemory.ALL.set(JAVA_INT_UNALIGNED, address + Objects.checkFromIndexSize(at, Integer.BYTES, capacity), value);
+        NativeMemory.ALL.set(
+                JAVA_INT_UNALIGNED, address + Objects.checkFromIndexSize(at, Integer.BYTES, capacity), value);
     }
 
     /** As {@link #setByte}, 8 bytes at any place. */
     public void setLong(int at, long value) {
-        NativeMemory.ALL.set(JAVA_LONG_UNALIGNED, address + Objects.checkFromIndexSize(at, Long.BYTES, capacity), value);
+        NativeMemory.ALL.set(
+                JAVA_LONG_UNALIGNED, address + Objects.checkFromIndexSize(at, Long.BYTES, capacity), value);
     }
 
     /** Copies bytes of another segment. */
     public void setBytes(int at, MemorySegment source, long from, int length) {
-        MemorySegment.copy(source, from, NativeMemory.ALL, address + Objects.checkFromIndexSize(at, length, capacity), length);
+        MemorySegment.copy(
+                source, from, NativeMemory.ALL, address + Objects.checkFromIndexSize(at, length, capacity), length);
     }
 
     /** All of it, until the handler returns. Allocates a view unless the compiler removes it. */
@@ -66,12 +68,13 @@ public final class Reply {
     }
 
     /**
-     * The call goes on elsewhere: the handler returns {@link RpcHandler#LATER}, and whoever has what this returns answers. Until then the
-     * call takes a place in its client's queue.
+     * The call goes on elsewhere: the handler returns {@link RpcHandler#LATER}, and whoever has what this returns
+     * answers. Until then the call takes a place in its client's queue.
      */
     public PendingCall later() {
         if (!open) {
-            throw new IllegalStateException("the handler has returned: only while it executes a call can it put it off");
+            throw new IllegalStateException(
+                    "the handler has returned: only while it executes a call can it put it off");
         }
         if (pending == null) {
             pending = calls.later(index, capacity);

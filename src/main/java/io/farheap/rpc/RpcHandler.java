@@ -1,11 +1,12 @@
 package io.farheap.rpc;
 
 /**
- * An operation that clients call on a server. One instance serves all server threads and all clients, so it is thread-safe.
+ * An operation that clients call on a server. One instance serves all server threads and all clients, so it is
+ * thread-safe.
  *
- * <p>It runs on a server thread, between one look at a message ring and the next: other clients' calls wait for it, and so does whoever
- * grants or frees memory. It must be short (a microsecond or two) and must not block; what takes longer answers {@linkplain Reply#later
- * later}, from a thread of its own.
+ * <p>It runs on a server thread, between one look at a message ring and the next: other clients' calls wait for it, and
+ * so does whoever grants or frees memory. It must be short (a microsecond or two) and must not block; what takes longer
+ * answers {@linkplain Reply#later later}, from a thread of its own.
  */
 @FunctionalInterface
 public interface RpcHandler {
@@ -14,18 +15,17 @@ public interface RpcHandler {
     int LATER = -1;
 
     /**
-     * Loads a word of what {@link #execute} will need. It is called for all calls of a batch before the first is executed, so that the
-     * cache misses of many calls overlap instead of following one another. It changes nothing.
+     * Loads a word of what {@link #execute} will need. It is called for all calls of a batch before the first is
+     * executed, so that the cache misses of many calls overlap instead of following one another. It changes nothing.
      */
-    default void touch(HeldRegions held, Arguments arguments) {
-    }
+    default void touch(HeldRegions held, Arguments arguments) {}
 
     /**
      * Executes a call. An exception ends this call alone, as failed; what it has changed before stays.
      *
-     * @param held      the caller's regions
+     * @param held the caller's regions
      * @param arguments a copy of its own, which no client changes; gone when this returns
-     * @param reply     to be filled from 0 on; gone when this returns
+     * @param reply to be filled from 0 on; gone when this returns
      * @return the reply's bytes, 0 to {@link Reply#capacity}; or {@link #LATER}
      */
     int execute(HeldRegions held, Arguments arguments, Reply reply);

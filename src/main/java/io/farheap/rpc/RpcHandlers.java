@@ -21,16 +21,18 @@ public final class RpcHandlers {
      */
     public void register(int operation, RpcHandler handler) {
         if (operation < 0 || operation >= MOST) {
-            throw new IllegalArgumentException("operation " + operation + "; operations have numbers from 0 to " + (MOST - 1));
+            throw new IllegalArgumentException(
+                    "operation " + operation + "; operations have numbers from 0 to " + (MOST - 1));
         }
         if (!handlers.compareAndSet(operation, null, handler)) {
-            throw new IllegalArgumentException("operation " + operation + " has a handler already; take another number");
+            throw new IllegalArgumentException(
+                    "operation " + operation + " has a handler already; take another number");
         }
     }
 
     /**
-     * From now on calls of an operation are refused. One that is being executed goes on; the server that this belongs to says when it has
-     * ended.
+     * From now on calls of an operation are refused. One that is being executed goes on; the server that this belongs
+     * to says when it has ended.
      */
     public void unregister(int operation) {
         handlers.set(operation, null);
@@ -43,14 +45,20 @@ public final class RpcHandlers {
             return;
         }
         try {
-            LOG.log(System.Logger.Level.WARNING, "operation " + operation + " failed for client " + client + " (calls that failed so far: "
-                + count + ")", cause);
+            LOG.log(
+                    System.Logger.Level.WARNING,
+                    "operation " + operation + " failed for client " + client + " (calls that failed so far: " + count
+                            + ")",
+                    cause);
         } catch (Throwable e) {
             // There may be no memory left; the call has failed all the same, and no other.
         }
     }
 
-    /** @param operation any number. @return null where there is none */
+    /**
+     * @param operation any number.
+     * @return null where there is none
+     */
     RpcHandler find(int operation) {
         return Integer.compareUnsigned(operation, MOST) < 0 ? handlers.getAcquire(operation) : null;
     }

@@ -1,17 +1,16 @@
 package io.farheap.rpc;
 
-import io.farheap.memory.NativeMemory;
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
+import io.farheap.memory.NativeMemory;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 
-import static java.lang.foreign.ValueLayout.JAVA_BYTE;
-
 /**
- * The calls of one message ring: those of the batch under way, in columns, and those that are answered later. Its server thread alone
- * uses it, but for {@link #answered} and {@link #cancelled}, which any thread may call.
+ * The calls of one message ring: those of the batch under way, in columns, and those that are answered later. Its
+ * server thread alone uses it, but for {@link #answered} and {@link #cancelled}, which any thread may call.
  */
 final class ServedCalls implements AutoCloseable {
 
@@ -21,6 +20,7 @@ final class ServedCalls implements AutoCloseable {
     private final int most;
     /** Arguments are copied here while they are checked: the client may write to the ring at any time. */
     private final Arena arena = Arena.ofShared();
+
     private final MemorySegment scratch;
     private final int stride;
     private final Arguments arguments;
@@ -36,11 +36,12 @@ final class ServedCalls implements AutoCloseable {
 
     /** Put off and not sent yet. */
     private int deferred;
+
     private final Queue<PendingCall> answers = new ConcurrentLinkedQueue<>();
     private volatile boolean cancelled;
 
     /**
-     * @param out  where replies go
+     * @param out where replies go
      * @param wake makes the server thread look at its rings, if it sleeps; any thread calls it
      */
     ServedCalls(RpcHandlers handlers, HeldRegions held, RingShape shape, MemorySegment out, Runnable wake) {
@@ -59,7 +60,11 @@ final class ServedCalls implements AutoCloseable {
         this.reply = new Reply(this, out);
     }
 
-    /** Takes a call of a batch that is being checked. @return the hash of the batch so far */
+    /**
+     * Takes a call of a batch that is being checked.
+     *
+     * @return the hash of the batch so far
+     */
     long take(int index, int number, long from, int length, int replyBytes, long hash) {
         operation[index] = number;
         bytes[index] = length;
@@ -96,7 +101,10 @@ final class ServedCalls implements AutoCloseable {
         return arguments;
     }
 
-    /** @param to where the reply goes in the ring. @return its bytes; {@link #status} says more */
+    /**
+     * @param to where the reply goes in the ring.
+     * @return its bytes; {@link #status} says more
+     */
     int execute(int index, long to) {
         if (status[index] != BatchFormat.DONE) {
             return 0;
@@ -113,7 +121,9 @@ final class ServedCalls implements AutoCloseable {
             if (length >= 0 && length <= capacity[index]) {
                 return length;
             }
-            failed(index, new IllegalStateException("a reply of " + length + " bytes; there is room for " + capacity[index]));
+            failed(
+                    index,
+                    new IllegalStateException("a reply of " + length + " bytes; there is room for " + capacity[index]));
         } catch (NotHeldException e) {
             reply.drop();
             status[index] = BatchFormat.NOT_HELD;
@@ -173,7 +183,11 @@ final class ServedCalls implements AutoCloseable {
         deferred--;
     }
 
-    /** Writes an answer. @return its bytes, header included */
+    /**
+     * Writes an answer.
+     *
+     * @return its bytes, header included
+     */
     static int write(PendingCall call, MemorySegment out, long at) {
         int length = call.reply.length;
         MemorySegment.copy(call.reply, 0, out, JAVA_BYTE, at + BatchFormat.HEADER_BYTES, length);
@@ -188,7 +202,8 @@ final class ServedCalls implements AutoCloseable {
         if (cancelled) {
             return false;
         }
-        // The thread says that it sleeps before it looks here once more; this adds before it asks whether the thread sleeps.
+        // The thread says that it sleeps before it looks here once more; this adds before it asks whether the thread
+        // sleeps.
         answers.add(call);
         wake.run();
         return true;

@@ -1,15 +1,15 @@
 /**
- * Message rings, both ends: requests travel in batches, by one-sided WRITEs into the server's memory, and answers come back in the same way
- * (Redy, section 4.2). A request reads or writes a record of a region, or calls an operation.
+ * Message rings, both ends: requests travel in batches, by one-sided WRITEs into the server's memory, and answers come
+ * back in the same way (Redy, section 4.2). A request reads or writes a record of a region, or calls an operation.
  *
  * <ul>
- * <li>{@link io.farheap.rpc.BatchFormat} is what is written, {@link io.farheap.rpc.RingShape} where;
- * <li>{@link io.farheap.rpc.BatchConnection} is the client's end, {@link io.farheap.rpc.MessageRing} the server's, which a server thread
- * drives;
- * <li>{@link io.farheap.rpc.RpcHandler} is an operation: what a server registers under a number and clients call.
+ *   <li>{@link io.farheap.rpc.BatchFormat} is what is written, {@link io.farheap.rpc.RingShape} where;
+ *   <li>{@link io.farheap.rpc.BatchConnection} is the client's end, {@link io.farheap.rpc.MessageRing} the server's,
+ *       which a server thread drives;
+ *   <li>{@link io.farheap.rpc.RpcHandler} is an operation: what a server registers under a number and clients call.
  * </ul>
  *
- * <p>Each end takes the other for a stranger: every field that the other may write is read once, checked, and then used. Not here: threads,
- * leases and who holds what ({@code server}), tags and reconnection ({@code remote}).
+ * <p>Each end takes the other for a stranger: every field that the other may write is read once, checked, and then
+ * used. Not here: threads, leases and who holds what ({@code server}), tags and reconnection ({@code remote}).
  */
 package io.farheap.rpc;

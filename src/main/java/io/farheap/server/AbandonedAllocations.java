@@ -3,7 +3,6 @@ package io.farheap.server;
 import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
 import io.farheap.control.ControlPlane;
-
 import java.util.LinkedHashSet;
 
 /**
@@ -19,8 +18,8 @@ final class AbandonedAllocations {
 
     void add(long allocationId) {
         if (allocationId == ControlPlane.ANY_ALLOCATION) {
-            throw new ControlException(Code.INVALID_ARGUMENT,
-                "allocation " + allocationId + " stands for any; name the one to abandon");
+            throw new ControlException(
+                    Code.INVALID_ARGUMENT, "allocation " + allocationId + " stands for any; name the one to abandon");
         }
         if (ids.add(allocationId) && ids.size() > REMEMBERED) {
             ids.removeFirst();

@@ -21,8 +21,7 @@ final class AvailableMemory {
         }
     }
 
-    private AvailableMemory() {
-    }
+    private AvailableMemory() {}
 
     /** @throws IllegalArgumentException where {@code bytes} are not there */
     static void require(long bytes) {
@@ -34,7 +33,7 @@ final class AvailableMemory {
         Available available = of(root);
         if (bytes > available.bytes) {
             throw new IllegalArgumentException("memory of " + (bytes >> 20) + " MiB; " + available.where + " has "
-                + (available.bytes >> 20) + " MiB available, so donate less");
+                    + (available.bytes >> 20) + " MiB available, so donate less");
         }
     }
 
@@ -50,7 +49,10 @@ final class AvailableMemory {
         try {
             for (String line : Files.readAllLines(root.resolve(MEMINFO))) {
                 if (line.startsWith(FIELD)) {
-                    return Long.parseLong(line.substring(FIELD.length()).replace("kB", "").trim()) << 10;
+                    return Long.parseLong(line.substring(FIELD.length())
+                                    .replace("kB", "")
+                                    .trim())
+                            << 10;
                 }
             }
         } catch (IOException | NumberFormatException e) {

@@ -3,7 +3,6 @@ package io.farheap.server;
 import io.farheap.control.Caller;
 import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
-
 import java.util.HashMap;
 import java.util.Map;
 
@@ -50,16 +49,17 @@ final class Budget {
     private final String more;
     /** By host, client and lease; nobody with nothing is in it. */
     private final Map<Object, Long> lent = new HashMap<>();
+
     private long lentInAll;
 
     /**
-     * @param what   for people, in the plural
-     * @param bytes  whether amounts are bytes
-     * @param all    in all
+     * @param what for people, in the plural
+     * @param bytes whether amounts are bytes
+     * @param all in all
      * @param client the share of one client, if that is more than a quarter of all
-     * @param lease  the most under one lease
-     * @param less   what people may do to need less
-     * @param more   what they may do to have more in all
+     * @param lease the most under one lease
+     * @param less what people may do to need less
+     * @param more what they may do to have more in all
      */
     Budget(String what, boolean bytes, long all, long client, long lease, String less, String more) {
         this.what = what;
@@ -89,7 +89,7 @@ final class Budget {
 
     /**
      * @param caller whom it is for, or null for somebody in this process
-     * @param key    of the lease that it is for, or null
+     * @param key of the lease that it is for, or null
      * @throws ControlException INVALID_ARGUMENT where that would be too much
      */
     synchronized Loan lend(Caller caller, Object key, long amount) {
@@ -100,8 +100,11 @@ final class Budget {
             check("the clients of host " + caller.host() + " have ", caller.host(), host, amount);
         }
         if (amount > all - lentInAll) {
-            throw refusal("the server has lent ", lentInAll, amount, "it lends " + counted(all) + " in all, so " + less
-                + ", or " + more);
+            throw refusal(
+                    "the server has lent ",
+                    lentInAll,
+                    amount,
+                    "it lends " + counted(all) + " in all, so " + less + ", or " + more);
         }
         add(caller, key, amount);
         return new Loan(caller, key, amount);
@@ -114,8 +117,10 @@ final class Budget {
     }
 
     private ControlException refusal(String who, long has, long amount, String rule) {
-        return new ControlException(Code.INVALID_ARGUMENT, who + counted(has) + (bytes ? " of " : " ") + what + ", and "
-            + counted(amount) + " more asked for; " + rule);
+        return new ControlException(
+                Code.INVALID_ARGUMENT,
+                who + counted(has) + (bytes ? " of " : " ") + what + ", and " + counted(amount) + " more asked for; "
+                        + rule);
     }
 
     private String counted(long amount) {

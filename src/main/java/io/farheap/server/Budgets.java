@@ -6,16 +6,17 @@ import io.farheap.verbs.DeviceLimits;
  * What a server lends to its clients. Regions need no budget: there are as many as the memory has, and of each one
  * export, one open pull and one prepared pull.
  *
- * @param leases     open ones, and those that have ended and that the device is still busy with
+ * @param leases open ones, and those that have ended and that the device is still busy with
  * @param queuePairs of connections, message rings, and both ends of pulls
- * @param rings      message rings
- * @param ringBytes  their memory
- * @param pulls      pulls that are prepared or under way, at this end
+ * @param rings message rings
+ * @param ringBytes their memory
+ * @param pulls pulls that are prepared or under way, at this end
  */
 record Budgets(Budget leases, Budget queuePairs, Budget rings, Budget ringBytes, Budget pulls) {
 
     /** For the server's own pulls, and for whoever else uses the device. */
     private static final int KEPT_QUEUE_PAIRS = 64;
+
     private static final int MOST_QUEUE_PAIRS = 1 << 16;
     private static final int MOST_LEASES = 1 << 12;
     private static final int MOST_PULLS = 256;
@@ -31,21 +32,46 @@ record Budgets(Budget leases, Budget queuePairs, Budget rings, Budget ringBytes,
     /** @param available bytes of memory that the machine has left */
     static Budgets of(ServerLimits limits, DeviceLimits device, long available) {
         int deviceHas = Math.min(device.maxQueuePairs(), device.maxCompletionQueues());
-        int queuePairs = limits.queuePairs() > 0 ? limits.queuePairs()
-            : Math.clamp(deviceHas - KEPT_QUEUE_PAIRS, 1, MOST_QUEUE_PAIRS);
+        int queuePairs = limits.queuePairs() > 0
+                ? limits.queuePairs()
+                : Math.clamp(deviceHas - KEPT_QUEUE_PAIRS, 1, MOST_QUEUE_PAIRS);
         int leases = limits.leases() > 0 ? limits.leases() : Math.min(MOST_LEASES, queuePairs);
-        long ringBytes = limits.ringBytes() > 0 ? limits.ringBytes()
-            : Math.min(MOST_RING_BYTES, available / RING_MEMORY_SHARE);
+        long ringBytes =
+                limits.ringBytes() > 0 ? limits.ringBytes() : Math.min(MOST_RING_BYTES, available / RING_MEMORY_SHARE);
         int pulls = Math.clamp(queuePairs / 16, 1, MOST_PULLS);
         return new Budgets(
-            new Budget("leases", false, leases, 1, Long.MAX_VALUE, "close some clients",
-                "start this server with a larger --max-leases"),
-            new Budget("queue pairs", false, queuePairs, 1, LEASE_QUEUE_PAIRS, "use fewer sessions or client threads",
-                "add a memory server, or start this one with a larger --max-queue-pairs where its device has more"),
-            new Budget("message rings", false, queuePairs, 1, LEASE_RINGS, "use fewer sessions", "add a memory server"),
-            new Budget("message rings", true, ringBytes, CLIENT_RING_BYTES, LEASE_RING_BYTES,
-                "use fewer sessions, or a smaller batch or queue depth",
-                "start this server with a larger --ring-memory"),
-            new Budget("pulls", false, pulls, 1, LEASE_PULLS, "move fewer regions at once", "add a memory server"));
+                new Budget(
+                        "leases",
+                        false,
+                        leases,
+                        1,
+                        Long.MAX_VALUE,
+                        "close some clients",
+                        "start this server with a larger --max-leases"),
+                new Budget(
+                        "queue pairs",
+                        false,
+                        queuePairs,
+                        1,
+                        LEASE_QUEUE_PAIRS,
+                        "use fewer sessions or client threads",
+                        "add a memory server, or start this one with a larger --max-queue-pairs where its device has more"),
+                new Budget(
+                        "message rings",
+                        false,
+                        queuePairs,
+                        1,
+                        LEASE_RINGS,
+                        "use fewer sessions",
+                        "add a memory server"),
+                new Budget(
+                        "message rings",
+                        true,
+                        ringBytes,
+                        CLIENT_RING_BYTES,
+                        LEASE_RING_BYTES,
+                        "use fewer sessions, or a smaller batch or queue depth",
+                        "start this server with a larger --ring-memory"),
+                new Budget("pulls", false, pulls, 1, LEASE_PULLS, "move fewer regions at once", "add a memory server"));
     }
 }

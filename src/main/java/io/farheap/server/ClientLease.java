@@ -17,7 +17,6 @@ import io.farheap.verbs.Endpoint;
 import io.farheap.verbs.ProtectionDomain;
 import io.farheap.verbs.QueuePair;
 import io.farheap.verbs.VerbsException;
-
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -53,6 +52,7 @@ final class ClientLease {
     private final Budget.Loan loan;
     /** Queue pairs and message rings. What is closed and busy stays until it is gone. */
     private final Map<Long, Lent> connections = new HashMap<>();
+
     private final ClientRings rings;
     private final RegionHolders holders;
     private final ServerThreads threads;
@@ -60,26 +60,40 @@ final class ClientLease {
     private final Map<Integer, Grant> grants = new HashMap<>();
     /** Released, while the device is busy with them. */
     private final Set<Grant> leaving = new HashSet<>();
+
     private final AtomicBoolean ending = new AtomicBoolean();
     private final AtomicBoolean expiringPulls = new AtomicBoolean();
     /** Since when the oldest prepared pull is kept; 0 for none. Written with the lock held, read without. */
     private volatile long pullsSince;
+
     private Fence fence;
     private List<Integer> fenced = List.of();
     /** A connection could not be closed. */
     private volatile boolean unfenced;
+
     private final AbandonedAllocations abandoned = new AbandonedAllocations();
     private volatile long renewedAt = System.nanoTime();
     private volatile boolean closed;
     final TestFault fault = new TestFault();
 
     /**
-     * @param caller      whom it is for, or null for this process
+     * @param caller whom it is for, or null for this process
      * @param completions of queue pairs that post nothing, so it stays empty
      * @throws ControlException INVALID_ARGUMENT where the server lends no more leases
      */
-    ClientLease(long id, String clientName, Caller caller, long durationNanos, RegionPool pool, Context context,
-                CompletionQueue completions, RegionHolders holders, RpcHandlers handlers, ServerThreads threads, Budgets budgets, Retired retired) {
+    ClientLease(
+            long id,
+            String clientName,
+            Caller caller,
+            long durationNanos,
+            RegionPool pool,
+            Context context,
+            CompletionQueue completions,
+            RegionHolders holders,
+            RpcHandlers handlers,
+            ServerThreads threads,
+            Budgets budgets,
+            Retired retired) {
         this.id = id;
         this.clientName = clientName;
         this.caller = caller;
@@ -151,8 +165,11 @@ final class ClientLease {
         requireOpen();
         ClientRings.Served served = rings.connect(request, retired);
         connections.put(connectionId, served.lent());
-        return new ConnectedRing(connectionId, served.ring().endpoint(), served.ring().address(),
-            served.ring().remoteKey());
+        return new ConnectedRing(
+                connectionId,
+                served.ring().endpoint(),
+                served.ring().address(),
+                served.ring().remoteKey());
     }
 
     /**
@@ -176,15 +193,20 @@ final class ClientLease {
     private void closePatiently(AutoCloseable resource, String what) {
         try {
             if (!Retired.closed(resource, PATIENCE_NANOS)) {
-                throw new ControlException(Code.INTERNAL, what + " is closed, but an operation that a client began has "
-                    + "been under way for " + PATIENCE_NANOS / 1_000_000 + " ms, as if its process were stopped; disconnect again");
+                throw new ControlException(
+                        Code.INTERNAL,
+                        what + " is closed, but an operation that a client began has " + "been under way for "
+                                + PATIENCE_NANOS / 1_000_000 + " ms, as if its process were stopped; disconnect again");
             }
         } catch (ControlException e) {
             throw e;
         } catch (Exception e) {
             unfenced = true;
-            throw new ControlException(Code.INTERNAL, "the device did not close " + what + " (" + e.getMessage()
-                + "); the regions of the lease are withdrawn when it ends", e);
+            throw new ControlException(
+                    Code.INTERNAL,
+                    "the device did not close " + what + " (" + e.getMessage()
+                            + "); the regions of the lease are withdrawn when it ends",
+                    e);
         }
     }
 
@@ -227,8 +249,8 @@ final class ClientLease {
         synchronized (this) {
             grant = grant(regionId);
             if (allocationId != ControlPlane.ANY_ALLOCATION && allocationId != grant.allocationId) {
-                throw new ControlException(Code.NOT_FOUND,
-                    "the lease holds region " + regionId + " by another allocation");
+                throw new ControlException(
+                        Code.NOT_FOUND, "the lease holds region " + regionId + " by another allocation");
             }
             grants.remove(regionId);
             leaving.add(grant);
@@ -245,14 +267,17 @@ final class ClientLease {
                     }
                     return done;
                 });
-                throw new ControlException(Code.INTERNAL, "region " + regionId + " is taken back, but an operation on "
-                    + "it has been under way for " + PATIENCE_NANOS / 1_000_000 + " ms, as if a process were stopped; it stays withdrawn "
-                    + "until that is over");
+                throw new ControlException(
+                        Code.INTERNAL,
+                        "region " + regionId + " is taken back, but an operation on "
+                                + "it has been under way for " + PATIENCE_NANOS / 1_000_000
+                                + " ms, as if a process were stopped; it stays withdrawn "
+                                + "until that is over");
             }
         }
         if (!left(grant, wait)) {
-            throw new ControlException(Code.INTERNAL, "the device did not let go of region " + regionId
-                + "; it is withdrawn");
+            throw new ControlException(
+                    Code.INTERNAL, "the device did not let go of region " + regionId + "; it is withdrawn");
         }
         pool.giveBack(regionId);
     }
@@ -264,7 +289,9 @@ final class ClientLease {
             requireOpen();
             abandoned.add(allocationId);
             granted = grants.values().stream()
-                .filter(grant -> grant.allocationId == allocationId).map(grant -> grant.regionId).toList();
+                    .filter(grant -> grant.allocationId == allocationId)
+                    .map(grant -> grant.regionId)
+                    .toList();
         }
         ControlException failed = null;
         for (int regionId : granted) {
@@ -317,9 +344,11 @@ final class ClientLease {
                 throw new ControlException(Code.TICKET_REFUSED, "the exported region was given back");
             }
             if (grant.busy() > 0) {
-                throw new ControlException(Code.INVALID_ARGUMENT, "region " + grant.regionId
-                    + " was read by another server that has stopped in"
-                    + " the middle of a read; wait until that goes on or ends");
+                throw new ControlException(
+                        Code.INVALID_ARGUMENT,
+                        "region " + grant.regionId
+                                + " was read by another server that has stopped in"
+                                + " the middle of a read; wait until that goes on or ends");
             }
             before = grant.source;
             Budget.Loan lent = lend(budgets.queuePairs(), 1);
@@ -385,8 +414,10 @@ final class ClientLease {
         PreparedPull pull = grant.prepared;
         if (pull == null && grant.pullExpired) {
             grant.pullExpired = false;
-            throw new ControlException(Code.TICKET_REFUSED, "the pull that was prepared for region " + regionId
-                + " was not begun in time, and is closed; export the region and prepare the pull again");
+            throw new ControlException(
+                    Code.TICKET_REFUSED,
+                    "the pull that was prepared for region " + regionId
+                            + " was not begun in time, and is closed; export the region and prepare the pull again");
         }
         if (pull == null || !pull.isFor(sourceAddress, token)) {
             return null;
@@ -445,11 +476,15 @@ final class ClientLease {
         return grant(regionId).copy;
     }
 
-    /** From here on to {@link #detach}, giving the region back stops the copy first. The copy must be closed before it is detached. */
+    /**
+     * From here on to {@link #detach}, giving the region back stops the copy first. The copy must be closed before it
+     * is detached.
+     */
     synchronized Grant attach(int regionId, RegionCopy copy) {
         Grant grant = grant(regionId);
         if (grant.copy != null) {
-            throw new ControlException(Code.INVALID_ARGUMENT, "region " + regionId + " is being filled by another pull");
+            throw new ControlException(
+                    Code.INVALID_ARGUMENT, "region " + regionId + " is being filled by another pull");
         }
         grant.copy = copy;
         return grant;
@@ -472,7 +507,7 @@ final class ClientLease {
      * Fences the client, and frees everything but the regions.
      *
      * @return whether nothing of the client's can reach anything any more; false while the device is busy, then call
-     *         again
+     *     again
      */
     boolean end() {
         fault.strike();
@@ -520,7 +555,8 @@ final class ClientLease {
         requireOpen();
         Grant grant = grants.get(regionId);
         if (grant == null) {
-            throw new ControlException(Code.NOT_FOUND, "the lease does not hold region " + Integer.toUnsignedString(regionId));
+            throw new ControlException(
+                    Code.NOT_FOUND, "the lease does not hold region " + Integer.toUnsignedString(regionId));
         }
         return grant;
     }

@@ -11,7 +11,6 @@ import io.farheap.rpc.RpcHandlers;
 import io.farheap.verbs.Context;
 import io.farheap.verbs.ProtectionDomain;
 import io.farheap.verbs.VerbsException;
-
 import java.util.ArrayList;
 import java.util.List;
 
@@ -22,8 +21,7 @@ final class ClientRings {
      * A ring at its thread, with what was lent for it. When it is closed, no batch of that connection takes effect any
      * more.
      */
-    record Served(MessageRing ring, Lent lent) {
-    }
+    record Served(MessageRing ring, Lent lent) {}
 
     private final ClientLease lease;
     private final Context context;
@@ -33,9 +31,16 @@ final class ClientRings {
     private final ServerThreads threads;
     /** Leases begin at different threads, or a server of many small clients would use its first thread only. */
     private final int firstThread;
+
     private int connected;
 
-    ClientRings(ClientLease lease, Context context, ProtectionDomain domain, RegionHolders holders, RpcHandlers handlers, ServerThreads threads) {
+    ClientRings(
+            ClientLease lease,
+            Context context,
+            ProtectionDomain domain,
+            RegionHolders holders,
+            RpcHandlers handlers,
+            ServerThreads threads) {
         this.lease = lease;
         this.context = context;
         this.domain = domain;
@@ -70,8 +75,16 @@ final class ClientRings {
     /** @return null where the thread that was to serve it has died meanwhile */
     private Served connect(RingRequest request, RingShape shape, List<Budget.Loan> loans, Retired retired) {
         ServerThread thread = threads.thread(firstThread + connected % Math.min(request.threads(), threads.most()));
-        MessageRing ring = new MessageRing(context, domain, held, handlers, shape, thread.channel(), thread::wakeIfAsleep,
-            request.responseAddress(), request.responseKey());
+        MessageRing ring = new MessageRing(
+                context,
+                domain,
+                held,
+                handlers,
+                shape,
+                thread.channel(),
+                thread::wakeIfAsleep,
+                request.responseAddress(),
+                request.responseKey());
         boolean added = false;
         try {
             ring.connect(request.client());
@@ -88,11 +101,14 @@ final class ClientRings {
 
     private static RingShape shape(RingRequest request) {
         if (request.threads() < 1) {
-            throw new ControlException(Code.INVALID_ARGUMENT, "message rings for " + request.threads() + " server threads; ask for at least 1");
+            throw new ControlException(
+                    Code.INVALID_ARGUMENT,
+                    "message rings for " + request.threads() + " server threads; ask for at least 1");
         }
         try {
-            return request.recordBytes() == 0 && !request.calls() ? new RingShape(request.queueDepth(), request.batch())
-                : new RingShape(request.queueDepth(), request.batch(), request.recordBytes(), request.calls());
+            return request.recordBytes() == 0 && !request.calls()
+                    ? new RingShape(request.queueDepth(), request.batch())
+                    : new RingShape(request.queueDepth(), request.batch(), request.recordBytes(), request.calls());
         } catch (IllegalArgumentException e) {
             throw new ControlException(Code.INVALID_ARGUMENT, e.getMessage(), e);
         }

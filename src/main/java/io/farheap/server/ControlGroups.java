@@ -1,7 +1,6 @@
 package io.farheap.server;
 
 import io.farheap.server.AvailableMemory.Available;
-
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
@@ -35,8 +34,7 @@ final class ControlGroups {
 
     private static final Available UNLIMITED = new Available("no control group", Long.MAX_VALUE);
 
-    private ControlGroups() {
-    }
+    private ControlGroups() {}
 
     /** @param root of the file system */
     static Available least(Path root) {
@@ -63,8 +61,9 @@ final class ControlGroups {
             if (mount.length < 5 || type.length < 3) {
                 continue;
             }
-            boolean ours = version == Version.TWO ? type[0].equals("cgroup2")
-                : type[0].equals("cgroup") && List.of(type[2].split(",")).contains("memory");
+            boolean ours = version == Version.TWO
+                    ? type[0].equals("cgroup2")
+                    : type[0].equals("cgroup") && List.of(type[2].split(",")).contains("memory");
             if (ours) {
                 return least(root, version, unescaped(mount[4]), below(unescaped(mount[3]), path));
             }

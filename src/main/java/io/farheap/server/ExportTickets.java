@@ -3,7 +3,6 @@ package io.farheap.server;
 import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
 import io.farheap.control.ControlPlane;
-
 import java.security.SecureRandom;
 import java.util.HexFormat;
 import java.util.Map;
@@ -36,12 +35,15 @@ final class ExportTickets {
     ExportTicket redeem(byte[] token) {
         ExportTicket ticket = open.remove(HexFormat.of().formatHex(token));
         if (ticket == null) {
-            throw new ControlException(Code.TICKET_REFUSED,
-                "the ticket is unknown, used, replaced by a newer one, or its region was given back; export the region again");
+            throw new ControlException(
+                    Code.TICKET_REFUSED,
+                    "the ticket is unknown, used, replaced by a newer one, or its region was given back; export the region again");
         }
         if (System.nanoTime() - ticket.deadline > 0) {
-            throw new ControlException(Code.TICKET_REFUSED, "the ticket was to be opened within " + validNanos / 1_000_000
-                + " ms and came too late; export the region again");
+            throw new ControlException(
+                    Code.TICKET_REFUSED,
+                    "the ticket was to be opened within " + validNanos / 1_000_000
+                            + " ms and came too late; export the region again");
         }
         return ticket;
     }

@@ -14,8 +14,7 @@ final class Fence {
 
     private static final System.Logger LOG = System.getLogger(Fence.class.getName());
 
-    private record Piece(String what, AutoCloseable resource) {
-    }
+    private record Piece(String what, AutoCloseable resource) {}
 
     private final String owner;
     private final Deque<Deque<Piece>> stages = new ArrayDeque<>();
@@ -56,7 +55,7 @@ final class Fence {
     }
 
     private boolean close(Deque<Piece> stage) {
-        for (Iterator<Piece> pieces = stage.iterator(); pieces.hasNext();) {
+        for (Iterator<Piece> pieces = stage.iterator(); pieces.hasNext(); ) {
             if (closed(pieces.next())) {
                 pieces.remove();
             } else if (tried) {
@@ -71,8 +70,10 @@ final class Fence {
             return Retired.closed(piece.resource);
         } catch (Exception e) {
             failed = true;
-            LOG.log(System.Logger.Level.ERROR, "cannot close " + piece.what + " of " + owner
-                + "; the regions it reaches are withdrawn", e);
+            LOG.log(
+                    System.Logger.Level.ERROR,
+                    "cannot close " + piece.what + " of " + owner + "; the regions it reaches are withdrawn",
+                    e);
             return true;
         }
     }

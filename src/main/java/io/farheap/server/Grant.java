@@ -4,17 +4,19 @@ import io.farheap.control.RegionGrant;
 import io.farheap.posix.Errno;
 import io.farheap.verbs.MemoryRegion;
 import io.farheap.verbs.VerbsException;
-
 import java.util.ArrayList;
 import java.util.List;
 
-/** One region in a lease's hands, with what else reaches it. Guarded by its {@link ClientLease} but for {@link #over}. */
+/**
+ * One region in a lease's hands, with what else reaches it. Guarded by its {@link ClientLease} but for {@link #over}.
+ */
 final class Grant {
 
     final ClientLease lease;
     final int regionId;
     /** By which it was granted; a region that is granted anew has another one. */
     final long allocationId;
+
     final MemoryRegion registration;
 
     /** The latest ticket for it, or null. A new one replaces it. */

@@ -3,7 +3,6 @@ package io.farheap.server;
 import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
 import io.farheap.thread.Joining;
-
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -26,7 +25,10 @@ final class Leases {
     private static final long MAX_PAUSE_NANOS = 200_000_000L;
     private static final int ENDING_THREADS = 8;
     private static final long IDLE_SECONDS = 10;
-    /** How long {@link #stop} waits for all leases to be tried once. The device may wait for each client that is stopped. */
+    /**
+     * How long {@link #stop} waits for all leases to be tried once. The device may wait for each client that is
+     * stopped.
+     */
     private static final long FIRST_TRIES_NANOS = 20_000_000_000L;
     /** How long it tries again then. */
     private static final long LAST_TRIES_NANOS = 2_000_000_000L;
@@ -47,12 +49,12 @@ final class Leases {
         this.retired = retired;
         this.pullNanos = pullNanos;
         pauseNanos = Math.min(MAX_PAUSE_NANOS, durationNanos / 4);
-        ending = new ThreadPoolExecutor(ENDING_THREADS, ENDING_THREADS, IDLE_SECONDS, TimeUnit.SECONDS,
-            new LinkedBlockingQueue<>(), task -> {
-            Thread thread = new Thread(task, "farheap-lease-end");
-            thread.setDaemon(true);
-            return thread;
-        });
+        ending = new ThreadPoolExecutor(
+                ENDING_THREADS, ENDING_THREADS, IDLE_SECONDS, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), task -> {
+                    Thread thread = new Thread(task, "farheap-lease-end");
+                    thread.setDaemon(true);
+                    return thread;
+                });
         ending.allowCoreThreadTimeOut(true);
         reaper = new Thread(this::reap, "farheap-lease-reaper");
         reaper.setDaemon(true);
@@ -60,8 +62,9 @@ final class Leases {
     }
 
     static ControlException expired() {
-        return new ControlException(Code.LEASE_EXPIRED,
-            "the lease is unknown, closed, or was not renewed in time; what it held is given back, so open another");
+        return new ControlException(
+                Code.LEASE_EXPIRED,
+                "the lease is unknown, closed, or was not renewed in time; what it held is given back, so open another");
     }
 
     void add(ClientLease lease) {
@@ -110,8 +113,10 @@ final class Leases {
         try {
             done = ended(lease);
         } catch (Throwable e) {
-            Loudly.log(LOG, "an error while the lease of client " + lease.clientName()
-                + " was ended; it is tried again", e);
+            Loudly.log(
+                    LOG,
+                    "an error while the lease of client " + lease.clientName() + " was ended; it is tried again",
+                    e);
         } finally {
             if (!done) {
                 later(lease);
@@ -154,9 +159,11 @@ final class Leases {
                 lease.notEnding();
             }
         }
-        LOG.log(System.Logger.Level.WARNING, "the lease of client " + lease.clientName()
-            + " has ended, but the device is still busy with it, as if a process were stopped in the middle of an "
-            + "operation; " + lease.regions() + " region(s) stay withdrawn until that is over");
+        LOG.log(
+                System.Logger.Level.WARNING,
+                "the lease of client " + lease.clientName()
+                        + " has ended, but the device is still busy with it, as if a process were stopped in the middle of an "
+                        + "operation; " + lease.regions() + " region(s) stay withdrawn until that is over");
     }
 
     private void reap() {
@@ -185,8 +192,10 @@ final class Leases {
                 ending.execute(() -> lease.expirePulls(pullNanos));
             }
         } catch (Throwable e) {
-            Loudly.log(LOG, "an error while looking at the lease of client " + lease.clientName()
-                + "; it is looked at again", e);
+            Loudly.log(
+                    LOG,
+                    "an error while looking at the lease of client " + lease.clientName() + "; it is looked at again",
+                    e);
         }
     }
 
@@ -206,8 +215,9 @@ final class Leases {
     }
 
     private void takeBack(ClientLease lease) {
-        LOG.log(System.Logger.Level.INFO, "the lease of client " + lease.clientName()
-            + " was not renewed; taking back what it held");
+        LOG.log(
+                System.Logger.Level.INFO,
+                "the lease of client " + lease.clientName() + " was not renewed; taking back what it held");
         end(lease);
     }
 
@@ -215,7 +225,7 @@ final class Leases {
      * Stops the threads and ends all leases. Bounded.
      *
      * @return whether nothing is held any more; false where the device is still busy, then what leases hold must stay
-     *         as long as the process
+     *     as long as the process
      */
     boolean stop() {
         stopped = true;

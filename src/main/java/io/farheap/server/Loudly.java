@@ -6,8 +6,7 @@ package io.farheap.server;
  */
 final class Loudly {
 
-    private Loudly() {
-    }
+    private Loudly() {}
 
     static void log(System.Logger log, String what, Throwable cause) {
         try {

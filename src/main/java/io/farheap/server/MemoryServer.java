@@ -25,7 +25,6 @@ import io.farheap.verbs.Context;
 import io.farheap.verbs.Devices;
 import io.farheap.verbs.Endpoint;
 import io.farheap.verbs.VerbsException;
-
 import java.security.SecureRandom;
 import java.util.List;
 import java.util.Map;
@@ -33,11 +32,12 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 
 /**
- * Donates memory as regions of one size. Its memory is populated and registered when it is opened; each lease registers the regions it is
- * granted once more, in a protection domain of its own. Regions are zeroed before they are granted again.
+ * Donates memory as regions of one size. Its memory is populated and registered when it is opened; each lease registers
+ * the regions it is granted once more, in a protection domain of its own. Regions are zeroed before they are granted
+ * again.
  *
- * <p>Thread-safe. Serve it with {@link io.farheap.control.ControlServer}, and close that first: no call may be under way in
- * {@link #close}.
+ * <p>Thread-safe. Serve it with {@link io.farheap.control.ControlServer}, and close that first: no call may be under
+ * way in {@link #close}.
  */
 public final class MemoryServer implements ControlPlane, AutoCloseable {
 
@@ -51,6 +51,7 @@ public final class MemoryServer implements ControlPlane, AutoCloseable {
     private final Context context;
     /** What is being read by other servers; entries of grants that are over go with the next one. */
     private final Map<Long, Grant> pulls = new ConcurrentHashMap<>();
+
     private final ExportTickets tickets;
     private final SourceServers sources = new SourceServers();
     private final RpcHandlers handlers = new RpcHandlers();
@@ -86,7 +87,7 @@ public final class MemoryServer implements ControlPlane, AutoCloseable {
      * Opens the device and takes the memory.
      *
      * @throws IllegalArgumentException where the machine has not that much memory available
-     * @throws VerbsException           where there is no such device, it has no active port, or it cannot register that much
+     * @throws VerbsException where there is no such device, it has no active port, or it cannot register that much
      */
     public static MemoryServer open(ServerOptions options) {
         return open(options, TICKET_NANOS);
@@ -103,8 +104,8 @@ public final class MemoryServer implements ControlPlane, AutoCloseable {
     }
 
     /**
-     * Lets clients call an operation, from now on. Its handler runs on the threads that serve message rings, of which there are {@link
-     * ServerOptions#threads} at most.
+     * Lets clients call an operation, from now on. Its handler runs on the threads that serve message rings, of which
+     * there are {@link ServerOptions#threads} at most.
      *
      * @param operation 0 to {@link RpcHandlers#MOST} - 1
      * @throws IllegalArgumentException where the number is out of bounds or taken
@@ -113,7 +114,10 @@ public final class MemoryServer implements ControlPlane, AutoCloseable {
         handlers.register(operation, handler);
     }
 
-    /** Calls of an operation are refused from now on; when this returns, none is being executed. Not from a handler: it would wait for itself. */
+    /**
+     * Calls of an operation are refused from now on; when this returns, none is being executed. Not from a handler: it
+     * would wait for itself.
+     */
     public void unregister(int operation) {
         handlers.unregister(operation);
         threads.barrier();
@@ -153,21 +157,37 @@ public final class MemoryServer implements ControlPlane, AutoCloseable {
     @Override
     public ServerDescription hello(int protocolVersion) {
         if (protocolVersion != PROTOCOL_VERSION) {
-            throw new ControlException(Code.PROTOCOL_MISMATCH, "the client speaks version " + Integer.toUnsignedString(protocolVersion)
-                + " of Farheap's control protocol and the server version " + PROTOCOL_VERSION + "; run the same release on both");
+            throw new ControlException(
+                    Code.PROTOCOL_MISMATCH,
+                    "the client speaks version " + Integer.toUnsignedString(protocolVersion)
+                            + " of Farheap's control protocol and the server version " + PROTOCOL_VERSION
+                            + "; run the same release on both");
         }
-        return new ServerDescription(id, options.name(), PROTOCOL_VERSION, pool.regionBytes(), pool.total(), pool.freeCount());
+        return new ServerDescription(
+                id, options.name(), PROTOCOL_VERSION, pool.regionBytes(), pool.total(), pool.freeCount());
     }
 
     @Override
     public Lease openLease(String clientName) {
         if (clientName.length() > MAX_NAME_LENGTH) {
-            throw new ControlException(Code.INVALID_ARGUMENT, "a client name of " + clientName.length() + " characters; it has at most "
-                + MAX_NAME_LENGTH);
+            throw new ControlException(
+                    Code.INVALID_ARGUMENT,
+                    "a client name of " + clientName.length() + " characters; it has at most " + MAX_NAME_LENGTH);
         }
         return onDevice(() -> {
-            ClientLease lease = new ClientLease(random.nextLong(), clientName, Caller.current(), options.leaseNanos(),
-                pool, context, completions, holders, handlers, threads, budgets, retired);
+            ClientLease lease = new ClientLease(
+                    random.nextLong(),
+                    clientName,
+                    Caller.current(),
+                    options.leaseNanos(),
+                    pool,
+                    context,
+                    completions,
+                    holders,
+                    handlers,
+                    threads,
+                    budgets,
+                    retired);
             leases.add(lease);
             return new Lease(lease.id(), options.leaseNanos());
         });
@@ -229,7 +249,8 @@ public final class MemoryServer implements ControlPlane, AutoCloseable {
     public PullSource openPull(byte[] token, Endpoint puller) {
         Grant grant = tickets.redeem(token).grant;
         long pullId = random.nextLong();
-        PullSource source = onDevice(() -> grant.lease.openPull(grant, pullId, context, puller).described());
+        PullSource source = onDevice(
+                () -> grant.lease.openPull(grant, pullId, context, puller).described());
         pulls.values().removeIf(other -> other == grant || other.over());
         pulls.put(pullId, grant);
         return source;
@@ -282,7 +303,7 @@ public final class MemoryServer implements ControlPlane, AutoCloseable {
             ControlClient taken = sources.take(sourceAddress);
             source = taken;
             return onDevice(
-                () -> PreparedPull.open(taken, sourceAddress, token, context, pool.segment(regionId), pace, loan));
+                    () -> PreparedPull.open(taken, sourceAddress, token, context, pool.segment(regionId), pace, loan));
         } catch (Throwable e) {
             loan.close();
             if (source != null) {
@@ -321,7 +342,9 @@ public final class MemoryServer implements ControlPlane, AutoCloseable {
     private static ControlException pullFailure(String sourceAddress, ControlException e) {
         return switch (e.code()) {
             case INVALID_ARGUMENT, TICKET_REFUSED, LEASE_EXPIRED, NOT_FOUND, CANCELLED -> e;
-            default -> new ControlException(Code.PULL_FAILED, "cannot pull a region from " + sourceAddress + ": " + e.getMessage(), e);
+            default ->
+                new ControlException(
+                        Code.PULL_FAILED, "cannot pull a region from " + sourceAddress + ": " + e.getMessage(), e);
         };
     }
 
@@ -351,8 +374,10 @@ public final class MemoryServer implements ControlPlane, AutoCloseable {
             Closing.all(retired, threads, completions, pool, context);
             return;
         }
-        LOG.log(System.Logger.Level.WARNING, "a client is stopped in the middle of an operation; the memory of "
-            + "this server is given back when its process ends");
+        LOG.log(
+                System.Logger.Level.WARNING,
+                "a client is stopped in the middle of an operation; the memory of "
+                        + "this server is given back when its process ends");
         Closing.all(retired, pool.zeroing(), threads::stop);
     }
 }

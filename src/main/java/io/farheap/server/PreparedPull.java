@@ -8,7 +8,6 @@ import io.farheap.control.PullResult;
 import io.farheap.control.PullSource;
 import io.farheap.lifetime.Closing;
 import io.farheap.verbs.Context;
-
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 
@@ -22,11 +21,18 @@ final class PreparedPull {
     private final PullSource opened;
     /** Null for a pull that goes at once. */
     private final CopyPace pace;
+
     private final Budget.Loan loan;
     private final long openedAt = System.nanoTime();
 
-    private PreparedPull(byte[] token, String sourceAddress, ControlClient source, RegionCopy copy, PullSource opened,
-                         CopyPace pace, Budget.Loan loan) {
+    private PreparedPull(
+            byte[] token,
+            String sourceAddress,
+            ControlClient source,
+            RegionCopy copy,
+            PullSource opened,
+            CopyPace pace,
+            Budget.Loan loan) {
         this.token = token;
         this.sourceAddress = sourceAddress;
         this.source = source;
@@ -38,11 +44,17 @@ final class PreparedPull {
 
     /**
      * @param source which {@link #abandon} closes, and {@link #finish} gives back
-     * @param led    the client's pace, or null
-     * @param loan   which goes back when this end is closed, and stays the caller's where this throws
+     * @param led the client's pace, or null
+     * @param loan which goes back when this end is closed, and stays the caller's where this throws
      */
-    static PreparedPull open(ControlClient source, String sourceAddress, byte[] token, Context context,
-                             MemorySegment into, PullPace led, Budget.Loan loan) {
+    static PreparedPull open(
+            ControlClient source,
+            String sourceAddress,
+            byte[] token,
+            Context context,
+            MemorySegment into,
+            PullPace led,
+            Budget.Loan loan) {
         CopyPace pace = led == null ? null : new CopyPace(context, led, into.byteSize());
         RegionCopy copy = null;
         PullSource opened = null;

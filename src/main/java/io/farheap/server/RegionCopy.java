@@ -17,14 +17,13 @@ import io.farheap.verbs.QueuePair;
 import io.farheap.verbs.SendRequests;
 import io.farheap.verbs.VerbsException;
 import io.farheap.verbs.WcStatus;
-
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The new server's end of a pull: fills a region with one-sided READs, several in flight. One thread makes, runs and closes it; another may
- * {@link #cancel} it.
+ * The new server's end of a pull: fills a region with one-sided READs, several in flight. One thread makes, runs and
+ * closes it; another may {@link #cancel} it.
  */
 final class RegionCopy implements AutoCloseable {
 
@@ -37,6 +36,7 @@ final class RegionCopy implements AutoCloseable {
     private final int maxPieceBytes;
     /** Of the read in each slot. */
     private final int[] lengths = new int[READS_IN_FLIGHT];
+
     private final CountDownLatch ended = new CountDownLatch(1);
     private volatile boolean cancelled;
     private SendRequests requests;
@@ -46,7 +46,8 @@ final class RegionCopy implements AutoCloseable {
     private RegisteredMemory scratch;
 
     RegionCopy(Context context, MemorySegment into) {
-        maxPieceBytes = (int) Math.min(PullPace.MAX_PIECE_BYTES, context.activePort().maxMessageBytes());
+        maxPieceBytes =
+                (int) Math.min(PullPace.MAX_PIECE_BYTES, context.activePort().maxMessageBytes());
         domain = context.allocateProtectionDomain();
         try {
             requests = new SendRequests(READS_IN_FLIGHT);
@@ -72,7 +73,7 @@ final class RegionCopy implements AutoCloseable {
     void connect(PullSource source) {
         if (source.length() != registration.bytes()) {
             throw failed("the source's region has " + source.length() + " bytes and this one " + registration.bytes()
-                + "; both servers must donate regions of one size");
+                    + "; both servers must donate regions of one size");
         }
         try {
             queuePair.connect(source.source());
@@ -83,7 +84,11 @@ final class RegionCopy implements AutoCloseable {
         }
     }
 
-    /** Reads all of the region at once. @throws ControlException PULL_FAILED; the region's content is then undefined */
+    /**
+     * Reads all of the region at once.
+     *
+     * @throws ControlException PULL_FAILED; the region's content is then undefined
+     */
     PullResult run(PullSource source) {
         try {
             return read(source, registration.address(), registration.localKey(), registration.bytes());
@@ -92,12 +97,22 @@ final class RegionCopy implements AutoCloseable {
         }
     }
 
-    /** Reads the region from the pace's offset on, as the client clears it. @throws ControlException PULL_FAILED */
+    /**
+     * Reads the region from the pace's offset on, as the client clears it.
+     *
+     * @throws ControlException PULL_FAILED
+     */
     PullResult run(PullSource source, CopyPace pace) {
         try {
             pace.begin();
-            PullResult result = read(source, registration.address(), registration.localKey(), pace.offset(), pace.end(),
-                Math.min(pace.pieceBytes(), maxPieceBytes), pace);
+            PullResult result = read(
+                    source,
+                    registration.address(),
+                    registration.localKey(),
+                    pace.offset(),
+                    pace.end(),
+                    Math.min(pace.pieceBytes(), maxPieceBytes),
+                    pace);
             pace.finish();
             return result;
         } catch (VerbsException e) {
@@ -110,7 +125,8 @@ final class RegionCopy implements AutoCloseable {
     }
 
     /** @param pace says how far the copy may go, and is told how far it has come; null for one that goes at once */
-    private PullResult read(PullSource source, long into, int localKey, long from, long to, int pieceBytes, CopyPace pace) {
+    private PullResult read(
+            PullSource source, long into, int localKey, long from, long to, int pieceBytes, CopyPace pace) {
         long started = System.nanoTime();
         long progressAt = started;
         long allowed = pace == null ? to : from;
@@ -157,8 +173,15 @@ final class RegionCopy implements AutoCloseable {
     }
 
     private void post(int slot, PullSource source, long into, int localKey, long at, int length) {
-        requests.prepare(slot, SendRequests.READ, SendRequests.SIGNALED, into + at, length, localKey,
-            source.remoteAddress() + at, source.rkey());
+        requests.prepare(
+                slot,
+                SendRequests.READ,
+                SendRequests.SIGNALED,
+                into + at,
+                length,
+                localKey,
+                source.remoteAddress() + at,
+                source.rkey());
         int error = queuePair.postUnbounded(requests, slot);
         if (error != 0) {
             throw new VerbsException("cannot post a read", error);

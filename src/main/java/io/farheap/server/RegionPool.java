@@ -8,13 +8,12 @@ import io.farheap.verbs.Access;
 import io.farheap.verbs.Context;
 import io.farheap.verbs.ProtectionDomain;
 import io.farheap.verbs.VerbsException;
-
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 
 /**
- * All of a server's regions: one arena, populated and registered when the server starts, so that a limit on locked memory shows then and
- * not at a client's first request. Thread-safe.
+ * All of a server's regions: one arena, populated and registered when the server starts, so that a limit on locked
+ * memory shows then and not at a client's first request. Thread-safe.
  */
 final class RegionPool implements AutoCloseable {
 
@@ -33,8 +32,8 @@ final class RegionPool implements AutoCloseable {
             memory = RegisteredMemory.allocate(domain, "farheap-regions", regionBytes * regions, Access.LOCAL_WRITE);
         } catch (VerbsException e) {
             domain.close();
-            throw new VerbsException("cannot register " + (regionBytes * regions >> 20) + " MiB for donation (" + e.getMessage()
-                + "); raise the limit on locked memory (ulimit -l) to twice that, or donate less");
+            throw new VerbsException("cannot register " + (regionBytes * regions >> 20) + " MiB for donation ("
+                    + e.getMessage() + "); raise the limit on locked memory (ulimit -l) to twice that, or donate less");
         } catch (Throwable e) {
             domain.close();
             throw e;
@@ -61,8 +60,10 @@ final class RegionPool implements AutoCloseable {
     /** @return {@code count} zeroed regions; throws OUT_OF_MEMORY where there are fewer */
     synchronized int[] take(int count) {
         if (count > freeCount) {
-            throw new ControlException(Code.OUT_OF_MEMORY, count + " region(s) of " + (regionBytes >> 10) + " KiB asked for, "
-                + freeCount + " of " + free.length + " free; ask for fewer, or add a memory server");
+            throw new ControlException(
+                    Code.OUT_OF_MEMORY,
+                    count + " region(s) of " + (regionBytes >> 10) + " KiB asked for, " + freeCount + " of "
+                            + free.length + " free; ask for fewer, or add a memory server");
         }
         int[] taken = new int[count];
         for (int i = 0; i < count; i++) {

@@ -2,7 +2,6 @@ package io.farheap.server;
 
 import io.farheap.thread.Joining;
 import io.farheap.verbs.VerbsException;
-
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.locks.LockSupport;
@@ -20,7 +19,11 @@ final class Retired implements AutoCloseable {
     /** One try. */
     interface Attempt {
 
-        /** Bounded; any thread. @return whether it is done; false for once more */
+        /**
+         * Bounded; any thread.
+         *
+         * @return whether it is done; false for once more
+         */
         boolean done() throws Exception;
     }
 
@@ -65,7 +68,11 @@ final class Retired implements AutoCloseable {
         }
     }
 
-    /** One try. @return false where the device is busy with it */
+    /**
+     * One try.
+     *
+     * @return false where the device is busy with it
+     */
     static boolean closed(AutoCloseable resource) throws Exception {
         try {
             resource.close();
@@ -78,7 +85,11 @@ final class Retired implements AutoCloseable {
         }
     }
 
-    /** Tries for some time. @return whether it is closed */
+    /**
+     * Tries for some time.
+     *
+     * @return whether it is closed
+     */
     static boolean closed(AutoCloseable resource, long nanos) throws Exception {
         long deadline = System.nanoTime() + nanos;
         while (!closed(resource)) {
@@ -101,7 +112,7 @@ final class Retired implements AutoCloseable {
                 LockSupport.parkNanos(this, pause);
             }
             int left = 0;
-            for (var all = entries.iterator(); !stopped && all.hasNext();) {
+            for (var all = entries.iterator(); !stopped && all.hasNext(); ) {
                 if (done(all.next())) {
                     all.remove();
                 } else {

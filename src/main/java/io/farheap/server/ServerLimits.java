@@ -4,9 +4,9 @@ package io.farheap.server;
  * How much a server lends to all of its clients together; one client has a quarter of it at most, the clients of one
  * host three quarters. 0 stands for what the device and the machine bear.
  *
- * @param leases     how many may be open
+ * @param leases how many may be open
  * @param queuePairs of connections, message rings and pulls
- * @param ringBytes  memory of message rings, which is beside the donated memory
+ * @param ringBytes memory of message rings, which is beside the donated memory
  */
 public record ServerLimits(int leases, int queuePairs, long ringBytes) {
 
@@ -22,8 +22,8 @@ public record ServerLimits(int leases, int queuePairs, long ringBytes) {
 
     private static void check(String what, long value) {
         if (value < 0) {
-            throw new IllegalArgumentException("a limit of " + value + " " + what
-                + "; it must be at least 1, or 0 for what the machine bears");
+            throw new IllegalArgumentException(
+                    "a limit of " + value + " " + what + "; it must be at least 1, or 0 for what the machine bears");
         }
     }
 }

@@ -7,16 +7,24 @@ import io.farheap.thread.Idle;
  *
  * @param memoryBytes all of it, a multiple of {@code regionBytes}
  * @param regionBytes size of a region: a power of two, at least {@value #MIN_REGION_BYTES} bytes
- * @param leaseNanos  how long a client's lease lives without being renewed, {@value #MIN_LEASE_MILLIS} ms to an hour
- * @param device      an RDMA device's name; empty for the first with an active port
- * @param name        for people
- * @param threads     how many threads may serve batches, 1 to {@value #MAX_THREADS}; they start when clients ask for them
- * @param pinned      whether each of them keeps to a core of its own, where there are more cores than threads
- * @param idle        what they do while there are no batches
- * @param limits      what clients may have besides regions
+ * @param leaseNanos how long a client's lease lives without being renewed, {@value #MIN_LEASE_MILLIS} ms to an hour
+ * @param device an RDMA device's name; empty for the first with an active port
+ * @param name for people
+ * @param threads how many threads may serve batches, 1 to {@value #MAX_THREADS}; they start when clients ask for them
+ * @param pinned whether each of them keeps to a core of its own, where there are more cores than threads
+ * @param idle what they do while there are no batches
+ * @param limits what clients may have besides regions
  */
-public record ServerOptions(long memoryBytes, long regionBytes, long leaseNanos, String device, String name, int threads, boolean pinned,
-                            Idle idle, ServerLimits limits) {
+public record ServerOptions(
+        long memoryBytes,
+        long regionBytes,
+        long leaseNanos,
+        String device,
+        String name,
+        int threads,
+        boolean pinned,
+        Idle idle,
+        ServerLimits limits) {
 
     public static final long MIN_REGION_BYTES = 64 * 1024;
     public static final long MIN_LEASE_MILLIS = 100;
@@ -28,20 +36,21 @@ public record ServerOptions(long memoryBytes, long regionBytes, long leaseNanos,
     /** @throws IllegalArgumentException naming the value that is wrong, its limit and what to do */
     public ServerOptions {
         if (regionBytes < MIN_REGION_BYTES || Long.bitCount(regionBytes) != 1) {
-            throw new IllegalArgumentException("a region of " + regionBytes + " bytes; it must be a power of two, at least "
-                + MIN_REGION_BYTES + " (64k)");
+            throw new IllegalArgumentException("a region of " + regionBytes
+                    + " bytes; it must be a power of two, at least " + MIN_REGION_BYTES + " (64k)");
         }
         if (memoryBytes < regionBytes || memoryBytes % regionBytes != 0) {
-            throw new IllegalArgumentException("memory of " + memoryBytes + " bytes; it must be a multiple of the region size, "
-                + regionBytes + " bytes, and not 0");
+            throw new IllegalArgumentException("memory of " + memoryBytes
+                    + " bytes; it must be a multiple of the region size, " + regionBytes + " bytes, and not 0");
         }
         if (memoryBytes / regionBytes > MAX_REGIONS) {
-            throw new IllegalArgumentException("memory of " + memoryBytes + " bytes is " + memoryBytes / regionBytes + " regions of "
-                + regionBytes + " bytes; at most " + MAX_REGIONS + " are allowed, so choose larger regions");
+            throw new IllegalArgumentException(
+                    "memory of " + memoryBytes + " bytes is " + memoryBytes / regionBytes + " regions of " + regionBytes
+                            + " bytes; at most " + MAX_REGIONS + " are allowed, so choose larger regions");
         }
         if (leaseNanos < MIN_LEASE_MILLIS * 1_000_000 || leaseNanos > MAX_LEASE_MILLIS * 1_000_000) {
-            throw new IllegalArgumentException("a lease of " + leaseNanos + " ns; it must last " + MIN_LEASE_MILLIS
-                + " ms to an hour");
+            throw new IllegalArgumentException(
+                    "a lease of " + leaseNanos + " ns; it must last " + MIN_LEASE_MILLIS + " ms to an hour");
         }
         if (threads < 1 || threads > MAX_THREADS) {
             throw new IllegalArgumentException(threads + " server threads; there must be 1 to " + MAX_THREADS);
@@ -49,8 +58,15 @@ public record ServerOptions(long memoryBytes, long regionBytes, long leaseNanos,
     }
 
     /** With the limits that the device and the machine set. */
-    public ServerOptions(long memoryBytes, long regionBytes, long leaseNanos, String device, String name, int threads,
-                         boolean pinned, Idle idle) {
+    public ServerOptions(
+            long memoryBytes,
+            long regionBytes,
+            long leaseNanos,
+            String device,
+            String name,
+            int threads,
+            boolean pinned,
+            Idle idle) {
         this(memoryBytes, regionBytes, leaseNanos, device, name, threads, pinned, idle, ServerLimits.DEFAULT);
     }
 

@@ -11,12 +11,11 @@ import io.farheap.thread.OwnerGate;
 import io.farheap.thread.Pinning;
 import io.farheap.verbs.CompletionChannel;
 import io.farheap.verbs.Context;
-
 import java.util.Arrays;
 
 /**
- * Polls message rings and serves their batches. The thread is inside its gate while it looks at rings: whoever takes a ring or a region
- * away claims the gate, and then nothing of it is in use any more.
+ * Polls message rings and serves their batches. The thread is inside its gate while it looks at rings: whoever takes a
+ * ring or a region away claims the gate, and then nothing of it is in use any more.
  *
  * <p>An exception while it serves a ring ends that ring. Anything else ends the thread: it fails the connections of all
  * of its rings, so that their clients find out, and takes no new ones.
@@ -44,18 +43,21 @@ final class ServerThread implements AutoCloseable {
     private MessageRing[] rings = NONE;
     /** A ring was added, which knows nothing of our sleep yet. */
     private boolean changed;
+
     private int rounds;
     private volatile boolean stopped;
     /**
-     * Written before the thread looks at its rings for the last time; who has an answer for one of them adds it before it reads this. So
-     * either the thread sees the answer or the other sees that it sleeps.
+     * Written before the thread looks at its rings for the last time; who has an answer for one of them adds it before
+     * it reads this. So either the thread sees the answer or the other sees that it sleeps.
      */
     private volatile boolean asleep;
+
     private final Object waking = new Object();
     /** Guarded by {@code waking}: then there is nothing to signal any more. */
     private boolean closed;
     /** Set inside the gate when the thread ends before its time. */
     private volatile boolean dead;
+
     final TestFault fault = new TestFault();
 
     /** @param core where it runs, or {@link Pinning#ANY} */
@@ -174,8 +176,11 @@ final class ServerThread implements AutoCloseable {
         } finally {
             gate.exit();
         }
-        Loudly.log(LOG, thread.getName() + " has ended with an error, and " + orphans.length
-            + " message ring(s) with it; new ones go to other threads, so restart this server when you can", cause);
+        Loudly.log(
+                LOG,
+                thread.getName() + " has ended with an error, and " + orphans.length
+                        + " message ring(s) with it; new ones go to other threads, so restart this server when you can",
+                cause);
     }
 
     private static void fail(MessageRing ring, String reason) {
@@ -241,7 +246,8 @@ final class ServerThread implements AutoCloseable {
                 while (channel.takeEvent()) {
                     // Each is acknowledged, so that its queue can be destroyed.
                 }
-                // An event may have been for an answer that was sent before: then the clients still take us for asleep, rightly.
+                // An event may have been for an answer that was sent before: then the clients still take us for asleep,
+                // rightly.
                 quiet = settle() && !changed;
             } finally {
                 gate.exit();

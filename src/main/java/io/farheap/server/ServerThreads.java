@@ -7,7 +7,6 @@ import io.farheap.thread.Cores;
 import io.farheap.thread.Idle;
 import io.farheap.thread.Pinning;
 import io.farheap.verbs.Context;
-
 import java.util.ArrayList;
 import java.util.List;
 
@@ -21,7 +20,7 @@ final class ServerThreads implements AutoCloseable {
     private final List<ServerThread> threads = new ArrayList<>();
 
     /**
-     * @param most   how many there may be
+     * @param most how many there may be
      * @param pinned whether each has a core of its own, where there are more cores than threads
      */
     ServerThreads(Context context, int most, Idle idle, boolean pinned) {
@@ -47,8 +46,10 @@ final class ServerThreads implements AutoCloseable {
                 return thread;
             }
         }
-        throw new ControlException(Code.INTERNAL, "all " + most + " server threads have ended with errors, which are "
-            + "in the server's log; restart the server, or use configurations without server threads");
+        throw new ControlException(
+                Code.INTERNAL,
+                "all " + most + " server threads have ended with errors, which are "
+                        + "in the server's log; restart the server, or use configurations without server threads");
     }
 
     private ServerThread at(int index) {

@@ -12,7 +12,6 @@ import io.farheap.verbs.MemoryRegion;
 import io.farheap.verbs.ProtectionDomain;
 import io.farheap.verbs.QueuePair;
 import io.farheap.verbs.VerbsException;
-
 import java.lang.foreign.MemorySegment;
 
 /** The old server's end of a pull: a queue pair that can read one region and nothing else. */
@@ -25,8 +24,14 @@ final class SourcePull implements AutoCloseable {
     private final Budget.Loan loan;
 
     /** @param loan which goes back when this is closed, also where this throws */
-    SourcePull(long id, Context context, CompletionQueue completions, MemorySegment region, Endpoint puller,
-               Budget.Loan loan, Retired retired) {
+    SourcePull(
+            long id,
+            Context context,
+            CompletionQueue completions,
+            MemorySegment region,
+            Endpoint puller,
+            Budget.Loan loan,
+            Retired retired) {
         this.id = id;
         this.loan = loan;
         try {
@@ -58,7 +63,8 @@ final class SourcePull implements AutoCloseable {
     }
 
     PullSource described() {
-        return new PullSource(id, queuePair.endpoint(), registration.address(), registration.remoteKey(), registration.bytes());
+        return new PullSource(
+                id, queuePair.endpoint(), registration.address(), registration.remoteKey(), registration.bytes());
     }
 
     /** Idempotent; any thread. May be called again where the device is busy. */

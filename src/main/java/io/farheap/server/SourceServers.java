@@ -2,15 +2,14 @@ package io.farheap.server;
 
 import io.farheap.control.ControlClient;
 import io.farheap.lifetime.Closing;
-
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 
 /**
- * Connections to the servers that regions were pulled from, kept for the next pull: writers of a region wait while it is copied, and a new
- * connection takes longer than the copy. Thread-safe.
+ * Connections to the servers that regions were pulled from, kept for the next pull: writers of a region wait while it
+ * is copied, and a new connection takes longer than the copy. Thread-safe.
  */
 final class SourceServers implements AutoCloseable {
 

@@ -1,7 +1,6 @@
 package io.farheap.server;
 
 import io.farheap.thread.Joining;
-
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.concurrent.ConcurrentLinkedQueue;

@@ -7,24 +7,33 @@ import java.util.Comparator;
  *
  * @param clientThreads c, that process requests; each has one connection
  * @param serverThreads s, that execute batches; 0 where operations are one-sided
- * @param batchSize     b, requests per message
- * @param queueDepth    q, messages or one-sided operations in flight per connection
+ * @param batchSize b, requests per message
+ * @param queueDepth q, messages or one-sided operations in flight per connection
  */
 public record Configuration(int clientThreads, int serverThreads, int batchSize, int queueDepth) {
 
-    /** The order in which Redy prefers configurations: server threads, client threads, batch size, queue depth (section 5.2). */
+    /**
+     * The order in which Redy prefers configurations: server threads, client threads, batch size, queue depth (section
+     * 5.2).
+     */
     public static final Comparator<Configuration> CHEAPEST_FIRST = Comparator.comparingInt(Configuration::serverThreads)
-        .thenComparingInt(Configuration::clientThreads).thenComparingInt(Configuration::batchSize)
-        .thenComparingInt(Configuration::queueDepth);
+            .thenComparingInt(Configuration::clientThreads)
+            .thenComparingInt(Configuration::batchSize)
+            .thenComparingInt(Configuration::queueDepth);
 
     public Configuration {
-        if (clientThreads < 1 || serverThreads < 0 || serverThreads > clientThreads || batchSize < 1 || queueDepth < 1) {
-            throw new IllegalArgumentException(text(clientThreads, serverThreads, batchSize, queueDepth)
-                + ": it has at least one client thread, at most as many server threads, and a batch and a queue of at least one");
+        if (clientThreads < 1
+                || serverThreads < 0
+                || serverThreads > clientThreads
+                || batchSize < 1
+                || queueDepth < 1) {
+            throw new IllegalArgumentException(
+                    text(clientThreads, serverThreads, batchSize, queueDepth)
+                            + ": it has at least one client thread, at most as many server threads, and a batch and a queue of at least one");
         }
         if (serverThreads == 0 && batchSize != 1) {
             throw new IllegalArgumentException(text(clientThreads, serverThreads, batchSize, queueDepth)
-                + ": batches need a server thread; without one the batch size is 1");
+                    + ": batches need a server thread; without one the batch size is 1");
         }
     }
 

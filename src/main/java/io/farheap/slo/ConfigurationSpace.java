@@ -4,31 +4,35 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
- * All configurations that a machine, a record size and a device allow, as Redy's tree (section 5.2): its levels are the {@link Parameter}s,
- * a node's children the values that those above it leave, in increasing order; below a queue depth lies the leaf, its performance.
+ * All configurations that a machine, a record size and a device allow, as Redy's tree (section 5.2): its levels are the
+ * {@link Parameter}s, a node's children the values that those above it leave, in increasing order; below a queue depth
+ * lies the leaf, its performance.
  *
  * @param clientCores C: client threads are from 1 to this, server threads from 0 to the client threads
- * @param maxBatch    B: batches are from 1 to this, and 1 where there is no server thread
- * @param minDepth    the device's smallest useful queue depth, as measured ({@link MeasurementPlan})
- * @param maxDepth    Q, the device's largest
+ * @param maxBatch B: batches are from 1 to this, and 1 where there is no server thread
+ * @param minDepth the device's smallest useful queue depth, as measured ({@link MeasurementPlan})
+ * @param maxDepth Q, the device's largest
  */
 public record ConfigurationSpace(int clientCores, int maxBatch, int minDepth, int maxDepth) {
 
     /** Larger messages use the network no better (Redy, section 5.1). */
     public static final int MAX_MESSAGE_BYTES = 4096;
+
     public static final int MAX_CORES = 128;
     public static final int MAX_DEPTH = 4096;
 
     public ConfigurationSpace {
         if (clientCores < 1 || clientCores > MAX_CORES) {
-            throw new IllegalArgumentException("a space of " + clientCores + " client cores; there are from 1 to " + MAX_CORES);
+            throw new IllegalArgumentException(
+                    "a space of " + clientCores + " client cores; there are from 1 to " + MAX_CORES);
         }
         if (maxBatch < 1 || maxBatch > MAX_MESSAGE_BYTES) {
-            throw new IllegalArgumentException("a space of batches up to " + maxBatch + "; a batch has from 1 to " + MAX_MESSAGE_BYTES + " requests");
+            throw new IllegalArgumentException("a space of batches up to " + maxBatch + "; a batch has from 1 to "
+                    + MAX_MESSAGE_BYTES + " requests");
         }
         if (minDepth < 1 || minDepth > maxDepth || maxDepth > MAX_DEPTH) {
-            throw new IllegalArgumentException("a space of queue depths " + minDepth + " to " + maxDepth + "; they are from 1 to " + MAX_DEPTH
-                + ", in increasing order");
+            throw new IllegalArgumentException("a space of queue depths " + minDepth + " to " + maxDepth
+                    + "; they are from 1 to " + MAX_DEPTH + ", in increasing order");
         }
     }
 
@@ -64,8 +68,9 @@ public record ConfigurationSpace(int clientCores, int maxBatch, int minDepth, in
     }
 
     /**
-     * How many configurations there are. Redy's formula counts {@code Q - opt.} queue depths, this one all from the smallest to the largest:
-     * for 30 cores, batches up to 512 and depths from 4 to 16 it is 3,095,430, where the paper says about three million.
+     * How many configurations there are. Redy's formula counts {@code Q - opt.} queue depths, this one all from the
+     * smallest to the largest: for 30 cores, batches up to 512 and depths from 4 to 16 it is 3,095,430, where the paper
+     * says about three million.
      */
     public long size() {
         long depths = maxDepth - minDepth + 1L;
@@ -75,13 +80,19 @@ public record ConfigurationSpace(int clientCores, int maxBatch, int minDepth, in
 
     /** All of it, the cheapest first. */
     public Stream<Configuration> stream() {
-        return IntStream.rangeClosed(0, clientCores).boxed().flatMap(s -> IntStream.rangeClosed(Math.max(1, s), clientCores).boxed()
-            .flatMap(c -> IntStream.rangeClosed(1, s == 0 ? 1 : maxBatch).boxed()
-                .flatMap(b -> IntStream.rangeClosed(minDepth, maxDepth).mapToObj(q -> new Configuration(c, s, b, q)))));
+        return IntStream.rangeClosed(0, clientCores).boxed().flatMap(s -> IntStream.rangeClosed(
+                        Math.max(1, s), clientCores)
+                .boxed()
+                .flatMap(c -> IntStream.rangeClosed(1, s == 0 ? 1 : maxBatch)
+                        .boxed()
+                        .flatMap(b -> IntStream.rangeClosed(minDepth, maxDepth)
+                                .mapToObj(q -> new Configuration(c, s, b, q)))));
     }
 
     public boolean contains(Configuration configuration) {
-        return configuration.clientThreads() <= clientCores && configuration.batchSize() <= maxBatch && configuration.queueDepth() >= minDepth
-            && configuration.queueDepth() <= maxDepth;
+        return configuration.clientThreads() <= clientCores
+                && configuration.batchSize() <= maxBatch
+                && configuration.queueDepth() >= minDepth
+                && configuration.queueDepth() <= maxDepth;
     }
 }

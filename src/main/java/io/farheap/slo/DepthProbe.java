@@ -1,8 +1,8 @@
 package io.farheap.slo;
 
 /**
- * Finds the lower bound of q: the largest queue depth, from 1 upwards in powers of two, that still improved both latency and throughput of
- * one client thread's one-sided operations (Redy, section 4.3). One thread at a time.
+ * Finds the lower bound of q: the largest queue depth, from 1 upwards in powers of two, that still improved both
+ * latency and throughput of one client thread's one-sided operations (Redy, section 4.3). One thread at a time.
  */
 final class DepthProbe {
 

@@ -3,14 +3,18 @@ package io.farheap.slo;
 import java.util.Arrays;
 
 /**
- * Finds what {@link ExhaustiveSearch} finds, on every model, without looking at every configuration. It uses only how the model is made, and
- * no monotony of what was measured: at a given queue depth, each figure is linear in the batch size between two measured batch sizes, so the
- * batch sizes there that meet one bound are a run from one end, found by bisection, and the smallest that meets all is the start of their
- * intersection. Numbers of threads at which no measured point meets some bound are skipped whole.
+ * Finds what {@link ExhaustiveSearch} finds, on every model, without looking at every configuration. It uses only how
+ * the model is made, and no monotony of what was measured: at a given queue depth, each figure is linear in the batch
+ * size between two measured batch sizes, so the batch sizes there that meet one bound are a run from one end, found by
+ * bisection, and the smallest that meets all is the start of their intersection. Numbers of threads at which no
+ * measured point meets some bound are skipped whole.
  */
 public final class ExactSearch implements Search {
 
-    /** Interpolated figures may pass their ends' by rounding errors, which are far below this; skipping must not depend on them. */
+    /**
+     * Interpolated figures may pass their ends' by rounding errors, which are far below this; skipping must not depend
+     * on them.
+     */
     private static final double ROUNDING = 1e-9;
 
     @Override
@@ -101,10 +105,15 @@ public final class ExactSearch implements Search {
                     bestDepth = depth;
                 }
             }
-            return bestBatch == Integer.MAX_VALUE ? null : new Configuration(plane.client(), plane.server(), bestBatch, bestDepth);
+            return bestBatch == Integer.MAX_VALUE
+                    ? null
+                    : new Configuration(plane.client(), plane.server(), bestBatch, bestDepth);
         }
 
-        /** The smallest that meets all bounds at the depth of {@link #rows}; {@code below} where it is not smaller than that. */
+        /**
+         * The smallest that meets all bounds at the depth of {@link #rows}; {@code below} where it is not smaller than
+         * that.
+         */
         private int smallestBatch(int count, int below) {
             for (int row = 0; row < count && batches.get(row) < below; row++) {
                 if (Double.isNaN(rows[0][row])) {
@@ -156,7 +165,9 @@ public final class ExactSearch implements Search {
         private boolean meets(int metric, int row, int batch) {
             examined++;
             double fraction = batches.fraction(batch, row);
-            double value = fraction == 0 ? rows[metric][row] : Plane.between(rows[metric][row], rows[metric][row + 1], fraction);
+            double value = fraction == 0
+                    ? rows[metric][row]
+                    : Plane.between(rows[metric][row], rows[metric][row + 1], fraction);
             return Metric.meets(metric, value, limits[metric]);
         }
     }

@@ -6,11 +6,12 @@ import java.util.List;
 /**
  * Why a configuration was chosen.
  *
- * @param slo        what was asked for
- * @param margin     by which predictions are better than that
- * @param chosen     the cheapest that meets it: the fewest server threads, then client threads, then the smallest batch, then queue depth
+ * @param slo what was asked for
+ * @param margin by which predictions are better than that
+ * @param chosen the cheapest that meets it: the fewest server threads, then client threads, then the smallest batch,
+ *     then queue depth
  * @param candidates for each number of server threads with which it can be met; the first is the chosen one
- * @param space      how many configurations there are
+ * @param space how many configurations there are
  */
 public record Explanation(Slo slo, double margin, Candidate chosen, List<Candidate> candidates, long space) {
 
@@ -29,8 +30,10 @@ public record Explanation(Slo slo, double margin, Candidate chosen, List<Candida
     /**
      * Chooses, and says why.
      *
-     * @param margin what predictions may be wrong by, as a share: they are to meet the objective {@linkplain Slo#withMargin with it}
-     * @throws InfeasibleSloException   where no configuration meets the objective; its message has the nearest that can be met
+     * @param margin what predictions may be wrong by, as a share: they are to meet the objective
+     *     {@linkplain Slo#withMargin with it}
+     * @throws InfeasibleSloException where no configuration meets the objective; its message has the nearest that can
+     *     be met
      * @throws IllegalArgumentException as {@link Search#find}
      */
     public static Explanation of(PerformanceModel model, Slo slo, double margin) {
@@ -46,6 +49,7 @@ public record Explanation(Slo slo, double margin, Candidate chosen, List<Candida
         if (candidates.isEmpty()) {
             throw new InfeasibleSloException(model, slo, margin, NearestFeasible.of(model, wanted));
         }
-        return new Explanation(slo, margin, candidates.getFirst(), candidates, model.space().size());
+        return new Explanation(
+                slo, margin, candidates.getFirst(), candidates, model.space().size());
     }
 }

@@ -1,13 +1,15 @@
 package io.farheap.slo;
 
-/** Whether a larger value of one parameter was worth it. A difference below the tolerance is none: it may be the measurement's. */
+/**
+ * Whether a larger value of one parameter was worth it. A difference below the tolerance is none: it may be the
+ * measurement's.
+ */
 final class Growth {
 
     /** Part of what a model file means: changing it needs a new version of {@link ModelFormat}. */
     static final double TOLERANCE = 0.02;
 
-    private Growth() {
-    }
+    private Growth() {}
 
     /** Redy, section 4.3, "Fully-loaded Queue Pairs": what a queue depth must do to become the lower bound. */
     static boolean improvesBoth(Performance before, Performance after) {
@@ -25,7 +27,11 @@ final class Growth {
      * @param increase by which factor more is in flight
      */
     static Performance beyond(Performance last, double increase) {
-        return new Performance(last.readLatencyNanos() * increase, last.readsPerSecond(), last.writeLatencyNanos() * increase, last.writesPerSecond());
+        return new Performance(
+                last.readLatencyNanos() * increase,
+                last.readsPerSecond(),
+                last.writeLatencyNanos() * increase,
+                last.writesPerSecond());
     }
 
     private static boolean moreThroughput(Performance before, Performance after) {

@@ -10,9 +10,10 @@ public final class InfeasibleSloException extends RuntimeException {
     private final transient List<NearestFeasible> nearest;
 
     InfeasibleSloException(PerformanceModel model, Slo slo, double margin, List<NearestFeasible> nearest) {
-        super("no configuration with up to " + model.space().clientCores() + " client threads on device " + model.subject().device()
-            + " meets the objective (" + slo + ")" + text(margin) + "; the nearest: "
-            + nearest.stream().map(NearestFeasible::toString).collect(Collectors.joining("; ")));
+        super("no configuration with up to " + model.space().clientCores() + " client threads on device "
+                + model.subject().device()
+                + " meets the objective (" + slo + ")" + text(margin) + "; the nearest: "
+                + nearest.stream().map(NearestFeasible::toString).collect(Collectors.joining("; ")));
         this.nearest = List.copyOf(nearest);
     }
 

@@ -2,14 +2,19 @@ package io.farheap.slo;
 
 import java.util.stream.IntStream;
 
-/** The values of one parameter that are measured: powers of two, and the ends of its range (Redy, section 5.2, "Interpolation"). */
+/**
+ * The values of one parameter that are measured: powers of two, and the ends of its range (Redy, section 5.2,
+ * "Interpolation").
+ */
 final class Levels {
 
     private final int[] values;
 
     /** From {@code low} to {@code high}, both included. */
     Levels(int low, int high) {
-        values = IntStream.rangeClosed(low, high).filter(value -> value == low || value == high || Integer.bitCount(value) == 1).toArray();
+        values = IntStream.rangeClosed(low, high)
+                .filter(value -> value == low || value == high || Integer.bitCount(value) == 1)
+                .toArray();
     }
 
     int count() {

@@ -1,8 +1,8 @@
 package io.farheap.slo;
 
 /**
- * Measures a configuration: switches a cache to it, and reads and writes for long enough that the figures are stable. All client threads keep
- * their queues and batches full all the time: estimates of what is not measured rely on it.
+ * Measures a configuration: switches a cache to it, and reads and writes for long enough that the figures are stable.
+ * All client threads keep their queues and batches full all the time: estimates of what is not measured rely on it.
  */
 @FunctionalInterface
 public interface Measurement {

@@ -4,17 +4,20 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * Which configurations a model needs measured, and in which order (Redy, section 5.2, "Offline Modeling"): first the queue depths that give
- * the lower bound of q, then the points of {@link Levels} in the tree's order. Where more of one parameter brought no more throughput and no
- * less latency, still larger values of that parameter alone are left out, and {@link Growth#beyond estimated}; but a grid of up to
- * {@value #SMALL_GRID} points is measured whole, since what is left out is estimated at best, and {@value #ROUNDS} times, one round after the other, of which the
- * worst counts: what a shared machine does changes from one second to another, by more than a longer measurement would tell. The order follows from the figures alone, so whoever records the
- * same figures again goes on where he stopped. One thread at a time.
+ * Which configurations a model needs measured, and in which order (Redy, section 5.2, "Offline Modeling"): first the
+ * queue depths that give the lower bound of q, then the points of {@link Levels} in the tree's order. Where more of one
+ * parameter brought no more throughput and no less latency, still larger values of that parameter alone are left out,
+ * and {@link Growth#beyond estimated}; but a grid of up to {@value #SMALL_GRID} points is measured whole, since what is
+ * left out is estimated at best, and {@value #ROUNDS} times, one round after the other, of which the worst counts: what
+ * a shared machine does changes from one second to another, by more than a longer measurement would tell. The order
+ * follows from the figures alone, so whoever records the same figures again goes on where he stopped. One thread at a
+ * time.
  */
 public final class MeasurementPlan {
 
     /** Part of what a model file means, as {@link Growth#TOLERANCE} is. */
     static final int SMALL_GRID = 64;
+
     static final int ROUNDS = 3;
 
     private final ModelSubject subject;
@@ -42,10 +45,15 @@ public final class MeasurementPlan {
         return grid != null && position == order.count();
     }
 
-    /** The configuration to measure next. @throws IllegalStateException where the plan is complete */
+    /**
+     * The configuration to measure next.
+     *
+     * @throws IllegalStateException where the plan is complete
+     */
     public Configuration next() {
         if (complete()) {
-            throw new IllegalStateException("the plan is complete after " + measured + " measurements; there is nothing to measure next");
+            throw new IllegalStateException(
+                    "the plan is complete after " + measured + " measurements; there is nothing to measure next");
         }
         return grid == null ? probe.next() : order.configuration(position);
     }
@@ -53,13 +61,16 @@ public final class MeasurementPlan {
     /**
      * What {@link #next} did.
      *
-     * @throws IllegalArgumentException where it has reads or writes and the subject's mix does not, or the other way round
+     * @throws IllegalArgumentException where it has reads or writes and the subject's mix does not, or the other way
+     *     round
      */
     public void record(Performance performance) {
         Configuration configuration = next();
-        if (performance.readsPerSecond() > 0 != subject.hasReads() || performance.writesPerSecond() > 0 != subject.hasWrites()) {
-            throw new IllegalArgumentException("configuration " + configuration + " did " + performance + " in a mix of " + subject.readPercent()
-                + "% reads; measure operations of that mix, and until some of each have completed");
+        if (performance.readsPerSecond() > 0 != subject.hasReads()
+                || performance.writesPerSecond() > 0 != subject.hasWrites()) {
+            throw new IllegalArgumentException(
+                    "configuration " + configuration + " did " + performance + " in a mix of " + subject.readPercent()
+                            + "% reads; measure operations of that mix, and until some of each have completed");
         }
         measured++;
         if (grid == null) {
@@ -114,7 +125,10 @@ public final class MeasurementPlan {
         }
     }
 
-    /** Whether one of the lines that lead here has ended; it stays so for what lies further on that line. The estimate is the worst of theirs. */
+    /**
+     * Whether one of the lines that lead here has ended; it stays so for what lies further on that line. The estimate
+     * is the worst of theirs.
+     */
     private boolean leavesOut() {
         int index = order.index(position);
         Performance estimate = null;
@@ -165,7 +179,7 @@ public final class MeasurementPlan {
     public PerformanceModel model() {
         if (!complete()) {
             throw new IllegalStateException("the plan has " + measured + " measurements and up to " + atMost()
-                + " to come; measure them all before the model is used");
+                    + " to come; measure them all before the model is used");
         }
         return new PerformanceModel(subject, grid);
     }

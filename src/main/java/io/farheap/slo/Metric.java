@@ -9,8 +9,7 @@ final class Metric {
     static final int WRITES = 3;
     static final int COUNT = 4;
 
-    private Metric() {
-    }
+    private Metric() {}
 
     /** Latencies are bounded from above, throughputs from below. */
     static boolean isLatency(int metric) {

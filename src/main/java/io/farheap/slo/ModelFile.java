@@ -11,8 +11,8 @@ import java.nio.file.StandardOpenOption;
 import java.util.Arrays;
 
 /**
- * A performance model's file ({@link ModelFormat}). Open, it takes the measurements of one process, each on disk before the next is begun, and
- * whoever opens it again goes on after the last. One thread at a time.
+ * A performance model's file ({@link ModelFormat}). Open, it takes the measurements of one process, each on disk before
+ * the next is begun, and whoever opens it again goes on after the last. One thread at a time.
  */
 public final class ModelFile implements AutoCloseable {
 
@@ -48,7 +48,8 @@ public final class ModelFile implements AutoCloseable {
      * @throws ModelFileException where it cannot be gone on with, or another process measures into it
      */
     public static ModelFile open(Path file, ModelSubject subject) throws IOException {
-        FileChannel channel = FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE);
+        FileChannel channel =
+                FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE);
         try {
             return new ModelFile(file, channel, subject);
         } catch (Throwable e) {
@@ -68,7 +69,8 @@ public final class ModelFile implements AutoCloseable {
     }
 
     /**
-     * Loads a complete model of whatever it is of: {@link PerformanceModel#subject} says it. A cache refuses one of another device.
+     * Loads a complete model of whatever it is of: {@link PerformanceModel#subject} says it. A cache refuses one of
+     * another device.
      *
      * @throws ModelFileException where it is of another version, damaged, or not complete
      */
@@ -78,8 +80,9 @@ public final class ModelFile implements AutoCloseable {
 
     private static PerformanceModel complete(Path file, ModelReader reader) throws ModelFileException {
         if (!reader.sealed()) {
-            throw new ModelFileException(file + " is not complete: it has " + reader.plan().measured() + " measurements and lacks up to "
-                + reader.plan().atMost() + "; go on measuring into it");
+            throw new ModelFileException(
+                    file + " is not complete: it has " + reader.plan().measured() + " measurements and lacks up to "
+                            + reader.plan().atMost() + "; go on measuring into it");
         }
         return reader.plan().model();
     }
@@ -98,15 +101,16 @@ public final class ModelFile implements AutoCloseable {
             lock = null;
         }
         if (lock == null) {
-            throw new ModelFileException(file + " is being measured into already; wait until that has ended, or name another file");
+            throw new ModelFileException(
+                    file + " is being measured into already; wait until that has ended, or name another file");
         }
     }
 
     private static byte[] read(Path file, FileChannel channel) throws IOException {
         long size = channel.size();
         if (size > ModelReader.MAX_BYTES) {
-            throw new ModelFileException(file + " is not a performance model: it has " + size + " bytes, and models have at most "
-                + ModelReader.MAX_BYTES + "; name a file that holds one");
+            throw new ModelFileException(file + " is not a performance model: it has " + size
+                    + " bytes, and models have at most " + ModelReader.MAX_BYTES + "; name a file that holds one");
         }
         ByteBuffer bytes = ByteBuffer.allocate((int) size);
         while (bytes.hasRemaining() && channel.read(bytes, bytes.position()) >= 0) {

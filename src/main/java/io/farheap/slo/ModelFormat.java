@@ -6,6 +6,7 @@ import java.util.zip.CRC32C;
 
 /**
  * The text of a model file, in UTF-8, by lines that end in {@code \n}:
+ *
  * <pre>
  * farheap performance model, version 3
  * device soft0 (soft), connectx5 #5e1d07c3
@@ -18,8 +19,10 @@ import java.util.zip.CRC32C;
  * c1 s0 b1 q1 reads 3012.5 ns 166000.0 /s writes 2410.0 ns 166000.0 /s #...
  * complete 652 #...
  * </pre>
- * After the {@code #} is the CRC-32C, in hexadecimal, of all of the file before the space in front of it, so lines that are changed, lost or
- * moved are noticed. Measurements stand in the order of {@link MeasurementPlan}, which has some configurations more than once; the last line says how many there are.
+ *
+ * After the {@code #} is the CRC-32C, in hexadecimal, of all of the file before the space in front of it, so lines that
+ * are changed, lost or moved are noticed. Measurements stand in the order of {@link MeasurementPlan}, which has some
+ * configurations more than once; the last line says how many there are.
  */
 final class ModelFormat {
 
@@ -27,14 +30,20 @@ final class ModelFormat {
     static final String MAGIC = "farheap performance model, version ";
     static final String COMPLETE = "complete ";
     static final String CHECKSUM = " #";
-    static final List<String> FIELDS = List.of("device", "hardware", "switches", "record-bytes", "read-percent", "client-cores", "device-depth");
+    static final List<String> FIELDS =
+            List.of("device", "hardware", "switches", "record-bytes", "read-percent", "client-cores", "device-depth");
 
-    private ModelFormat() {
-    }
+    private ModelFormat() {}
 
     static List<String> values(ModelSubject subject) {
-        return List.of(subject.device(), subject.hardware(), Integer.toString(subject.switches()), Integer.toString(subject.recordBytes()),
-            Integer.toString(subject.readPercent()), Integer.toString(subject.clientCores()), Integer.toString(subject.deviceDepth()));
+        return List.of(
+                subject.device(),
+                subject.hardware(),
+                Integer.toString(subject.switches()),
+                Integer.toString(subject.recordBytes()),
+                Integer.toString(subject.readPercent()),
+                Integer.toString(subject.clientCores()),
+                Integer.toString(subject.deviceDepth()));
     }
 
     /**
@@ -43,24 +52,37 @@ final class ModelFormat {
      * @throws IllegalArgumentException where one makes no sense
      */
     static ModelSubject subject(List<String> values) {
-        return new ModelSubject(values.get(0), values.get(1), Integer.parseInt(values.get(2)), Integer.parseInt(values.get(3)),
-            Integer.parseInt(values.get(4)), Integer.parseInt(values.get(5)), Integer.parseInt(values.get(6)));
+        return new ModelSubject(
+                values.get(0),
+                values.get(1),
+                Integer.parseInt(values.get(2)),
+                Integer.parseInt(values.get(3)),
+                Integer.parseInt(values.get(4)),
+                Integer.parseInt(values.get(5)),
+                Integer.parseInt(values.get(6)));
     }
 
     static String measurement(Configuration configuration, Performance performance) {
-        return "c" + configuration.clientThreads() + " s" + configuration.serverThreads() + " b" + configuration.batchSize() + " q"
-            + configuration.queueDepth() + " reads " + performance.readLatencyNanos() + " ns " + performance.readsPerSecond() + " /s writes "
-            + performance.writeLatencyNanos() + " ns " + performance.writesPerSecond() + " /s";
+        return "c" + configuration.clientThreads() + " s" + configuration.serverThreads() + " b"
+                + configuration.batchSize() + " q"
+                + configuration.queueDepth() + " reads " + performance.readLatencyNanos() + " ns "
+                + performance.readsPerSecond() + " /s writes "
+                + performance.writeLatencyNanos() + " ns " + performance.writesPerSecond() + " /s";
     }
 
-    /** @throws IllegalArgumentException where the line is not what {@link #measurement} writes for this configuration */
+    /**
+     * @throws IllegalArgumentException where the line is not what {@link #measurement} writes for this configuration
+     */
     static Performance performance(Configuration configuration, String line) {
         String[] words = line.split(" ", -1);
         if (words.length != 14) {
             throw new IllegalArgumentException("a measurement has 14 words, not " + words.length);
         }
-        Performance performance = new Performance(Double.parseDouble(words[5]), Double.parseDouble(words[7]), Double.parseDouble(words[10]),
-            Double.parseDouble(words[12]));
+        Performance performance = new Performance(
+                Double.parseDouble(words[5]),
+                Double.parseDouble(words[7]),
+                Double.parseDouble(words[10]),
+                Double.parseDouble(words[12]));
         if (!measurement(configuration, performance).equals(line)) {
             throw new IllegalArgumentException("it is not the measurement of " + configuration + ", which is next");
         }

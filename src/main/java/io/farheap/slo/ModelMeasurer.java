@@ -6,8 +6,7 @@ import java.nio.file.Path;
 /** Measures a model into a file, from where an earlier run stopped. */
 public final class ModelMeasurer {
 
-    private ModelMeasurer() {
-    }
+    private ModelMeasurer() {}
 
     /** Told before the first measurement of a run and after each. */
     @FunctionalInterface
@@ -15,8 +14,8 @@ public final class ModelMeasurer {
 
         /**
          * @param measured in this and earlier runs
-         * @param leftOut  by early termination
-         * @param atMost   measurements still to come
+         * @param leftOut by early termination
+         * @param atMost measurements still to come
          */
         void at(int measured, int leftOut, int atMost);
     }
@@ -25,10 +24,10 @@ public final class ModelMeasurer {
      * Returns at once where the file is complete.
      *
      * @throws InterruptedException as the measurement throws it; the file keeps all measurements before
-     * @throws ModelFileException   as {@link ModelFile#open}
+     * @throws ModelFileException as {@link ModelFile#open}
      */
     public static PerformanceModel measure(Path file, ModelSubject subject, Measurement measurement, Progress progress)
-        throws IOException, InterruptedException {
+            throws IOException, InterruptedException {
         try (ModelFile model = ModelFile.open(file, subject)) {
             MeasurementPlan plan = model.plan();
             progress.at(plan.measured(), plan.leftOut(), plan.atMost());

@@ -8,7 +8,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Reads the text of a model file and trusts nothing in it. A last line without an end is one whose writing was interrupted: it does not count.
+ * Reads the text of a model file and trusts nothing in it. A last line without an end is one whose writing was
+ * interrupted: it does not count.
  */
 final class ModelReader {
 
@@ -23,7 +24,7 @@ final class ModelReader {
     private boolean sealed;
 
     /**
-     * @param file     whose bytes these are, for messages
+     * @param file whose bytes these are, for messages
      * @param expected what the model is wanted for
      * @throws ModelFileException where it is no model file, of another version or another subject, or damaged
      */
@@ -52,7 +53,8 @@ final class ModelReader {
         String[] lines = new String(bytes, StandardCharsets.UTF_8).split("\n", -1);
         checkMagic(file, lines[0]);
         if (lines.length < 2 + ModelFormat.FIELDS.size()) {
-            throw new ModelFileException(file + " is not complete: it ends within what says what it was measured on; measure the model again");
+            throw new ModelFileException(file
+                    + " is not complete: it ends within what says what it was measured on; measure the model again");
         }
         List<String> values = new ArrayList<>();
         for (int i = 0; i < ModelFormat.FIELDS.size(); i++) {
@@ -67,8 +69,8 @@ final class ModelReader {
         try {
             return ModelFormat.subject(values);
         } catch (IllegalArgumentException e) {
-            throw new ModelFileException(file + " is damaged in what says what it was measured on: " + shortened(e.getMessage())
-                + "; delete it and measure the model again");
+            throw new ModelFileException(file + " is damaged in what says what it was measured on: "
+                    + shortened(e.getMessage()) + "; delete it and measure the model again");
         }
     }
 
@@ -94,14 +96,21 @@ final class ModelReader {
 
     private String decode(byte[] bytes, int length) throws ModelFileException {
         try {
-            return StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(bytes, 0, length)).toString();
+            return StandardCharsets.UTF_8
+                    .newDecoder()
+                    .decode(ByteBuffer.wrap(bytes, 0, length))
+                    .toString();
         } catch (CharacterCodingException e) {
-            throw new ModelFileException(file + " is not a performance model, or is damaged: it is not text; delete it and measure the model again");
+            throw new ModelFileException(
+                    file
+                            + " is not a performance model, or is damaged: it is not text; delete it and measure the model again");
         }
     }
 
     private void read(String text, byte[] bytes) throws ModelFileException {
-        List<String> lines = text.isEmpty() ? List.of() : List.of(text.substring(0, text.length() - 1).split("\n", -1));
+        List<String> lines = text.isEmpty()
+                ? List.of()
+                : List.of(text.substring(0, text.length() - 1).split("\n", -1));
         int headerLines = 1 + ModelFormat.FIELDS.size();
         if (lines.size() < headerLines) {
             checkInterruptedHeader(bytes);
@@ -125,20 +134,23 @@ final class ModelReader {
         byte[] whole = ModelFormat.header(expected, new ModelFormat.Checksum()).getBytes(StandardCharsets.UTF_8);
         for (int i = 0; i < bytes.length; i++) {
             if (i >= whole.length || bytes[i] != whole[i]) {
-                throw new ModelFileException(file + " is not a performance model for this device, or is damaged: it ends after " + bytes.length
-                    + " bytes, within what says what it was measured on; delete it and measure the model again");
+                throw new ModelFileException(file
+                        + " is not a performance model for this device, or is damaged: it ends after " + bytes.length
+                        + " bytes, within what says what it was measured on; delete it and measure the model again");
             }
         }
     }
 
     private static void checkMagic(Path file, String line) throws ModelFileException {
         if (!line.startsWith(ModelFormat.MAGIC)) {
-            throw new ModelFileException(file + " is not a performance model: its first line is not \"" + ModelFormat.MAGIC + ModelFormat.VERSION
-                + "\"; name a file that holds one, or a new file to measure into");
+            throw new ModelFileException(
+                    file + " is not a performance model: its first line is not \"" + ModelFormat.MAGIC
+                            + ModelFormat.VERSION + "\"; name a file that holds one, or a new file to measure into");
         }
         if (!line.equals(ModelFormat.MAGIC + ModelFormat.VERSION)) {
-            throw new ModelFileException(file + " is a performance model of format version " + shortened(line.substring(ModelFormat.MAGIC.length()))
-                + ", and this Farheap reads version " + ModelFormat.VERSION + "; measure the model again into another file");
+            throw new ModelFileException(file + " is a performance model of format version "
+                    + shortened(line.substring(ModelFormat.MAGIC.length())) + ", and this Farheap reads version "
+                    + ModelFormat.VERSION + "; measure the model again into another file");
         }
     }
 
@@ -159,8 +171,8 @@ final class ModelReader {
         String measured = line.substring(name.length() + 1);
         String wanted = ModelFormat.values(expected).get(field);
         if (!measured.equals(wanted)) {
-            throw new ModelFileException(file + " was measured with " + name + " \"" + shortened(measured) + "\", and the model is wanted for \""
-                + wanted + "\"; measure one for this into another file");
+            throw new ModelFileException(file + " was measured with " + name + " \"" + shortened(measured)
+                    + "\", and the model is wanted for \"" + wanted + "\"; measure one for this into another file");
         }
     }
 
@@ -170,7 +182,10 @@ final class ModelReader {
         }
         if (line.startsWith(ModelFormat.COMPLETE)) {
             if (!plan.complete() || !line.equals(ModelFormat.COMPLETE + plan.measured())) {
-                throw damaged(file, number, "it ends the model after " + plan.measured() + " measurements, where it does not end");
+                throw damaged(
+                        file,
+                        number,
+                        "it ends the model after " + plan.measured() + " measurements, where it does not end");
             }
             sealed = true;
             return;
@@ -186,7 +201,8 @@ final class ModelReader {
     }
 
     private static ModelFileException damaged(Path file, int number, String how) {
-        return new ModelFileException(file + " is damaged in line " + number + ": " + how + "; delete it and measure the model again");
+        return new ModelFileException(
+                file + " is damaged in line " + number + ": " + how + "; delete it and measure the model again");
     }
 
     private static String shortened(String text) {

@@ -1,17 +1,25 @@
 package io.farheap.slo;
 
 /**
- * What a performance model is of. A model is good for nothing else: another device, distance, record size or mix has its own (Redy, 5.2).
+ * What a performance model is of. A model is good for nothing else: another device, distance, record size or mix has
+ * its own (Redy, 5.2).
  *
- * @param device      as {@code soft0 (soft), connectx5}: its name, its library and what else tells it apart
- * @param hardware    processor and network card of the machine it was measured on
- * @param switches    between client and server: Redy's distances are 1, 3 and 5; 0 on one host
+ * @param device as {@code soft0 (soft), connectx5}: its name, its library and what else tells it apart
+ * @param hardware processor and network card of the machine it was measured on
+ * @param switches between client and server: Redy's distances are 1, 3 and 5; 0 on one host
  * @param recordBytes of each read and write
  * @param readPercent of the operations, from 0 to 100; the others are writes
  * @param clientCores that a cache may use
  * @param deviceDepth Q, the device's largest queue depth
  */
-public record ModelSubject(String device, String hardware, int switches, int recordBytes, int readPercent, int clientCores, int deviceDepth) {
+public record ModelSubject(
+        String device,
+        String hardware,
+        int switches,
+        int recordBytes,
+        int readPercent,
+        int clientCores,
+        int deviceDepth) {
 
     static final int MAX_NAME = 200;
     private static final int MAX_SWITCHES = 64;
@@ -20,7 +28,8 @@ public record ModelSubject(String device, String hardware, int switches, int rec
         check("device", device);
         check("hardware", hardware);
         if (switches < 0 || switches > MAX_SWITCHES) {
-            throw new IllegalArgumentException("a distance of " + switches + " switches; it is from 0, on one host, to " + MAX_SWITCHES);
+            throw new IllegalArgumentException(
+                    "a distance of " + switches + " switches; it is from 0, on one host, to " + MAX_SWITCHES);
         }
         if (readPercent < 0 || readPercent > 100) {
             throw new IllegalArgumentException("a share of " + readPercent + "% reads; it is from 0 to 100");
@@ -30,9 +39,12 @@ public record ModelSubject(String device, String hardware, int switches, int rec
     }
 
     private static void check(String what, String name) {
-        if (name.isBlank() || name.length() > MAX_NAME || !name.equals(name.strip()) || name.chars().anyMatch(Character::isISOControl)) {
+        if (name.isBlank()
+                || name.length() > MAX_NAME
+                || !name.equals(name.strip())
+                || name.chars().anyMatch(Character::isISOControl)) {
             throw new IllegalArgumentException("the " + what + " \"" + name + "\"; it is one line of 1 to " + MAX_NAME
-                + " characters, without spaces around it");
+                    + " characters, without spaces around it");
         }
     }
 

@@ -5,13 +5,13 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * A configuration that comes nearest to an objective that none meets. The distance is the one factor by which the bounds that give way are
- * relaxed, latencies multiplied and throughputs divided by it; the other bounds hold.
+ * A configuration that comes nearest to an objective that none meets. The distance is the one factor by which the
+ * bounds that give way are relaxed, latencies multiplied and throughputs divided by it; the other bounds hold.
  *
- * @param relaxed       which bounds give way
- * @param factor        above 1, and at most 0.1% above the smallest for which there is a configuration
+ * @param relaxed which bounds give way
+ * @param factor above 1, and at most 0.1% above the smallest for which there is a configuration
  * @param configuration the cheapest at about that factor
- * @param predicted     what it does
+ * @param predicted what it does
  */
 public record NearestFeasible(Relaxation relaxed, double factor, Configuration configuration, Performance predicted) {
 
@@ -53,11 +53,14 @@ public record NearestFeasible(Relaxation relaxed, double factor, Configuration c
 
     @Override
     public String toString() {
-        String what = switch (relaxed) {
-            case LATENCY -> "with latencies";
-            case THROUGHPUT -> "with throughputs";
-            case BOTH -> "with both";
-        };
-        return what + String.format(Locale.ROOT, " relaxed by a factor of %.4g, %s does %s", factor, configuration, predicted);
+        String what =
+                switch (relaxed) {
+                    case LATENCY -> "with latencies";
+                    case THROUGHPUT -> "with throughputs";
+                    case BOTH -> "with both";
+                };
+        return what
+                + String.format(
+                        Locale.ROOT, " relaxed by a factor of %.4g, %s does %s", factor, configuration, predicted);
     }
 }

@@ -6,7 +6,7 @@ import java.util.Locale;
  * Bounds for reads or for writes.
  *
  * @param latencyNanos at most, on average; infinite where it does not matter
- * @param perSecond    at least; 0 where it does not matter
+ * @param perSecond at least; 0 where it does not matter
  */
 public record Objective(double latencyNanos, double perSecond) {
 
@@ -15,10 +15,12 @@ public record Objective(double latencyNanos, double perSecond) {
 
     public Objective {
         if (!(latencyNanos > 0)) {
-            throw new IllegalArgumentException("a latency objective of " + latencyNanos + " ns; it is above 0, or infinite where it does not matter");
+            throw new IllegalArgumentException("a latency objective of " + latencyNanos
+                    + " ns; it is above 0, or infinite where it does not matter");
         }
         if (!(perSecond >= 0 && perSecond < Double.POSITIVE_INFINITY)) {
-            throw new IllegalArgumentException("a throughput objective of " + perSecond + " per second; it is finite and at least 0");
+            throw new IllegalArgumentException(
+                    "a throughput objective of " + perSecond + " per second; it is finite and at least 0");
         }
     }
 

@@ -1,20 +1,23 @@
 package io.farheap.slo;
 
 /**
- * What a configuration does, measured or predicted, under one mix of reads and writes. An operation that the mix does not have is 0 and 0.
+ * What a configuration does, measured or predicted, under one mix of reads and writes. An operation that the mix does
+ * not have is 0 and 0.
  *
- * @param readLatencyNanos  average, from issue to completion
- * @param readsPerSecond    of all client threads together
+ * @param readLatencyNanos average, from issue to completion
+ * @param readsPerSecond of all client threads together
  * @param writeLatencyNanos as of reads
- * @param writesPerSecond   as of reads
+ * @param writesPerSecond as of reads
  */
-public record Performance(double readLatencyNanos, double readsPerSecond, double writeLatencyNanos, double writesPerSecond) {
+public record Performance(
+        double readLatencyNanos, double readsPerSecond, double writeLatencyNanos, double writesPerSecond) {
 
     public Performance {
         check("read", readLatencyNanos, readsPerSecond);
         check("write", writeLatencyNanos, writesPerSecond);
         if (readsPerSecond == 0 && writesPerSecond == 0) {
-            throw new IllegalArgumentException("a performance of no operations per second; measure until some have completed");
+            throw new IllegalArgumentException(
+                    "a performance of no operations per second; measure until some have completed");
         }
     }
 
@@ -22,7 +25,7 @@ public record Performance(double readLatencyNanos, double readsPerSecond, double
         boolean none = nanos == 0 && perSecond == 0;
         if (!none && !(nanos > 0 && perSecond > 0 && nanos <= Double.MAX_VALUE && perSecond <= Double.MAX_VALUE)) {
             throw new IllegalArgumentException("a " + operation + " latency of " + nanos + " ns at " + perSecond
-                + " per second; both are positive and finite, or both 0 where there are no " + operation + "s");
+                    + " per second; both are positive and finite, or both 0 where there are no " + operation + "s");
         }
     }
 
@@ -38,8 +41,11 @@ public record Performance(double readLatencyNanos, double readsPerSecond, double
 
     /** The higher latencies and the lower throughputs of two. */
     Performance worst(Performance other) {
-        return new Performance(Math.max(readLatencyNanos, other.readLatencyNanos), Math.min(readsPerSecond, other.readsPerSecond),
-            Math.max(writeLatencyNanos, other.writeLatencyNanos), Math.min(writesPerSecond, other.writesPerSecond));
+        return new Performance(
+                Math.max(readLatencyNanos, other.readLatencyNanos),
+                Math.min(readsPerSecond, other.readsPerSecond),
+                Math.max(writeLatencyNanos, other.writeLatencyNanos),
+                Math.min(writesPerSecond, other.writesPerSecond));
     }
 
     double get(int metric) {
@@ -53,6 +59,7 @@ public record Performance(double readLatencyNanos, double readsPerSecond, double
 
     @Override
     public String toString() {
-        return "reads " + Objective.text(readLatencyNanos, readsPerSecond) + ", writes " + Objective.text(writeLatencyNanos, writesPerSecond);
+        return "reads " + Objective.text(readLatencyNanos, readsPerSecond) + ", writes "
+                + Objective.text(writeLatencyNanos, writesPerSecond);
     }
 }

@@ -3,10 +3,11 @@ package io.farheap.slo;
 import java.util.Optional;
 
 /**
- * Predicts what each configuration of a space does (Redy's function f, section 5.2): what was measured at the measured points, and linear
- * between neighbouring points in each parameter; {@link ThreadWeights} says how among numbers of threads, then it is linear between queue
- * depths, then between batch sizes. What early termination left out counts as {@link MeasurementPlan} estimates it. Configurations that
- * need a point of which nothing is known are not predicted, and no search returns them. Immutable; any thread.
+ * Predicts what each configuration of a space does (Redy's function f, section 5.2): what was measured at the measured
+ * points, and linear between neighbouring points in each parameter; {@link ThreadWeights} says how among numbers of
+ * threads, then it is linear between queue depths, then between batch sizes. What early termination left out counts as
+ * {@link MeasurementPlan} estimates it. Configurations that need a point of which nothing is known are not predicted,
+ * and no search returns them. Immutable; any thread.
  */
 public final class PerformanceModel {
 
@@ -49,7 +50,9 @@ public final class PerformanceModel {
         for (int metric = 0; metric < Metric.COUNT; metric++) {
             figures[metric] = plane.at(metric, configuration.batchSize(), configuration.queueDepth());
         }
-        return Double.isNaN(figures[0]) ? Optional.empty() : Optional.of(new Performance(figures[0], figures[1], figures[2], figures[3]));
+        return Double.isNaN(figures[0])
+                ? Optional.empty()
+                : Optional.of(new Performance(figures[0], figures[1], figures[2], figures[3]));
     }
 
     Levels batches() {

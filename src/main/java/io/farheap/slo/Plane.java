@@ -3,8 +3,8 @@ package io.farheap.slo;
 import java.util.Arrays;
 
 /**
- * What the configurations of one number of server threads and one of client threads do, by batch size and queue depth: the grid's figures,
- * interpolated between numbers of threads. Immutable.
+ * What the configurations of one number of server threads and one of client threads do, by batch size and queue depth:
+ * the grid's figures, interpolated between numbers of threads. Immutable.
  */
 final class Plane {
 
@@ -29,15 +29,23 @@ final class Plane {
                 for (int depth = 0; depth < depths.count(); depth++) {
                     double sum = 0;
                     for (int i = 0; i < weights.count(); i++) {
-                        sum += weights.weight(i) * grid.get(metric, grid.index(weights.server(i), weights.client(i), batch, depth));
+                        sum += weights.weight(i)
+                                * grid.get(metric, grid.index(weights.server(i), weights.client(i), batch, depth));
                     }
                     figures[batch * depths.count() + depth] = sum;
                 }
             }
             values[metric] = figures;
             boolean latency = Metric.isLatency(metric);
-            best[metric] = latency ? Arrays.stream(figures).filter(figure -> !Double.isNaN(figure)).min().orElse(Double.NaN)
-                : Arrays.stream(figures).filter(figure -> !Double.isNaN(figure)).max().orElse(Double.NaN);
+            best[metric] = latency
+                    ? Arrays.stream(figures)
+                            .filter(figure -> !Double.isNaN(figure))
+                            .min()
+                            .orElse(Double.NaN)
+                    : Arrays.stream(figures)
+                            .filter(figure -> !Double.isNaN(figure))
+                            .max()
+                            .orElse(Double.NaN);
         }
     }
 
@@ -76,7 +84,10 @@ final class Plane {
         return fraction == 0 ? low : between(low, atRow(metric, row + 1, column, columnFraction), fraction);
     }
 
-    /** Monotonic in {@code fraction} also as computed: rounding keeps the order at each step. {@link ExactSearch} relies on it. */
+    /**
+     * Monotonic in {@code fraction} also as computed: rounding keeps the order at each step. {@link ExactSearch} relies
+     * on it.
+     */
     static double between(double low, double high, double fraction) {
         return low + (high - low) * fraction;
     }

@@ -3,8 +3,9 @@ package io.farheap.slo;
 import java.util.Arrays;
 
 /**
- * The points of a grid in the tree's order (pre-order: server threads, client threads, batch size, queue depth), so that a point comes after
- * its predecessors: those with the next smaller level of one parameter and the same of the others.
+ * The points of a grid in the tree's order (pre-order: server threads, client threads, batch size, queue depth), so
+ * that a point comes after its predecessors: those with the next smaller level of one parameter and the same of the
+ * others.
  */
 final class PointOrder {
 
@@ -43,21 +44,26 @@ final class PointOrder {
     Configuration configuration(int i) {
         int[] point = points[i];
         int server = point[0] == 0 ? 0 : grid.threads().get(point[0] - 1);
-        return new Configuration(grid.threads().get(point[1]), server, grid.batches().get(point[2]), grid.depths().get(point[3]));
+        return new Configuration(
+                grid.threads().get(point[1]),
+                server,
+                grid.batches().get(point[2]),
+                grid.depths().get(point[3]));
     }
 
     /**
-     * The place in the grid of a point's predecessor, {@link #NONE} where there is none. One server thread is not more of no server thread
-     * but another mechanism, so it has no predecessor in that parameter.
+     * The place in the grid of a point's predecessor, {@link #NONE} where there is none. One server thread is not more
+     * of no server thread but another mechanism, so it has no predecessor in that parameter.
      */
     int predecessor(int i, Parameter parameter) {
         int[] point = points[i];
         int level = parameter.ordinal();
-        int lowest = switch (parameter) {
-            case SERVER_THREADS -> 1;
-            case CLIENT_THREADS -> Math.max(0, point[0] - 1);
-            case BATCH_SIZE, QUEUE_DEPTH -> 0;
-        };
+        int lowest =
+                switch (parameter) {
+                    case SERVER_THREADS -> 1;
+                    case CLIENT_THREADS -> Math.max(0, point[0] - 1);
+                    case BATCH_SIZE, QUEUE_DEPTH -> 0;
+                };
         if (point[level] <= lowest) {
             return NONE;
         }
@@ -66,15 +72,19 @@ final class PointOrder {
         return grid.index(before[0], before[1], before[2], before[3]);
     }
 
-    /** By which factor more is in flight at the {@code i}th point than at its predecessor: as much as c, b or q is larger; s changes nothing. */
+    /**
+     * By which factor more is in flight at the {@code i}th point than at its predecessor: as much as c, b or q is
+     * larger; s changes nothing.
+     */
     double increase(int i, Parameter parameter) {
         int[] point = points[i];
-        Levels levels = switch (parameter) {
-            case SERVER_THREADS -> null;
-            case CLIENT_THREADS -> grid.threads();
-            case BATCH_SIZE -> grid.batches();
-            case QUEUE_DEPTH -> grid.depths();
-        };
+        Levels levels =
+                switch (parameter) {
+                    case SERVER_THREADS -> null;
+                    case CLIENT_THREADS -> grid.threads();
+                    case BATCH_SIZE -> grid.batches();
+                    case QUEUE_DEPTH -> grid.depths();
+                };
         int level = point[parameter.ordinal()];
         return levels == null ? 1 : (double) levels.get(level) / levels.get(level - 1);
     }

@@ -1,10 +1,11 @@
 package io.farheap.slo;
 
 /**
- * Redy's search (section 5.2, figure 10): a pre-order traversal of the tree that prunes a node's remaining children once one is invalid, as
- * more of any parameter can only raise latency. Where that is not so, it may miss configurations or return one that is not the cheapest;
- * {@link ExactSearch} does not. Figure 10 has one latency and one throughput: here a leaf is invalid where it violates the latency of reads
- * or of writes, and a success where it also meets both throughputs. Leaves that early termination left out are not in the tree.
+ * Redy's search (section 5.2, figure 10): a pre-order traversal of the tree that prunes a node's remaining children
+ * once one is invalid, as more of any parameter can only raise latency. Where that is not so, it may miss
+ * configurations or return one that is not the cheapest; {@link ExactSearch} does not. Figure 10 has one latency and
+ * one throughput: here a leaf is invalid where it violates the latency of reads or of writes, and a success where it
+ * also meets both throughputs. Leaves that early termination left out are not in the tree.
  */
 public final class PrunedTraversal implements Search {
 
@@ -12,12 +13,16 @@ public final class PrunedTraversal implements Search {
     public SearchResult find(PerformanceModel model, Slo slo) {
         Search.check(model, slo);
         Traversal traversal = new Traversal(model, slo);
-        return traversal.traverse(0) == Status.SUCCESS ? SearchResult.of(model, traversal.configuration(), traversal.examined)
-            : SearchResult.none(traversal.examined);
+        return traversal.traverse(0) == Status.SUCCESS
+                ? SearchResult.of(model, traversal.configuration(), traversal.examined)
+                : SearchResult.none(traversal.examined);
     }
 
     private enum Status {
-        SUCCESS, INVALID, CONTINUE, ABSENT
+        SUCCESS,
+        INVALID,
+        CONTINUE,
+        ABSENT
     }
 
     private static final class Traversal {
@@ -73,11 +78,16 @@ public final class PrunedTraversal implements Search {
             if (Double.isNaN(readLatency)) {
                 return Status.ABSENT;
             }
-            if (readLatency > slo.reads().latencyNanos() || plane.at(Metric.WRITE_LATENCY, path[2], path[3]) > slo.writes().latencyNanos()) {
+            if (readLatency > slo.reads().latencyNanos()
+                    || plane.at(Metric.WRITE_LATENCY, path[2], path[3])
+                            > slo.writes().latencyNanos()) {
                 return Status.INVALID;
             }
             return plane.at(Metric.READS, path[2], path[3]) >= slo.reads().perSecond()
-                && plane.at(Metric.WRITES, path[2], path[3]) >= slo.writes().perSecond() ? Status.SUCCESS : Status.CONTINUE;
+                            && plane.at(Metric.WRITES, path[2], path[3])
+                                    >= slo.writes().perSecond()
+                    ? Status.SUCCESS
+                    : Status.CONTINUE;
         }
     }
 }

@@ -2,7 +2,9 @@ package io.farheap.slo;
 
 /** Which bounds of an objective give way where all together cannot be met. */
 public enum Relaxation {
-    LATENCY, THROUGHPUT, BOTH;
+    LATENCY,
+    THROUGHPUT,
+    BOTH;
 
     Slo apply(Slo slo, double factor) {
         return slo.relaxed(this == THROUGHPUT ? 1 : factor, this == LATENCY ? 1 : factor);

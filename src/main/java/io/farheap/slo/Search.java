@@ -1,6 +1,9 @@
 package io.farheap.slo;
 
-/** Finds a configuration that meets an objective, as a model predicts it. Implementations keep nothing between searches; any thread. */
+/**
+ * Finds a configuration that meets an objective, as a model predicts it. Implementations keep nothing between searches;
+ * any thread.
+ */
 public interface Search {
 
     /** @throws IllegalArgumentException where the objective bounds an operation that the model's mix does not have */
@@ -10,7 +13,7 @@ public interface Search {
         ModelSubject subject = model.subject();
         if (slo.reads().bounds() && !subject.hasReads() || slo.writes().bounds() && !subject.hasWrites()) {
             throw new IllegalArgumentException("an objective of " + slo + " on a model of " + subject.readPercent()
-                + "% reads; bound only operations that it has, or measure a model of a mix with both");
+                    + "% reads; bound only operations that it has, or measure a model of a mix with both");
         }
     }
 }

@@ -1,9 +1,9 @@
 package io.farheap.slo;
 
 /**
- * @param found     null where the search found none
+ * @param found null where the search found none
  * @param predicted null where it found none
- * @param examined  configurations (leaves of the tree) whose figures the search computed
+ * @param examined configurations (leaves of the tree) whose figures the search computed
  */
 public record SearchResult(Configuration found, Performance predicted, long examined) {
 

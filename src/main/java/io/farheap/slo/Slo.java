@@ -1,6 +1,8 @@
 package io.farheap.slo;
 
-/** A service-level objective: what reads and what writes must do at the same time, under the mix of a model's workload. */
+/**
+ * A service-level objective: what reads and what writes must do at the same time, under the mix of a model's workload.
+ */
 public record Slo(Objective reads, Objective writes) {
 
     /** The bound of a {@link Metric}. */
@@ -14,16 +16,23 @@ public record Slo(Objective reads, Objective writes) {
     }
 
     boolean metBy(double readLatency, double reads, double writeLatency, double writes) {
-        return readLatency <= this.reads.latencyNanos() && reads >= this.reads.perSecond() && writeLatency <= this.writes.latencyNanos()
-            && writes >= this.writes.perSecond();
+        return readLatency <= this.reads.latencyNanos()
+                && reads >= this.reads.perSecond()
+                && writeLatency <= this.writes.latencyNanos()
+                && writes >= this.writes.perSecond();
     }
 
     public boolean metBy(Performance performance) {
-        return metBy(performance.readLatencyNanos(), performance.readsPerSecond(), performance.writeLatencyNanos(), performance.writesPerSecond());
+        return metBy(
+                performance.readLatencyNanos(),
+                performance.readsPerSecond(),
+                performance.writeLatencyNanos(),
+                performance.writesPerSecond());
     }
 
     /**
-     * A tighter one, for predictions that may be wrong: with latencies divided and throughputs multiplied by {@code 1 + margin}.
+     * A tighter one, for predictions that may be wrong: with latencies divided and throughputs multiplied by {@code 1 +
+     * margin}.
      *
      * @throws IllegalArgumentException where the margin is negative or not a number
      */
@@ -49,7 +58,9 @@ public record Slo(Objective reads, Objective writes) {
 
     /** The largest factor by which a performance misses one of the latencies; at most 1 where it misses none. */
     double latencyMiss(Performance performance) {
-        return Math.max(performance.readLatencyNanos() / reads.latencyNanos(), performance.writeLatencyNanos() / writes.latencyNanos());
+        return Math.max(
+                performance.readLatencyNanos() / reads.latencyNanos(),
+                performance.writeLatencyNanos() / writes.latencyNanos());
     }
 
     /** The largest factor by which a performance misses one of the throughputs; at most 1 where it misses none. */

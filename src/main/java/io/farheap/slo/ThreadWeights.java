@@ -1,10 +1,11 @@
 package io.farheap.slo;
 
 /**
- * Which measured numbers of threads a configuration's figures come from, and with which weights. Without server threads: linear between two
- * numbers of client threads. With them: bilinear between two of each; where both lie between the same two numbers n and m, the corner of n
- * client and m server threads does not exist, as there are never more server than client threads, and the figures are linear on the triangle
- * of the other three. One-sided and batched operations are different mechanisms: nothing is interpolated between none and one server thread.
+ * Which measured numbers of threads a configuration's figures come from, and with which weights. Without server
+ * threads: linear between two numbers of client threads. With them: bilinear between two of each; where both lie
+ * between the same two numbers n and m, the corner of n client and m server threads does not exist, as there are never
+ * more server than client threads, and the figures are linear on the triangle of the other three. One-sided and batched
+ * operations are different mechanisms: nothing is interpolated between none and one server thread.
  */
 final class ThreadWeights {
 

@@ -1,7 +1,6 @@
 package io.farheap.thread;
 
 import io.farheap.posix.Posix;
-
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -15,8 +14,7 @@ public final class Cores {
     private static final Path SYSTEM = Path.of("/sys");
     private static final int NO_NODE = -1;
 
-    private Cores() {
-    }
+    private Cores() {}
 
     /**
      * All cores of the process, those of the device's NUMA node first.
@@ -30,7 +28,10 @@ public final class Cores {
 
     static List<Integer> near(BitSet allowed, Path system, String device) {
         BitSet near = coresNear(system, device);
-        return allowed.stream().boxed().sorted(Comparator.comparing((Integer core) -> !near.get(core))).toList();
+        return allowed.stream()
+                .boxed()
+                .sorted(Comparator.comparing((Integer core) -> !near.get(core)))
+                .toList();
     }
 
     /** The NUMA node that the calling thread is running on; 0 where the machine does not say. */
@@ -46,7 +47,8 @@ public final class Cores {
     static int nodeOf(int core, Path system) {
         Path nodes = system.resolve("devices/system/node");
         for (int node : parse(read(nodes.resolve("online"))).stream().toArray()) {
-            if (core >= 0 && parse(read(nodes.resolve("node" + node + "/cpulist"))).get(core)) {
+            if (core >= 0
+                    && parse(read(nodes.resolve("node" + node + "/cpulist"))).get(core)) {
                 return node;
             }
         }
@@ -54,8 +56,11 @@ public final class Cores {
     }
 
     private static BitSet coresNear(Path system, String device) {
-        int node = number(read(system.resolve("class/infiniband").resolve(device).resolve("device/numa_node")));
-        return node == NO_NODE ? new BitSet() : parse(read(system.resolve("devices/system/node/node" + node + "/cpulist")));
+        int node =
+                number(read(system.resolve("class/infiniband").resolve(device).resolve("device/numa_node")));
+        return node == NO_NODE
+                ? new BitSet()
+                : parse(read(system.resolve("devices/system/node/node" + node + "/cpulist")));
     }
 
     /** A list of the kernel's, such as {@code 0-3,8,10-11}. */

@@ -7,6 +7,7 @@ public final class IdleRounds {
 
     /** A round is some tens of ns. */
     private static final int SPINS = 2_000;
+
     private static final int YIELDS = 100;
     private static final long MIN_PAUSE_NANOS = 1_000;
     private static final long MAX_PAUSE_NANOS = 1_000_000;

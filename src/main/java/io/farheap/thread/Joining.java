@@ -3,12 +3,14 @@ package io.farheap.thread;
 /** Waits for threads that have been told to end. Any thread. */
 public final class Joining {
 
-    private Joining() {
-    }
+    private Joining() {}
 
-    /** Returns when a thread has ended, also where the caller is interrupted meanwhile; it is interrupted afterwards then. */
+    /**
+     * Returns when a thread has ended, also where the caller is interrupted meanwhile; it is interrupted afterwards
+     * then.
+     */
     public static void join(Thread thread) {
-        join(thread, () -> { }, 0);
+        join(thread, () -> {}, 0);
     }
 
     /**

@@ -1,17 +1,18 @@
 package io.farheap.thread;
 
 import io.farheap.posix.AsymmetricFence;
-
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Mutual exclusion between one owner, who enters and leaves millions of times a second, and rare claimers, who pay for it: the
- * owner executes two plain stores and a load, a claimer a {@linkplain AsymmetricFence heavy fence} and a wait of one operation.
+ * Mutual exclusion between one owner, who enters and leaves millions of times a second, and rare claimers, who pay for
+ * it: the owner executes two plain stores and a load, a claimer a {@linkplain AsymmetricFence heavy fence} and a wait
+ * of one operation.
  *
- * <p>One thread at a time is the owner. Any thread may claim; claimers exclude each other. Neither side may do it twice at once.
+ * <p>One thread at a time is the owner. Any thread may claim; claimers exclude each other. Neither side may do it twice
+ * at once.
  */
 public final class OwnerGate {
 
@@ -34,8 +35,10 @@ public final class OwnerGate {
     // Both through handles.
     @SuppressWarnings("unused")
     private boolean inside;
+
     @SuppressWarnings("unused")
     private boolean claimed;
+
     private volatile Thread waitingOwner;
     private final ReentrantLock claimers = new ReentrantLock();
     private final Runnable heavyFence;
@@ -52,7 +55,8 @@ public final class OwnerGate {
     public void enter() {
         while (true) {
             INSIDE.setOpaque(this, true);
-            // Fences order the store before the load for the compiler; for the processor the claimer's heavy fence does.
+            // Fences order the store before the load for the compiler; for the processor the claimer's heavy fence
+            // does.
             VarHandle.releaseFence();
             AsymmetricFence.light();
             if (!(boolean) CLAIMED.getOpaque(this)) {
@@ -90,8 +94,8 @@ public final class OwnerGate {
     }
 
     /**
-     * Whether the owner is out, for a caller that has executed a {@linkplain AsymmetricFence#heavy heavy fence}: then the caller sees what
-     * the owner did, and the owner, when it comes in again, what the caller did before the fence.
+     * Whether the owner is out, for a caller that has executed a {@linkplain AsymmetricFence#heavy heavy fence}: then
+     * the caller sees what the owner did, and the owner, when it comes in again, what the caller did before the fence.
      */
     public boolean vacant() {
         return !(boolean) INSIDE.getAcquire(this);

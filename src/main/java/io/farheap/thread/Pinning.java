@@ -2,7 +2,6 @@ package io.farheap.thread;
 
 import io.farheap.posix.Posix;
 import io.farheap.posix.PosixException;
-
 import java.util.BitSet;
 
 /** Keeps threads on cores. */
@@ -13,8 +12,7 @@ public final class Pinning {
 
     private static final System.Logger LOG = System.getLogger(Pinning.class.getName());
 
-    private Pinning() {
-    }
+    private Pinning() {}
 
     /** Keeps the calling thread, a platform thread, on one core from now on. A machine that refuses only costs time. */
     public static void pin(int core) {
@@ -26,7 +24,9 @@ public final class Pinning {
         try {
             Posix.setAffinity(mask);
         } catch (PosixException e) {
-            LOG.log(System.Logger.Level.WARNING, "thread " + Thread.currentThread().getName() + " is not pinned: " + e.getMessage());
+            LOG.log(
+                    System.Logger.Level.WARNING,
+                    "thread " + Thread.currentThread().getName() + " is not pinned: " + e.getMessage());
         }
     }
 }

@@ -1,4 +1,5 @@
 /**
- * Threads: the gate between a structure's owner and others, idling, pinning, joining. What the threads do belongs elsewhere.
+ * Threads: the gate between a structure's owner and others, idling, pinning, joining. What the threads do belongs
+ * elsewhere.
  */
 package io.farheap.thread;

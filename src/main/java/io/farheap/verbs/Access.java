@@ -10,6 +10,5 @@ public final class Access {
     public static final int REMOTE_WRITE = ibverbs.IBV_ACCESS_REMOTE_WRITE;
     public static final int REMOTE_ATOMIC = ibverbs.IBV_ACCESS_REMOTE_ATOMIC;
 
-    private Access() {
-    }
+    private Access() {}
 }

@@ -6,15 +6,14 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * Whether the kernel has an RDMA port that is up. Asked of sysfs and not of libibverbs, because a process that has loaded one
- * verbs library keeps it.
+ * Whether the kernel has an RDMA port that is up. Asked of sysfs and not of libibverbs, because a process that has
+ * loaded one verbs library keeps it.
  */
 final class ActivePort {
 
     private static final Path DEVICES = Path.of("/sys/class/infiniband");
 
-    private ActivePort() {
-    }
+    private ActivePort() {}
 
     static boolean exists() {
         try (DirectoryStream<Path> devices = Files.newDirectoryStream(DEVICES)) {

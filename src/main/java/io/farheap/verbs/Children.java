@@ -28,7 +28,8 @@ final class Children {
     boolean close() {
         int before = open.getAndUpdate(n -> n == 0 ? CLOSED : n);
         if (before > 0) {
-            throw new IllegalStateException(parent + " is still used by " + before + " object(s) made from it; close them first");
+            throw new IllegalStateException(
+                    parent + " is still used by " + before + " object(s) made from it; close them first");
         }
         return before == 0;
     }

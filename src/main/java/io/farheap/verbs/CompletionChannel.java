@@ -22,7 +22,11 @@ public final class CompletionChannel implements AutoCloseable {
         return handle.fd();
     }
 
-    /** Takes and acknowledges one pending event, without waiting. @return whether there was one */
+    /**
+     * Takes and acknowledges one pending event, without waiting.
+     *
+     * @return whether there was one
+     */
     public boolean takeEvent() {
         children.checkOpen();
         int taken = ibverbs.farheap_take_cq_event(handle);

@@ -1,20 +1,19 @@
 package io.farheap.verbs;
 
-import io.farheap.verbs.binding.ibv_cq;
-import io.farheap.verbs.binding.ibv_wc;
-import io.farheap.verbs.binding.ibverbs;
-import org.bytedeco.javacpp.Loader;
-
-import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
-import java.util.Objects;
-
 import static java.lang.foreign.ValueLayout.JAVA_INT_UNALIGNED;
 import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 
+import io.farheap.verbs.binding.ibv_cq;
+import io.farheap.verbs.binding.ibv_wc;
+import io.farheap.verbs.binding.ibverbs;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.Objects;
+import org.bytedeco.javacpp.Loader;
+
 /**
- * A completion queue with an array of completions beside it: {@link #poll} fills the array, the accessors read it. One thread
- * at a time. Nothing here allocates.
+ * A completion queue with an array of completions beside it: {@link #poll} fills the array, the accessors read it. One
+ * thread at a time. Nothing here allocates.
  */
 public final class CompletionQueue implements AutoCloseable {
 
@@ -35,6 +34,7 @@ public final class CompletionQueue implements AutoCloseable {
     private final DataPathCalls calls;
     /** 0 once closed: checked before native code sees it. */
     private long address;
+
     private final long completionsAddress;
     private final int batch;
     /** How many completions the accessors may read: the batch, and 0 once closed. */
@@ -43,11 +43,16 @@ public final class CompletionQueue implements AutoCloseable {
     /**
      * Throws nothing: the completion queue that it is given would be nobody's.
      *
-     * @param arena       which it owns
+     * @param arena which it owns
      * @param completions room for a batch, from that arena
      */
-    CompletionQueue(Context context, ibv_cq handle, int batch, CompletionChannel channel, Arena arena,
-                    MemorySegment completions) {
+    CompletionQueue(
+            Context context,
+            ibv_cq handle,
+            int batch,
+            CompletionChannel channel,
+            Arena arena,
+            MemorySegment completions) {
         this.context = context;
         this.handle = handle;
         this.channel = channel;
@@ -89,7 +94,11 @@ public final class CompletionQueue implements AutoCloseable {
         return completionsAddress;
     }
 
-    /** The {@code wr_id} that the work request was posted with. @param i below what {@link #poll} returned */
+    /**
+     * The {@code wr_id} that the work request was posted with.
+     *
+     * @param i below what {@link #poll} returned
+     */
     public long id(int i) {
         return MEMORY.get(JAVA_LONG_UNALIGNED, at(i) + WR_ID);
     }
@@ -109,8 +118,8 @@ public final class CompletionQueue implements AutoCloseable {
     }
 
     /**
-     * Asks for one event on the channel when the next completion arrives. Poll once more after the call: a completion that came
-     * before it raises no event.
+     * Asks for one event on the channel when the next completion arrives. Poll once more after the call: a completion
+     * that came before it raises no event.
      */
     public void requestNotification() {
         int error = calls.requestNotification(open());

@@ -8,25 +8,24 @@ import io.farheap.verbs.binding.ibv_device_attr;
 import io.farheap.verbs.binding.ibv_pd;
 import io.farheap.verbs.binding.ibv_port_attr;
 import io.farheap.verbs.binding.ibverbs;
-import org.bytedeco.javacpp.Loader;
-
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import org.bytedeco.javacpp.Loader;
 
-/**
- * An open device. Any thread may create objects from it; it closes after all of them are closed.
- */
+/** An open device. Any thread may create objects from it; it closes after all of them are closed. */
 public final class Context implements AutoCloseable {
 
     /** An anonymous enumeration in verbs.h, which JavaCPP does not map. */
     private static final int LINK_LAYER_ETHERNET = 2;
     /** A macro there: the port is a virtual one, or of a fabric with more LIDs than fit. */
     private static final int GRH_REQUIRED = 1;
-    /** NVIDIA (Mellanox), Broadcom, Intel, Amazon, Huawei. Not by name: udev renames devices, and anybody names an rxe. */
+    /**
+     * NVIDIA (Mellanox), Broadcom, Intel, Amazon, Huawei. Not by name: udev renames devices, and anybody names an rxe.
+     */
     private static final Set<Integer> BOUNDED_VENDORS = Set.of(0x02C9, 0x14E4, 0x8086, 0x1D0F, 0x19E5);
 
     private final DeviceInfo device;
@@ -46,7 +45,8 @@ public final class Context implements AutoCloseable {
         this.children = new Children("device " + device.name());
         try {
             this.limits = queryLimits();
-            this.activePort = ports().stream().filter(PortInfo::active).findFirst().orElse(null);
+            this.activePort =
+                    ports().stream().filter(PortInfo::active).findFirst().orElse(null);
             this.calls = new DataPathCalls(handle, boundedPost());
         } catch (Throwable e) {
             ibverbs.farheap_close_device(handle);
@@ -127,14 +127,15 @@ public final class Context implements AutoCloseable {
     }
 
     /**
-     * @param entries how many completions it must be able to hold; the work requests posted and not polled must never exceed it
-     * @param batch   how many completions one {@link CompletionQueue#poll} returns at most
+     * @param entries how many completions it must be able to hold; the work requests posted and not polled must never
+     *     exceed it
+     * @param batch how many completions one {@link CompletionQueue#poll} returns at most
      * @param channel where it raises events, or null
      */
     public CompletionQueue createCompletionQueue(int entries, int batch, CompletionChannel channel) {
         if (entries < 1 || entries > limits.maxCompletionEntries()) {
-            throw new IllegalArgumentException("a completion queue of " + entries + " entries; " + device.name() + " has 1 to "
-                + limits.maxCompletionEntries());
+            throw new IllegalArgumentException("a completion queue of " + entries + " entries; " + device.name()
+                    + " has 1 to " + limits.maxCompletionEntries());
         }
         if (batch < 1) {
             throw new IllegalArgumentException("a batch of " + batch + " completions; it must be at least 1");
@@ -151,8 +152,9 @@ public final class Context implements AutoCloseable {
             stack.add(children::remove);
             ibv_cq cq = ibverbs.farheap_create_cq(handle, entries, channel == null ? null : channel.handle());
             if (cq == null) {
-                throw new VerbsException("cannot create a completion queue of " + entries + " entries on " + device.name(),
-                    Native.errno());
+                throw new VerbsException(
+                        "cannot create a completion queue of " + entries + " entries on " + device.name(),
+                        Native.errno());
             }
             stack.keep();
             return new CompletionQueue(this, cq, batch, channel, arena, completions);
@@ -196,9 +198,16 @@ public final class Context implements AutoCloseable {
             }
             vendorId = attr.vendor_id();
             portCount = Byte.toUnsignedInt(attr.phys_port_cnt());
-            return new DeviceLimits(attr.max_qp(), attr.max_cq(), attr.max_qp_wr(), attr.max_cqe(),
-                maxMemoryRegionBytes(attr), attr.max_qp_rd_atom(), attr.max_qp_init_rd_atom(), attr.max_sge(),
-                attr.atomic_cap() != ibverbs.IBV_ATOMIC_NONE);
+            return new DeviceLimits(
+                    attr.max_qp(),
+                    attr.max_cq(),
+                    attr.max_qp_wr(),
+                    attr.max_cqe(),
+                    maxMemoryRegionBytes(attr),
+                    attr.max_qp_rd_atom(),
+                    attr.max_qp_init_rd_atom(),
+                    attr.max_sge(),
+                    attr.atomic_cap() != ibverbs.IBV_ATOMIC_NONE);
         }
     }
 
@@ -215,9 +224,15 @@ public final class Context implements AutoCloseable {
                 throw new VerbsException("cannot query port " + number + " of " + device.name(), error);
             }
             boolean ethernet = attr.link_layer() == LINK_LAYER_ETHERNET;
-            return new PortInfo(number, attr.state() == ibverbs.IBV_PORT_ACTIVE, attr.active_mtu(),
-                Integer.toUnsignedLong(attr.max_msg_sz()), Short.toUnsignedInt(attr.lid()), ethernet,
-                ethernet || (attr.flags() & GRH_REQUIRED) != 0, attr.gid_tbl_len());
+            return new PortInfo(
+                    number,
+                    attr.state() == ibverbs.IBV_PORT_ACTIVE,
+                    attr.active_mtu(),
+                    Integer.toUnsignedLong(attr.max_msg_sz()),
+                    Short.toUnsignedInt(attr.lid()),
+                    ethernet,
+                    ethernet || (attr.flags() & GRH_REQUIRED) != 0,
+                    attr.gid_tbl_len());
         }
     }
 }

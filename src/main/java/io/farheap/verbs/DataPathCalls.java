@@ -1,24 +1,23 @@
 package io.farheap.verbs;
 
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
 import io.farheap.posix.Posix;
 import io.farheap.verbs.binding.ibv_context;
 import io.farheap.verbs.binding.ibverbs;
-
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 
-import static java.lang.foreign.ValueLayout.JAVA_INT;
-import static java.lang.foreign.ValueLayout.JAVA_LONG;
-
 /**
- * Post and poll, called through the function pointers of an open device ({@code ibv_context.ops}): the inlines of verbs.h do
- * nothing else.
+ * Post and poll, called through the function pointers of an open device ({@code ibv_context.ops}): the inlines of
+ * verbs.h do nothing else.
  *
- * <p>A critical call is the fastest there is, and delays safepoints for as long as it runs. It is used where the device posts
- * with a bounded number of stores and the payloads of the list have at most {@link #CRITICAL_BYTES} together; all else is
- * an ordinary call.
+ * <p>A critical call is the fastest there is, and delays safepoints for as long as it runs. It is used where the device
+ * posts with a bounded number of stores and the payloads of the list have at most {@link #CRITICAL_BYTES} together; all
+ * else is an ordinary call.
  */
 final class DataPathCalls {
 
@@ -60,7 +59,11 @@ final class DataPathCalls {
         return boundedPost ? CRITICAL_BYTES : -1;
     }
 
-    /** Posts a list whose payloads have {@link #criticalBytes} at most, all together. @return 0 or errno */
+    /**
+     * Posts a list whose payloads have {@link #criticalBytes} at most, all together.
+     *
+     * @return 0 or errno
+     */
     int postSendCritical(long queuePair, long request, long badRequest) {
         try {
             return (int) MH$post_critical.invokeExact(postSend, queuePair, request, badRequest);
@@ -70,8 +73,8 @@ final class DataPathCalls {
     }
 
     /**
-     * As {@link #postSendCritical} for larger lists, and for requests that may wait or call the system, such as the first
-     * to a peer's region.
+     * As {@link #postSendCritical} for larger lists, and for requests that may wait or call the system, such as the
+     * first to a peer's region.
      */
     int postSend(long queuePair, long request, long badRequest) {
         try {

@@ -6,5 +6,4 @@ package io.farheap.verbs;
  * @param name as ibv_devinfo prints it, such as {@code mlx5_0} or {@code soft0}
  * @param guid the node's GUID, in host byte order
  */
-public record DeviceInfo(String name, long guid) {
-}
+public record DeviceInfo(String name, long guid) {}

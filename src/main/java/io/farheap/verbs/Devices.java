@@ -1,22 +1,20 @@
 package io.farheap.verbs;
 
 import io.farheap.verbs.binding.ibverbs;
-import org.bytedeco.javacpp.Pointer;
-
 import java.io.IOException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import org.bytedeco.javacpp.Pointer;
 
 /** The devices of the verbs library in use. Any thread may call. */
 public final class Devices {
 
     private static final Path NODES = Path.of("/dev/infiniband");
 
-    private Devices() {
-    }
+    private Devices() {}
 
     /** Which library is in use: {@link VerbsLibrary#SYSTEM} or {@link VerbsLibrary#SOFT}. Loads it on first use. */
     public static VerbsLibrary library() {
@@ -48,8 +46,9 @@ public final class Devices {
             context.close();
         }
         throw new VerbsException("no RDMA device with an active port (devices: "
-            + devices.stream().map(DeviceInfo::name).toList() + "); bring a link up, or use the software device with -D"
-            + VerbsLibrary.PROPERTY + "=soft");
+                + devices.stream().map(DeviceInfo::name).toList()
+                + "); bring a link up, or use the software device with -D"
+                + VerbsLibrary.PROPERTY + "=soft");
     }
 
     /**
@@ -75,23 +74,28 @@ public final class Devices {
             return true;
         });
         if (opened[0] == null) {
-            throw new VerbsException("no device " + name + "; there are " + list().stream().map(DeviceInfo::name).toList());
+            throw new VerbsException("no device " + name + "; there are "
+                    + list().stream().map(DeviceInfo::name).toList());
         }
         return opened[0];
     }
 
-    /** libibverbs looks elsewhere for a node that it may not open, and says ENOENT in the end: only the nodes tell what is wrong. */
+    /**
+     * libibverbs looks elsewhere for a node that it may not open, and says ENOENT in the end: only the nodes tell what
+     * is wrong.
+     */
     private static VerbsException cannotOpen(String name, int errno) {
         try (DirectoryStream<Path> nodes = Files.newDirectoryStream(NODES, "uverbs*")) {
             for (Path node : nodes) {
                 if (!Files.isReadable(node) || !Files.isWritable(node)) {
                     return new VerbsException("cannot open device " + name + ": no permission on " + node
-                        + "; give this user read and write access to " + NODES + " (a udev rule or a group)");
+                            + "; give this user read and write access to " + NODES + " (a udev rule or a group)");
                 }
             }
         } catch (IOException e) {
             return new VerbsException("cannot open device " + name + ": there is no " + NODES
-                + "; load ib_uverbs (modprobe ib_uverbs), and in a container pass the directory on (--device " + NODES + ")");
+                    + "; load ib_uverbs (modprobe ib_uverbs), and in a container pass the directory on (--device "
+                    + NODES + ")");
         }
         return new VerbsException("cannot open device " + name, errno);
     }
@@ -104,8 +108,10 @@ public final class Devices {
         int[] count = new int[1];
         Pointer devices = ibverbs.farheap_get_device_list(count);
         if (devices == null) {
-            throw new VerbsException("cannot list RDMA devices (is the kernel's RDMA loaded? modprobe ib_uverbs); without a NIC use the "
-                + "software device with -D" + VerbsLibrary.PROPERTY + "=soft", Native.errno());
+            throw new VerbsException(
+                    "cannot list RDMA devices (is the kernel's RDMA loaded? modprobe ib_uverbs); without a NIC use the "
+                            + "software device with -D" + VerbsLibrary.PROPERTY + "=soft",
+                    Native.errno());
         }
         try {
             for (int i = 0; i < count[0]; i++) {

@@ -20,9 +20,9 @@ import java.util.HexFormat;
 
 /**
  * Native libraries that travel beside the classes, as files. JavaCPP's own cache takes a file for the right one by its
- * size and time, shares it among all jars of a name, and falls back to a directory that anybody may have made first. Here
- * each library is in a directory that is named by its content, so that processes of different builds use different files,
- * and that {@linkplain PrivateDirectory nobody else can write to}, so that what is loaded is what was compared.
+ * size and time, shares it among all jars of a name, and falls back to a directory that anybody may have made first.
+ * Here each library is in a directory that is named by its content, so that processes of different builds use different
+ * files, and that {@linkplain PrivateDirectory nobody else can write to}, so that what is loaded is what was compared.
  */
 final class EmbeddedLibrary {
 
@@ -33,13 +33,12 @@ final class EmbeddedLibrary {
     private static final int NAME_BYTES = 16;
     private static final Duration KEPT = Duration.ofDays(30);
 
-    private EmbeddedLibrary() {
-    }
+    private EmbeddedLibrary() {}
 
     /**
      * The library as a file, written if it is not there.
      *
-     * @param beside   a class that was loaded from where it is
+     * @param beside a class that was loaded from where it is
      * @param resource its path in there, with no slash before it
      * @return null where there is none
      * @throws IOException whose message says which directory is not fit
@@ -68,7 +67,9 @@ final class EmbeddedLibrary {
         Instant longAgo = Instant.now().minus(KEPT);
         try (DirectoryStream<Path> directories = Files.newDirectoryStream(current.getParent(), PREFIX + "*")) {
             for (Path directory : directories) {
-                if (Files.getLastModifiedTime(directory, LinkOption.NOFOLLOW_LINKS).toInstant().isBefore(longAgo)) {
+                if (Files.getLastModifiedTime(directory, LinkOption.NOFOLLOW_LINKS)
+                        .toInstant()
+                        .isBefore(longAgo)) {
                     delete(directory);
                 }
             }
@@ -89,8 +90,9 @@ final class EmbeddedLibrary {
     /** Where libraries are kept: JavaCPP's cache, without what it falls back to. */
     static Path cache() throws IOException {
         String chosen = System.getProperty(PROPERTY);
-        Path cache = chosen != null ? Path.of(chosen).toAbsolutePath()
-            : Path.of(System.getProperty("user.home"), ".javacpp", "cache");
+        Path cache = chosen != null
+                ? Path.of(chosen).toAbsolutePath()
+                : Path.of(System.getProperty("user.home"), ".javacpp", "cache");
         if (!cache.isAbsolute()) {
             throw new IOException("this user has no home directory");
         }
@@ -112,8 +114,11 @@ final class EmbeddedLibrary {
 
     /** Under a name of its own first: another process may have the file mapped, or be about to load it. */
     private static void write(Path file, byte[] content) throws IOException {
-        Path fresh = Files.createTempFile(file.getParent(), file.getFileName().toString(), ".new",
-            PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
+        Path fresh = Files.createTempFile(
+                file.getParent(),
+                file.getFileName().toString(),
+                ".new",
+                PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
         try {
             Files.write(fresh, content);
             Files.move(fresh, file, StandardCopyOption.ATOMIC_MOVE);

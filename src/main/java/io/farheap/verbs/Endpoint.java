@@ -3,18 +3,25 @@ package io.farheap.verbs;
 import java.util.HexFormat;
 
 /**
- * What one side of a reliable connection must know of the other's queue pair; the two exchange it over the control plane.
+ * What one side of a reliable connection must know of the other's queue pair; the two exchange it over the control
+ * plane.
  *
- * @param queuePairNumber      24 bits
+ * @param queuePairNumber 24 bits
  * @param packetSequenceNumber the first one that this side sends, 24 bits
- * @param lid                  InfiniBand's local identifier, 0 on Ethernet
- * @param gid                  16 bytes; required on Ethernet (RoCE), and where the two are in different InfiniBand subnets
- * @param pathMtu              {@code enum ibv_mtu} of the port: 1 (256 bytes) to 5 (4096); the smaller of the two is used
- * @param initiatorDepth       READs and atomics that this side will have outstanding at most, 1 to 255
- * @param responderResources   READs and atomics of the other side that this side's device serves at a time, 1 to 255
+ * @param lid InfiniBand's local identifier, 0 on Ethernet
+ * @param gid 16 bytes; required on Ethernet (RoCE), and where the two are in different InfiniBand subnets
+ * @param pathMtu {@code enum ibv_mtu} of the port: 1 (256 bytes) to 5 (4096); the smaller of the two is used
+ * @param initiatorDepth READs and atomics that this side will have outstanding at most, 1 to 255
+ * @param responderResources READs and atomics of the other side that this side's device serves at a time, 1 to 255
  */
-public record Endpoint(int queuePairNumber, int packetSequenceNumber, int lid, byte[] gid, int pathMtu, int initiatorDepth,
-                       int responderResources) {
+public record Endpoint(
+        int queuePairNumber,
+        int packetSequenceNumber,
+        int lid,
+        byte[] gid,
+        int pathMtu,
+        int initiatorDepth,
+        int responderResources) {
 
     public static final int GID_BYTES = 16;
     private static final int MAX_DEPTH = 255;
@@ -24,7 +31,8 @@ public record Endpoint(int queuePairNumber, int packetSequenceNumber, int lid, b
             throw new IllegalArgumentException("queue pair number " + queuePairNumber + " is not a 24-bit number");
         }
         if (packetSequenceNumber < 0 || packetSequenceNumber > 0xFFFFFF) {
-            throw new IllegalArgumentException("packet sequence number " + packetSequenceNumber + " is not a 24-bit number");
+            throw new IllegalArgumentException(
+                    "packet sequence number " + packetSequenceNumber + " is not a 24-bit number");
         }
         if (lid < 0 || lid > 0xFFFF) {
             throw new IllegalArgumentException("LID " + lid + " is not a 16-bit number");
@@ -33,18 +41,21 @@ public record Endpoint(int queuePairNumber, int packetSequenceNumber, int lid, b
             throw new IllegalArgumentException("a GID of " + gid.length + " bytes; it has " + GID_BYTES);
         }
         if (pathMtu < 1 || pathMtu > 5) {
-            throw new IllegalArgumentException("path MTU code " + pathMtu + " is not one of 1 (256 bytes) to 5 (4096 bytes)");
+            throw new IllegalArgumentException(
+                    "path MTU code " + pathMtu + " is not one of 1 (256 bytes) to 5 (4096 bytes)");
         }
         if (initiatorDepth < 1 || initiatorDepth > MAX_DEPTH) {
             throw new IllegalArgumentException("an initiator depth of " + initiatorDepth + "; it is 1 to " + MAX_DEPTH);
         }
         if (responderResources < 1 || responderResources > MAX_DEPTH) {
-            throw new IllegalArgumentException("responder resources for " + responderResources + " READs; they are for 1 to " + MAX_DEPTH);
+            throw new IllegalArgumentException(
+                    "responder resources for " + responderResources + " READs; they are for 1 to " + MAX_DEPTH);
         }
     }
 
     @Override
     public String toString() {
-        return "QP %d (LID %d, GID %s)".formatted(queuePairNumber, lid, HexFormat.of().formatHex(gid));
+        return "QP %d (LID %d, GID %s)"
+                .formatted(queuePairNumber, lid, HexFormat.of().formatHex(gid));
     }
 }

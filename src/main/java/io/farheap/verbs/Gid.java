@@ -3,9 +3,7 @@ package io.farheap.verbs;
 import java.util.Arrays;
 import java.util.HexFormat;
 
-/**
- * The GID by which a port is addressed, and its place in the port's table.
- */
+/** The GID by which a port is addressed, and its place in the port's table. */
 record Gid(int index, byte[] bytes) {
 
     /** The entry to use, where the choice below is not right, such as on a port with several networks. */
@@ -14,13 +12,14 @@ record Gid(int index, byte[] bytes) {
     private static final int ROCE_V2 = 2;
     /** An address vector has a byte for the index. */
     private static final int MAX_ENTRIES = 256;
+
     private static final int SUBNET_PREFIX_BYTES = 8;
     private static final int IPV4_PREFIX_BYTES = 12;
     private static final byte[] IPV4_PREFIX = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, (byte) 0xFF, (byte) 0xFF};
 
     /**
-     * On Ethernet a RoCEv2 entry with an IPv4-mapped address where there is one, since it routes; else any RoCEv2 entry, else
-     * entry 0. On InfiniBand entry 0, which every port has.
+     * On Ethernet a RoCEv2 entry with an IPv4-mapped address where there is one, since it routes; else any RoCEv2
+     * entry, else entry 0. On InfiniBand entry 0, which every port has.
      */
     static Gid choose(Context context, PortInfo port) {
         String wanted = System.getProperty(PROPERTY);
@@ -55,8 +54,9 @@ record Gid(int index, byte[] bytes) {
                 return new Gid(index, bytes);
             }
         }
-        throw new VerbsException(PROPERTY + "=" + property + " names no GID of port " + port.number() + " of " + context.device().name()
-            + ", which has entries up to " + (entries - 1) + ", some of them empty; ibv_devinfo -v lists them");
+        throw new VerbsException(PROPERTY + "=" + property + " names no GID of port " + port.number() + " of "
+                + context.device().name() + ", which has entries up to " + (entries - 1)
+                + ", some of them empty; ibv_devinfo -v lists them");
     }
 
     /**
@@ -66,13 +66,15 @@ record Gid(int index, byte[] bytes) {
      */
     void checkReaches(Endpoint peer, PortInfo port) {
         if (port.ethernet() && isIpv4Mapped(peer.gid()) != isIpv4Mapped(bytes)) {
-            throw new VerbsException("cannot reach " + peer + " from GID " + this + ": one of them is an IPv4 address and the other is not; "
-                + "give both ports an IPv4 address, or choose GIDs with -D" + PROPERTY + "=INDEX");
+            throw new VerbsException("cannot reach " + peer + " from GID " + this
+                    + ": one of them is an IPv4 address and the other is not; "
+                    + "give both ports an IPv4 address, or choose GIDs with -D" + PROPERTY + "=INDEX");
         }
-        // A LID means something within its subnet only; those of routers come from path queries, which need a subnet administrator.
+        // A LID means something within its subnet only; those of routers come from path queries, which need a subnet
+        // administrator.
         if (!port.ethernet() && !Arrays.equals(peer.gid(), 0, SUBNET_PREFIX_BYTES, bytes, 0, SUBNET_PREFIX_BYTES)) {
             throw new VerbsException("cannot reach " + peer + " from GID " + this
-                + ": they are in different InfiniBand subnets; connect machines of one subnet");
+                    + ": they are in different InfiniBand subnets; connect machines of one subnet");
         }
     }
 

@@ -4,7 +4,10 @@ import io.farheap.posix.Errno;
 import io.farheap.verbs.binding.ibv_mr;
 import io.farheap.verbs.binding.ibverbs;
 
-/** Memory that a device may read and write. Closing it waits until the device has let go of it; the memory must live longer. */
+/**
+ * Memory that a device may read and write. Closing it waits until the device has let go of it; the memory must live
+ * longer.
+ */
 public final class MemoryRegion implements AutoCloseable {
 
     private final ProtectionDomain domain;
@@ -46,7 +49,7 @@ public final class MemoryRegion implements AutoCloseable {
      * Idempotent.
      *
      * @throws VerbsException with EBUSY where an operation is in the middle of the memory and does not get on, such as
-     *         one of a process that is stopped: no new one can begin, but the memory must stay; close again later
+     *     one of a process that is stopped: no new one can begin, but the memory must stay; close again later
      */
     @Override
     public synchronized void close() {

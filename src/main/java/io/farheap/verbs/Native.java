@@ -1,26 +1,24 @@
 package io.farheap.verbs;
 
 import io.farheap.verbs.binding.ibverbs;
-import org.bytedeco.javacpp.Pointer;
-
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import org.bytedeco.javacpp.Pointer;
 
 /** Glue between memory segments and JavaCPP's pointers. */
 final class Native {
 
     /**
-     * What an address in user space has at most. And-ed with it, an address is known to the compiler to be within all memory, so that accesses
-     * near it are not checked against that.
+     * What an address in user space has at most. And-ed with it, an address is known to the compiler to be within all
+     * memory, so that accesses near it are not checked against that.
      */
     static final long ADDRESS_BITS = (1L << 56) - 1;
 
-    private Native() {
-    }
+    private Native() {}
 
     /**
-     * A zeroed structure in {@code arena}, as JavaCPP sees it. Structures are never allocated by JavaCPP: its allocator counts
-     * the process's resident memory, arenas included, against a limit derived from the Java heap.
+     * A zeroed structure in {@code arena}, as JavaCPP sees it. Structures are never allocated by JavaCPP: its allocator
+     * counts the process's resident memory, arenas included, against a limit derived from the Java heap.
      */
     static Pointer allocate(Arena arena, long bytes) {
         return pointer(arena.allocate(bytes, 8).address());

@@ -1,19 +1,18 @@
 package io.farheap.verbs;
 
-import io.farheap.verbs.binding.ibverbs;
-import org.bytedeco.javacpp.Pointer;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
+import io.farheap.verbs.binding.ibverbs;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
-
-import static java.lang.foreign.ValueLayout.JAVA_INT;
-import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import org.bytedeco.javacpp.Pointer;
 
 /**
- * One READ or WRITE at a time on a queue pair, from post to completion in one native call. It costs the path one call instead of two,
- * and no stores into a work request from Java. One thread at a time. Nothing here allocates.
+ * One READ or WRITE at a time on a queue pair, from post to completion in one native call. It costs the path one call
+ * instead of two, and no stores into a work request from Java. One thread at a time. Nothing here allocates.
  */
 public final class OneOperation implements AutoCloseable {
 
@@ -22,7 +21,8 @@ public final class OneOperation implements AutoCloseable {
     public static final int FAILED = 2;
     public static final int OTHER_COMPLETION = 3;
 
-    private static final FunctionDescriptor RUN = FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
+    private static final FunctionDescriptor RUN =
+            FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
     // Bound to the function's address, which the shim knows as soon as it is loaded: a call then needs no object.
     private static final MethodHandle MH$run = bind();
     private static final MethodHandle MH$run_critical = bind(Linker.Option.critical(false));
@@ -33,15 +33,16 @@ public final class OneOperation implements AutoCloseable {
     private long address;
 
     /**
-     * @param id          of the completion, where it comes later
+     * @param id of the completion, where it comes later
      * @param inlineBytes WRITEs up to this size are posted inline; at most what the queue pair was granted
-     * @param polls       how often a call polls before it leaves the operation in flight; a poll takes 10 to 100 ns, and the call delays
-     *                    safepoints
+     * @param polls how often a call polls before it leaves the operation in flight; a poll takes 10 to 100 ns, and the
+     *     call delays safepoints
      */
-    OneOperation(QueuePair queuePair, CompletionQueue completions, long criticalBytes, long id, int inlineBytes, int polls) {
+    OneOperation(
+            QueuePair queuePair, CompletionQueue completions, long criticalBytes, long id, int inlineBytes, int polls) {
         this.criticalBytes = criticalBytes;
-        this.handle = ibverbs.farheap_one_operation_create(queuePair.handle(), completions.handle(), completions.completionsAddress(), id,
-            inlineBytes, polls);
+        this.handle = ibverbs.farheap_one_operation_create(
+                queuePair.handle(), completions.handle(), completions.completionsAddress(), id, inlineBytes, polls);
         if (handle == null) {
             throw new OutOfMemoryError("no native memory for a work request");
         }
@@ -49,12 +50,13 @@ public final class OneOperation implements AutoCloseable {
     }
 
     /**
-     * Runs an operation. Nothing else should be in flight on the completion queue, and neither it nor the queue pair may be closed.
+     * Runs an operation. Nothing else should be in flight on the completion queue, and neither it nor the queue pair
+     * may be closed.
      *
      * @param localAddress of memory registered under {@code localKey}; the caller has checked {@code bytes} against it
-     * @return {@link #COMPLETED}; {@link #IN_FLIGHT}: the completion comes by the completion queue, with this object's id;
-     *         {@link #OTHER_COMPLETION}: the same, and another's completion has been taken, which is the first that the queue's accessors have; or
-     *         {@link #FAILED}: the device refused it, or it ended with an error
+     * @return {@link #COMPLETED}; {@link #IN_FLIGHT}: the completion comes by the completion queue, with this object's
+     *     id; {@link #OTHER_COMPLETION}: the same, and another's completion has been taken, which is the first that the
+     *     queue's accessors have; or {@link #FAILED}: the device refused it, or it ended with an error
      */
     public int run(boolean write, long localAddress, int localKey, long remoteAddress, int remoteKey, int bytes) {
         if (address == 0) {
@@ -65,8 +67,8 @@ public final class OneOperation implements AutoCloseable {
         int result;
         try {
             result = bytes <= criticalBytes
-                ? (int) MH$run_critical.invokeExact(address, localAddress, remoteAddress, lengthAndKey, keyAndWrite)
-                : (int) MH$run.invokeExact(address, localAddress, remoteAddress, lengthAndKey, keyAndWrite);
+                    ? (int) MH$run_critical.invokeExact(address, localAddress, remoteAddress, lengthAndKey, keyAndWrite)
+                    : (int) MH$run.invokeExact(address, localAddress, remoteAddress, lengthAndKey, keyAndWrite);
         } catch (Throwable e) {
             throw new AssertionError(e);
         }
@@ -74,7 +76,8 @@ public final class OneOperation implements AutoCloseable {
     }
 
     private static MethodHandle bind(Linker.Option... options) {
-        return Linker.nativeLinker().downcallHandle(MemorySegment.ofAddress(ibverbs.farheap_one_operation_address()), RUN, options);
+        return Linker.nativeLinker()
+                .downcallHandle(MemorySegment.ofAddress(ibverbs.farheap_one_operation_address()), RUN, options);
     }
 
     @Override

@@ -1,7 +1,6 @@
 package io.farheap.verbs;
 
 import io.farheap.posix.Posix;
-
 import java.io.IOException;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
@@ -13,21 +12,20 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Map;
 
 /**
- * A directory whose files nobody but this user, and root, can have put there or can replace: neither may others write to
- * it, nor to any directory that it is in, unless that lets everybody remove only what is theirs (the sticky bit, as the
- * temporary directory has it).
+ * A directory whose files nobody but this user, and root, can have put there or can replace: neither may others write
+ * to it, nor to any directory that it is in, unless that lets everybody remove only what is theirs (the sticky bit, as
+ * the temporary directory has it).
  */
 final class PrivateDirectory {
 
     private static final FileAttribute<?> CLOSED =
-        PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------"));
+            PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------"));
     private static final int OTHERS_WRITE = 0002;
     private static final int GROUP_WRITES = 0020;
     private static final int STICKY = 01000;
     private static final int ROOT = 0;
 
-    private PrivateDirectory() {
-    }
+    private PrivateDirectory() {}
 
     /**
      * Makes a directory where there is none, and what it is in, for this user alone.
@@ -64,20 +62,20 @@ final class PrivateDirectory {
         int owner = (int) found.get("uid");
         int mode = (int) found.get("mode");
         if (owner != user && owner != otherUser) {
-            throw new IOException(directory + " belongs to user " + owner + ", who could change what is in it, and not to user "
-                + user);
+            throw new IOException(directory + " belongs to user " + owner
+                    + ", who could change what is in it, and not to user " + user);
         }
         boolean shared = (mode & OTHERS_WRITE) != 0 || (mode & GROUP_WRITES) != 0 && !isOwnGroup(directory);
         if (shared && !(sticky && (mode & STICKY) != 0)) {
             throw new IOException("others than user " + user + " may write to " + directory + " (its mode is "
-                + Integer.toOctalString(mode & 07777) + "; chmod go-w closes it)");
+                    + Integer.toOctalString(mode & 07777) + "; chmod go-w closes it)");
         }
     }
 
     /** Many systems give each user a group of the same name, and let it write to what the user makes. */
     private static boolean isOwnGroup(Path directory) throws IOException {
         PosixFileAttributes attributes =
-            Files.readAttributes(directory, PosixFileAttributes.class, LinkOption.NOFOLLOW_LINKS);
+                Files.readAttributes(directory, PosixFileAttributes.class, LinkOption.NOFOLLOW_LINKS);
         return attributes.group().getName().equals(attributes.owner().getName());
     }
 }

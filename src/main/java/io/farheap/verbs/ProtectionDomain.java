@@ -3,7 +3,6 @@ package io.farheap.verbs;
 import io.farheap.verbs.binding.ibv_mr;
 import io.farheap.verbs.binding.ibv_pd;
 import io.farheap.verbs.binding.ibverbs;
-
 import java.lang.foreign.MemorySegment;
 
 /** Groups memory regions and queue pairs that may be used together. Any thread may call. */
@@ -24,26 +23,29 @@ public final class ProtectionDomain implements AutoCloseable {
     }
 
     /**
-     * Registers native memory. Memory from a shared mapping (see {@code io.farheap.memory}) works on every device; the segment
-     * must outlive the region.
+     * Registers native memory. Memory from a shared mapping (see {@code io.farheap.memory}) works on every device; the
+     * segment must outlive the region.
      *
      * @param access rights of {@link Access}, or-ed
      * @throws VerbsException with ENOMEM where the locked-memory limit is too low
      */
     public MemoryRegion register(MemorySegment memory, int access) {
         if (!memory.isNative()) {
-            throw new IllegalArgumentException("a segment on the Java heap cannot be registered; use memory of Farheap's arenas");
+            throw new IllegalArgumentException(
+                    "a segment on the Java heap cannot be registered; use memory of Farheap's arenas");
         }
         long bytes = memory.byteSize();
         if (bytes == 0 || bytes > context.limits().maxMemoryRegionBytes()) {
-            throw new IllegalArgumentException("a registration of " + bytes + " bytes; " + context.device().name() + " takes 1 to "
-                + context.limits().maxMemoryRegionBytes());
+            throw new IllegalArgumentException(
+                    "a registration of " + bytes + " bytes; " + context.device().name() + " takes 1 to "
+                            + context.limits().maxMemoryRegionBytes());
         }
         children.add();
         ibv_mr mr = ibverbs.farheap_reg_mr(handle, memory.address(), bytes, access);
         if (mr == null) {
             children.remove();
-            throw new VerbsException("cannot register " + bytes + " bytes on " + context.device().name(), Native.errno());
+            throw new VerbsException(
+                    "cannot register " + bytes + " bytes on " + context.device().name(), Native.errno());
         }
         return new MemoryRegion(this, mr, memory.address(), bytes);
     }
@@ -52,13 +54,14 @@ public final class ProtectionDomain implements AutoCloseable {
      * A reliable-connection queue pair in state INIT; {@link QueuePair#connect} makes it usable.
      *
      * @param completions where its completions go
-     * @param depth       work requests that may be posted and not completed
-     * @param inlineBytes the payload that should fit into a work request; {@link QueuePair#inlineBytes} tells what the device grants
+     * @param depth work requests that may be posted and not completed
+     * @param inlineBytes the payload that should fit into a work request; {@link QueuePair#inlineBytes} tells what the
+     *     device grants
      */
     public QueuePair createQueuePair(CompletionQueue completions, int depth, int inlineBytes) {
         if (depth < 1 || depth > context.limits().maxQueuePairRequests()) {
-            throw new IllegalArgumentException("a queue depth of " + depth + "; " + context.device().name() + " has 1 to "
-                + context.limits().maxQueuePairRequests());
+            throw new IllegalArgumentException("a queue depth of " + depth + "; "
+                    + context.device().name() + " has 1 to " + context.limits().maxQueuePairRequests());
         }
         children.add();
         completions.children().add();

@@ -8,29 +8,31 @@ import io.farheap.verbs.binding.ibv_qp;
 import io.farheap.verbs.binding.ibv_qp_attr;
 import io.farheap.verbs.binding.ibv_qp_init_attr;
 import io.farheap.verbs.binding.ibverbs;
-import org.bytedeco.javacpp.Loader;
-
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.concurrent.ThreadLocalRandom;
+import org.bytedeco.javacpp.Loader;
 
 /**
- * One end of a reliable connection. One thread at a time posts; {@link #connect}, {@link #fail}, {@link #failed} and {@link #close} belong to
- * the owner.
+ * One end of a reliable connection. One thread at a time posts; {@link #connect}, {@link #fail}, {@link #failed} and
+ * {@link #close} belong to the owner.
  */
 public final class QueuePair implements AutoCloseable {
 
     /**
-     * 4.096 us * 2^14 = 67 ms without an acknowledgement, then a retry; six of them end in RETRY_EXC_ERR after half a second. Not seven: the
-     * kernel's rxe takes that for "for ever", so that requests to a dead peer would never complete.
+     * 4.096 us * 2^14 = 67 ms without an acknowledgement, then a retry; six of them end in RETRY_EXC_ERR after half a
+     * second. Not seven: the kernel's rxe takes that for "for ever", so that requests to a dead peer would never
+     * complete.
      */
     private static final byte ACK_TIMEOUT = 14;
+
     private static final byte RETRIES = 6;
     private static final byte RNR_RETRY_FOREVER = 7;
     private static final byte RNR_TIMER_MILLISECOND = 14;
     /** READs and atomics in flight at most, each way, where both devices can. */
     private static final int READS_IN_FLIGHT = 16;
+
     private static final byte HOP_LIMIT = 64;
 
     private final ProtectionDomain domain;
@@ -41,6 +43,7 @@ public final class QueuePair implements AutoCloseable {
     private long ordinaryPosts;
     /** 0 once closed: checked before native code sees it. */
     private long address;
+
     private final int inlineBytes;
     private final int depth;
     private final PortInfo port;
@@ -52,8 +55,16 @@ public final class QueuePair implements AutoCloseable {
     private boolean closed;
 
     /** Throws nothing: the queue pair that it is given would be nobody's. */
-    private QueuePair(ProtectionDomain domain, CompletionQueue completions, ibv_qp handle, int depth, int inlineBytes,
-                      PortInfo port, Gid gid, Arena arena, MemorySegment badRequest) {
+    private QueuePair(
+            ProtectionDomain domain,
+            CompletionQueue completions,
+            ibv_qp handle,
+            int depth,
+            int inlineBytes,
+            PortInfo port,
+            Gid gid,
+            Arena arena,
+            MemorySegment badRequest) {
         this.domain = domain;
         this.completions = completions;
         this.handle = handle;
@@ -77,15 +88,19 @@ public final class QueuePair implements AutoCloseable {
         }
         Gid gid = Gid.choose(context, port);
         Arena own = Arena.ofShared();
-        try (CloseStack stack = new CloseStack(); Arena arena = Arena.ofConfined()) {
+        try (CloseStack stack = new CloseStack();
+                Arena arena = Arena.ofConfined()) {
             stack.add(own);
             MemorySegment badRequest = own.allocate(8, 8);
             ibv_qp_init_attr attr = new ibv_qp_init_attr(Native.allocate(arena, Loader.sizeof(ibv_qp_init_attr.class)));
-            attr.send_cq(completions.handle()).recv_cq(completions.handle()).qp_type(ibverbs.IBV_QPT_RC).sq_sig_all(0);
+            attr.send_cq(completions.handle())
+                    .recv_cq(completions.handle())
+                    .qp_type(ibverbs.IBV_QPT_RC)
+                    .sq_sig_all(0);
             ibv_qp handle = create(domain, attr, depth, inlineBytes);
             stack.add(() -> ibverbs.farheap_destroy_qp(handle));
-            QueuePair queuePair = new QueuePair(domain, completions, handle, depth, attr.cap().max_inline_data(), port, gid,
-                own, badRequest);
+            QueuePair queuePair = new QueuePair(
+                    domain, completions, handle, depth, attr.cap().max_inline_data(), port, gid, own, badRequest);
             queuePair.initialize();
             stack.keep();
             return queuePair;
@@ -94,7 +109,12 @@ public final class QueuePair implements AutoCloseable {
 
     /** Inline payloads only save time, so a device that takes none of that size gets none. */
     private static ibv_qp create(ProtectionDomain domain, ibv_qp_init_attr attr, int depth, int inlineBytes) {
-        attr.cap().max_send_wr(depth).max_recv_wr(1).max_send_sge(1).max_recv_sge(1).max_inline_data(inlineBytes);
+        attr.cap()
+                .max_send_wr(depth)
+                .max_recv_wr(1)
+                .max_send_sge(1)
+                .max_recv_sge(1)
+                .max_inline_data(inlineBytes);
         ibv_qp handle = ibverbs.farheap_create_qp(domain.handle(), attr);
         if (handle != null) {
             return handle;
@@ -103,13 +123,22 @@ public final class QueuePair implements AutoCloseable {
         if (inlineBytes > 0) {
             return create(domain, attr, depth, 0);
         }
-        throw new VerbsException("cannot create a queue pair of depth " + depth + " on " + domain.context().device().name(), errno);
+        throw new VerbsException(
+                "cannot create a queue pair of depth " + depth + " on "
+                        + domain.context().device().name(),
+                errno);
     }
 
     /** What the peer needs to {@link #connect} to this queue pair. */
     public Endpoint endpoint() {
-        return new Endpoint(handle().qp_num(), packetSequenceNumber, port.lid(), gid.bytes(), port.mtu(), initiatorDepth(),
-            responderResources());
+        return new Endpoint(
+                handle().qp_num(),
+                packetSequenceNumber,
+                port.lid(),
+                gid.bytes(),
+                port.mtu(),
+                initiatorDepth(),
+                responderResources());
     }
 
     private int initiatorDepth() {
@@ -153,14 +182,22 @@ public final class QueuePair implements AutoCloseable {
         try (Arena arena = Arena.ofConfined()) {
             ibv_qp_attr attr = attributes(arena);
             attr.qp_state(ibverbs.IBV_QPS_RTR)
-                .path_mtu(Math.min(port.mtu(), peer.pathMtu()))
-                .dest_qp_num(peer.queuePairNumber())
-                .rq_psn(peer.packetSequenceNumber())
-                .max_dest_rd_atomic(depth(responderResources(), peer.initiatorDepth()))
-                .min_rnr_timer(RNR_TIMER_MILLISECOND);
+                    .path_mtu(Math.min(port.mtu(), peer.pathMtu()))
+                    .dest_qp_num(peer.queuePairNumber())
+                    .rq_psn(peer.packetSequenceNumber())
+                    .max_dest_rd_atomic(depth(responderResources(), peer.initiatorDepth()))
+                    .min_rnr_timer(RNR_TIMER_MILLISECOND);
             address(attr.ah_attr(), peer);
-            modify(attr, ibverbs.IBV_QP_STATE | ibverbs.IBV_QP_AV | ibverbs.IBV_QP_PATH_MTU | ibverbs.IBV_QP_DEST_QPN
-                | ibverbs.IBV_QP_RQ_PSN | ibverbs.IBV_QP_MAX_DEST_RD_ATOMIC | ibverbs.IBV_QP_MIN_RNR_TIMER, "connect to " + peer);
+            modify(
+                    attr,
+                    ibverbs.IBV_QP_STATE
+                            | ibverbs.IBV_QP_AV
+                            | ibverbs.IBV_QP_PATH_MTU
+                            | ibverbs.IBV_QP_DEST_QPN
+                            | ibverbs.IBV_QP_RQ_PSN
+                            | ibverbs.IBV_QP_MAX_DEST_RD_ATOMIC
+                            | ibverbs.IBV_QP_MIN_RNR_TIMER,
+                    "connect to " + peer);
         }
     }
 
@@ -168,13 +205,20 @@ public final class QueuePair implements AutoCloseable {
         try (Arena arena = Arena.ofConfined()) {
             ibv_qp_attr attr = attributes(arena);
             attr.qp_state(ibverbs.IBV_QPS_RTS)
-                .sq_psn(packetSequenceNumber)
-                .timeout(ACK_TIMEOUT)
-                .retry_cnt(RETRIES)
-                .rnr_retry(RNR_RETRY_FOREVER)
-                .max_rd_atomic(depth(initiatorDepth(), peer.responderResources()));
-            modify(attr, ibverbs.IBV_QP_STATE | ibverbs.IBV_QP_TIMEOUT | ibverbs.IBV_QP_RETRY_CNT | ibverbs.IBV_QP_RNR_RETRY
-                | ibverbs.IBV_QP_SQ_PSN | ibverbs.IBV_QP_MAX_QP_RD_ATOMIC, "get ready to send to " + peer);
+                    .sq_psn(packetSequenceNumber)
+                    .timeout(ACK_TIMEOUT)
+                    .retry_cnt(RETRIES)
+                    .rnr_retry(RNR_RETRY_FOREVER)
+                    .max_rd_atomic(depth(initiatorDepth(), peer.responderResources()));
+            modify(
+                    attr,
+                    ibverbs.IBV_QP_STATE
+                            | ibverbs.IBV_QP_TIMEOUT
+                            | ibverbs.IBV_QP_RETRY_CNT
+                            | ibverbs.IBV_QP_RNR_RETRY
+                            | ibverbs.IBV_QP_SQ_PSN
+                            | ibverbs.IBV_QP_MAX_QP_RD_ATOMIC,
+                    "get ready to send to " + peer);
         }
     }
 
@@ -206,16 +250,16 @@ public final class QueuePair implements AutoCloseable {
     /**
      * Posts a list of prepared work requests with one call.
      *
-     * @param requests     where the first request is
-     * @param first        its index; it is linked to what else is posted
-     * @param payloadBytes of all the list: a device that executes in the post copies so much before the call returns, and
-     *                     a call that safepoints wait for must not be long
+     * @param requests where the first request is
+     * @param first its index; it is linked to what else is posted
+     * @param payloadBytes of all the list: a device that executes in the post copies so much before the call returns,
+     *     and a call that safepoints wait for must not be long
      * @return 0, or errno where the device refused: the requests before the refused one are posted
      */
     public int post(SendRequests requests, int first, long payloadBytes) {
         return payloadBytes <= criticalBytes
-            ? calls.postSendCritical(open(), requests.address(first), badRequestAddress)
-            : postUnbounded(requests, first);
+                ? calls.postSendCritical(open(), requests.address(first), badRequestAddress)
+                : postUnbounded(requests, first);
     }
 
     /** Operations one at a time; parameters are {@link OneOperation}'s. Close it before the queue pair. */
@@ -226,7 +270,8 @@ public final class QueuePair implements AutoCloseable {
     /**
      * The first request that the device did not take, after a {@link #post} that returned an error.
      *
-     * @param first as it was posted: a provider that rings the kernel and is refused (rxe, whose device is gone) names no request
+     * @param first as it was posted: a provider that rings the kernel and is refused (rxe, whose device is gone) names
+     *     no request
      */
     public int refused(SendRequests requests, int first) {
         long named = badRequest.get(ValueLayout.JAVA_LONG, 0);
@@ -234,7 +279,10 @@ public final class QueuePair implements AutoCloseable {
         return named == 0 ? first : requests.indexOf(named);
     }
 
-    /** As {@link #post}, for a request that may make the device call the system or wait, such as the first to a remote region. */
+    /**
+     * As {@link #post}, for a request that may make the device call the system or wait, such as the first to a remote
+     * region.
+     */
     public int postUnbounded(SendRequests requests, int first) {
         ordinaryPosts++;
         return calls.postSend(open(), requests.address(first), badRequestAddress);
@@ -246,7 +294,8 @@ public final class QueuePair implements AutoCloseable {
     }
 
     /**
-     * Posts a receive without memory, for one {@link SendRequests#WRITE_WITH_IMMEDIATE} of the peer's. There is room for one.
+     * Posts a receive without memory, for one {@link SendRequests#WRITE_WITH_IMMEDIATE} of the peer's. There is room
+     * for one.
      *
      * @param id that its completion carries
      */
@@ -261,7 +310,7 @@ public final class QueuePair implements AutoCloseable {
      * Idempotent.
      *
      * @throws VerbsException with EBUSY where an operation of the peer's is under way and does not get on, such as that
-     *         of a process that is stopped: no new one can begin, and nothing can be posted; close again later
+     *     of a process that is stopped: no new one can begin, and nothing can be posted; close again later
      */
     @Override
     public synchronized void close() {
@@ -303,10 +352,17 @@ public final class QueuePair implements AutoCloseable {
     void initialize() {
         try (Arena arena = Arena.ofConfined()) {
             ibv_qp_attr attr = attributes(arena);
-            attr.qp_state(ibverbs.IBV_QPS_INIT).pkey_index((short) 0).port_num((byte) port.number())
-                .qp_access_flags(domain.context().limits().remoteAccess());
-            modify(attr, ibverbs.IBV_QP_STATE | ibverbs.IBV_QP_PKEY_INDEX | ibverbs.IBV_QP_PORT | ibverbs.IBV_QP_ACCESS_FLAGS,
-                "initialise");
+            attr.qp_state(ibverbs.IBV_QPS_INIT)
+                    .pkey_index((short) 0)
+                    .port_num((byte) port.number())
+                    .qp_access_flags(domain.context().limits().remoteAccess());
+            modify(
+                    attr,
+                    ibverbs.IBV_QP_STATE
+                            | ibverbs.IBV_QP_PKEY_INDEX
+                            | ibverbs.IBV_QP_PORT
+                            | ibverbs.IBV_QP_ACCESS_FLAGS,
+                    "initialise");
         }
     }
 
@@ -325,7 +381,10 @@ public final class QueuePair implements AutoCloseable {
     private void modify(ibv_qp_attr attr, int mask, String what) {
         int error = ibverbs.farheap_modify_qp(handle(), attr, mask);
         if (error != 0) {
-            throw new VerbsException("queue pair " + number() + " of " + domain.context().device().name() + " cannot " + what, error);
+            throw new VerbsException(
+                    "queue pair " + number() + " of "
+                            + domain.context().device().name() + " cannot " + what,
+                    error);
         }
     }
 

@@ -1,21 +1,20 @@
 package io.farheap.verbs;
 
+import static java.lang.foreign.ValueLayout.JAVA_INT_UNALIGNED;
+import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
+
 import io.farheap.verbs.binding.ibv_send_wr;
 import io.farheap.verbs.binding.ibv_sge;
 import io.farheap.verbs.binding.ibverbs;
-import org.bytedeco.javacpp.Loader;
-
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteOrder;
 import java.util.Objects;
-
-import static java.lang.foreign.ValueLayout.JAVA_INT_UNALIGNED;
-import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
+import org.bytedeco.javacpp.Loader;
 
 /**
- * Work requests built once, off-heap, and posted many times: a post changes a few words. Each has one scatter/gather entry and,
- * until it is prepared otherwise, its index as {@code wr_id}. One thread at a time. Nothing here allocates.
+ * Work requests built once, off-heap, and posted many times: a post changes a few words. Each has one scatter/gather
+ * entry and, until it is prepared otherwise, its index as {@code wr_id}. One thread at a time. Nothing here allocates.
  */
 public final class SendRequests implements AutoCloseable {
 
@@ -23,6 +22,7 @@ public final class SendRequests implements AutoCloseable {
     public static final int READ = ibverbs.IBV_WR_RDMA_READ;
     /** A WRITE that also completes a receive of the peer's; the immediate is 0. */
     public static final int WRITE_WITH_IMMEDIATE = ibverbs.IBV_WR_RDMA_WRITE_WITH_IMM;
+
     public static final int COMPARE_AND_SWAP = ibverbs.IBV_WR_ATOMIC_CMP_AND_SWP;
     public static final int FETCH_AND_ADD = ibverbs.IBV_WR_ATOMIC_FETCH_AND_ADD;
 
@@ -48,9 +48,11 @@ public final class SendRequests implements AutoCloseable {
 
     static {
         // One store of 8 bytes sets two fields.
-        if (Loader.offsetof(ibv_sge.class, "lkey") != SGE_LENGTH + Integer.BYTES || SEND_FLAGS != OPCODE + Integer.BYTES
-            || ByteOrder.nativeOrder() != ByteOrder.LITTLE_ENDIAN) {
-            throw new UnsupportedOperationException("ibv_send_wr or ibv_sge is laid out in another way than Farheap was written for");
+        if (Loader.offsetof(ibv_sge.class, "lkey") != SGE_LENGTH + Integer.BYTES
+                || SEND_FLAGS != OPCODE + Integer.BYTES
+                || ByteOrder.nativeOrder() != ByteOrder.LITTLE_ENDIAN) {
+            throw new UnsupportedOperationException(
+                    "ibv_send_wr or ibv_sge is laid out in another way than Farheap was written for");
         }
     }
 
@@ -59,7 +61,10 @@ public final class SendRequests implements AutoCloseable {
     private static final long SGE = Loader.sizeof(ibv_send_wr.class);
     private static final long STRIDE = (SGE + Loader.sizeof(ibv_sge.class) + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
 
-    /** All memory: a segment of our own would be checked to be open at every store. The index is checked instead, against {@link #count}. */
+    /**
+     * All memory: a segment of our own would be checked to be open at every store. The index is checked instead,
+     * against {@link #count}.
+     */
     private static final MemorySegment MEMORY = MemorySegment.NULL.reinterpret(Long.MAX_VALUE);
 
     private final Arena arena = Arena.ofShared();
@@ -91,9 +96,17 @@ public final class SendRequests implements AutoCloseable {
      * Prepares a READ or WRITE; it is the last of its list.
      *
      * @param opcode {@link #READ}, {@link #WRITE} or {@link #WRITE_WITH_IMMEDIATE}
-     * @param flags  {@link #SIGNALED}, {@link #FENCE}, {@link #INLINE}, or-ed
+     * @param flags {@link #SIGNALED}, {@link #FENCE}, {@link #INLINE}, or-ed
      */
-    public void prepare(int index, int opcode, int flags, long localAddress, int bytes, int localKey, long remoteAddress, int remoteKey) {
+    public void prepare(
+            int index,
+            int opcode,
+            int flags,
+            long localAddress,
+            int bytes,
+            int localKey,
+            long remoteAddress,
+            int remoteKey) {
         long at = address(index);
         MEMORY.set(JAVA_LONG_UNALIGNED, at + NEXT, 0L);
         aim(at, opcode, flags, localAddress, bytes, localKey, remoteAddress, remoteKey);
@@ -102,19 +115,35 @@ public final class SendRequests implements AutoCloseable {
     /**
      * Prepares an atomic on 8 bytes; the old value lands at {@code localAddress}.
      *
-     * @param opcode       {@link #COMPARE_AND_SWAP} or {@link #FETCH_AND_ADD}
+     * @param opcode {@link #COMPARE_AND_SWAP} or {@link #FETCH_AND_ADD}
      * @param compareOrAdd what is compared, or added
-     * @param swap         what is stored where the comparison succeeds; unused by FETCH_AND_ADD
+     * @param swap what is stored where the comparison succeeds; unused by FETCH_AND_ADD
      */
-    public void prepareAtomic(int index, int opcode, int flags, long localAddress, int localKey, long remoteAddress, int remoteKey,
-                              long compareOrAdd, long swap) {
+    public void prepareAtomic(
+            int index,
+            int opcode,
+            int flags,
+            long localAddress,
+            int localKey,
+            long remoteAddress,
+            int remoteKey,
+            long compareOrAdd,
+            long swap) {
         MEMORY.set(JAVA_LONG_UNALIGNED, address(index) + NEXT, 0L);
         aimAtomic(index, opcode, flags, localAddress, localKey, remoteAddress, remoteKey, compareOrAdd, swap);
     }
 
     /** As {@link #prepareAtomic}; the request's place in a list stays as it is. */
-    public void aimAtomic(int index, int opcode, int flags, long localAddress, int localKey, long remoteAddress, int remoteKey,
-                          long compareOrAdd, long swap) {
+    public void aimAtomic(
+            int index,
+            int opcode,
+            int flags,
+            long localAddress,
+            int localKey,
+            long remoteAddress,
+            int remoteKey,
+            long compareOrAdd,
+            long swap) {
         long at = address(index);
         MEMORY.set(JAVA_INT_UNALIGNED, at + OPCODE, opcode);
         MEMORY.set(JAVA_INT_UNALIGNED, at + SEND_FLAGS, flags);
@@ -126,18 +155,46 @@ public final class SendRequests implements AutoCloseable {
     }
 
     /** As {@link #prepare}; the request's place in a list stays as it is. */
-    public void aim(int index, int opcode, int flags, long localAddress, int bytes, int localKey, long remoteAddress, int remoteKey) {
+    public void aim(
+            int index,
+            int opcode,
+            int flags,
+            long localAddress,
+            int bytes,
+            int localKey,
+            long remoteAddress,
+            int remoteKey) {
         aim(address(index), opcode, flags, localAddress, bytes, localKey, remoteAddress, remoteKey);
     }
 
-    /** As {@link #prepare}, of a request that {@code next} follows in its list: the last of the list is to be {@linkplain #end ended}. */
-    public void prepareBefore(int next, int index, int opcode, int flags, long localAddress, int bytes, int localKey, long remoteAddress, int remoteKey) {
+    /**
+     * As {@link #prepare}, of a request that {@code next} follows in its list: the last of the list is to be
+     * {@linkplain #end ended}.
+     */
+    public void prepareBefore(
+            int next,
+            int index,
+            int opcode,
+            int flags,
+            long localAddress,
+            int bytes,
+            int localKey,
+            long remoteAddress,
+            int remoteKey) {
         long at = address(index);
         MEMORY.set(JAVA_LONG_UNALIGNED, at + NEXT, address(next));
         aim(at, opcode, flags, localAddress, bytes, localKey, remoteAddress, remoteKey);
     }
 
-    private static void aim(long at, int opcode, int flags, long localAddress, int bytes, int localKey, long remoteAddress, int remoteKey) {
+    private static void aim(
+            long at,
+            int opcode,
+            int flags,
+            long localAddress,
+            int bytes,
+            int localKey,
+            long remoteAddress,
+            int remoteKey) {
         MEMORY.set(JAVA_LONG_UNALIGNED, at + OPCODE, opcode | (long) flags << Integer.SIZE);
         MEMORY.set(JAVA_LONG_UNALIGNED, at + REMOTE_ADDRESS, remoteAddress);
         MEMORY.set(JAVA_INT_UNALIGNED, at + REMOTE_KEY, remoteKey);
@@ -186,7 +243,9 @@ public final class SendRequests implements AutoCloseable {
     /** How many bytes a request that has been prepared reads from remote memory: none of a WRITE, 8 of an atomic. */
     public int bytesRead(int index) {
         long at = address(index);
-        return MEMORY.get(JAVA_INT_UNALIGNED, at + OPCODE) == READ || atomic(at) ? MEMORY.get(JAVA_INT_UNALIGNED, at + SGE + SGE_LENGTH) : 0;
+        return MEMORY.get(JAVA_INT_UNALIGNED, at + OPCODE) == READ || atomic(at)
+                ? MEMORY.get(JAVA_INT_UNALIGNED, at + SGE + SGE_LENGTH)
+                : 0;
     }
 
     @Override

@@ -13,7 +13,7 @@ public final class VerbsException extends RuntimeException {
     }
 
     /**
-     * @param what  the call, its arguments and what to do about it
+     * @param what the call, its arguments and what to do about it
      * @param errno as the call returned it
      */
     public VerbsException(String what, int errno) {

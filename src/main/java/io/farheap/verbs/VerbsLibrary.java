@@ -2,14 +2,13 @@ package io.farheap.verbs;
 
 import io.farheap.posix.Posix;
 import io.farheap.verbs.binding.ibverbs;
-import org.bytedeco.javacpp.Loader;
-import org.bytedeco.javacpp.Pointer;
-
 import java.io.File;
 import java.io.IOException;
 import java.net.MalformedURLException;
 import java.net.URL;
 import java.nio.file.Path;
+import org.bytedeco.javacpp.Loader;
+import org.bytedeco.javacpp.Pointer;
 
 /**
  * Which libibverbs is under this process. It is chosen once, by the system property {@code farheap.verbs} or by
@@ -41,7 +40,8 @@ public enum VerbsLibrary {
             return;
         }
         if (loaded != null && library != AUTO && library != loaded) {
-            throw new IllegalStateException("this process already uses the " + loaded + " verbs library; a process uses one");
+            throw new IllegalStateException(
+                    "this process already uses the " + loaded + " verbs library; a process uses one");
         }
         chosen = library;
     }
@@ -62,14 +62,14 @@ public enum VerbsLibrary {
     /**
      * Where the embedded softverbs library is on the file system: written on first use, beside JavaCPP's cache.
      *
-     * @throws VerbsException where the jar has none for this platform, or there is no directory for it that is closed to
-     *                        other users
+     * @throws VerbsException where the jar has none for this platform, or there is no directory for it that is closed
+     *     to other users
      */
     public static File softLibrary() {
         Path file = extract(VerbsLibrary.class, "io/farheap/verbs/", "libsoftverbs.so");
         if (file == null) {
             throw new VerbsException("this jar has no softverbs for " + Loader.getPlatform()
-                + "; build it there (./farheap build), or use a real device with -D" + PROPERTY + "=system");
+                    + "; build it there (./farheap build), or use a real device with -D" + PROPERTY + "=system");
         }
         return file.toFile();
     }
@@ -79,8 +79,9 @@ public enum VerbsLibrary {
         try {
             return EmbeddedLibrary.file(beside, path + Loader.getPlatform() + "/" + library);
         } catch (IOException e) {
-            throw new VerbsException("cannot extract " + library + " (" + e.getMessage() + "); set -D"
-                + EmbeddedLibrary.PROPERTY + "= to a directory that belongs to this user and that nobody else may write to");
+            throw new VerbsException(
+                    "cannot extract " + library + " (" + e.getMessage() + "); set -D" + EmbeddedLibrary.PROPERTY
+                            + "= to a directory that belongs to this user and that nobody else may write to");
         }
     }
 
@@ -102,8 +103,9 @@ public enum VerbsLibrary {
             case SYSTEM -> {
                 String error = open(SYSTEM_SONAME);
                 if (error != null) {
-                    throw new VerbsException("no libibverbs (" + error + "): install it (apt-get install libibverbs1 ibverbs-providers),"
-                        + " or choose the software device with -D" + PROPERTY + "=soft");
+                    throw new VerbsException(
+                            "no libibverbs (" + error + "): install it (apt-get install libibverbs1 ibverbs-providers),"
+                                    + " or choose the software device with -D" + PROPERTY + "=soft");
                 }
                 yield SYSTEM;
             }
@@ -125,8 +127,9 @@ public enum VerbsLibrary {
             load(ibverbs.class, "io/farheap/verbs/", "jniibverbs");
             Loader.load(ibverbs.class);
         } catch (UnsatisfiedLinkError e) {
-            throw new VerbsException("cannot load Farheap's native binding for " + Loader.getPlatform() + " (" + e.getMessage()
-                + "); it is built for linux-x86_64 with glibc, and the javacpp jar with that classifier must be on the class path");
+            throw new VerbsException(
+                    "cannot load Farheap's native binding for " + Loader.getPlatform() + " (" + e.getMessage()
+                            + "); it is built for linux-x86_64 with glibc, and the javacpp jar with that classifier must be on the class path");
         } catch (IllegalCallerException e) {
             throw new VerbsException(Posix.NATIVE_ACCESS_HELP);
         } catch (ExceptionInInitializerError e) {

@@ -16,8 +16,7 @@ public final class WcStatus {
     public static final int RETRY_EXC_ERR = ibverbs.IBV_WC_RETRY_EXC_ERR;
     public static final int RNR_RETRY_EXC_ERR = ibverbs.IBV_WC_RNR_RETRY_EXC_ERR;
 
-    private WcStatus() {
-    }
+    private WcStatus() {}
 
     /** The library's words for a status. */
     public static String describe(int status) {

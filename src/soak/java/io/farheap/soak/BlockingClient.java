@@ -4,7 +4,6 @@ import io.farheap.cache.Cache;
 import io.farheap.cache.CacheException;
 import io.farheap.cache.Session;
 import io.farheap.cache.Status;
-
 import java.util.function.ObjIntConsumer;
 
 /** Blocking requests of a session, from a platform thread or a virtual one. */
@@ -55,8 +54,7 @@ final class BlockingClient implements Client {
     }
 
     @Override
-    public void progress() {
-    }
+    public void progress() {}
 
     @Override
     public void close() {

@@ -1,14 +1,12 @@
 package io.farheap.soak;
 
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+
 import io.farheap.cache.Buffer;
 import io.farheap.cache.Cache;
 import io.farheap.cache.Session;
-
-import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
-
-import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
 /**
  * Takes the regions of a client that is stopped or dead once its lease has ended, which must not take long, and has
@@ -36,7 +34,7 @@ final class Claim implements Runnable {
      * Just after the client was stopped or killed.
      *
      * @param dueNanos that its regions should take to come back. Those of a client that is stopped in the middle of a
-     * write stay withdrawn until it goes on, or is dead
+     *     write stay withdrawn until it goes on, or is dead
      * @param mostNanos that they may take from then on
      */
     Claim(Neighbour from, long regionBytes, long dueNanos, long mostNanos, Problems problems) {
@@ -88,9 +86,12 @@ final class Claim implements Runnable {
         while (Regions.free(from.servers()) < freeBefore + wanted) {
             if (System.nanoTime() - start > dueNanos + mostNanos) {
                 problems.add(("%.1f s after a client was stopped or killed, and long after it went on or was dead, its"
-                    + " %d regions are not given back: %d are free, and %d were")
-                    .formatted((System.nanoTime() - start) / 1e9, from.regions(), Regions.free(from.servers()),
-                    freeBefore));
+                                + " %d regions are not given back: %d are free, and %d were")
+                        .formatted(
+                                (System.nanoTime() - start) / 1e9,
+                                from.regions(),
+                                Regions.free(from.servers()),
+                                freeBefore));
                 return;
             }
             LockSupport.parkNanos(LOOK_NANOS);
@@ -99,7 +100,8 @@ final class Claim implements Runnable {
     }
 
     private void use() {
-        try (Cache cache = cache(); Buffer buffer = cache.allocate(cache.capacity())) {
+        try (Cache cache = cache();
+                Buffer buffer = cache.allocate(cache.capacity())) {
             check(cache, buffer, (byte) 0);
             again(() -> {
                 buffer.segment().fill(PATTERN);
@@ -118,8 +120,11 @@ final class Claim implements Runnable {
 
     /** Migrations of others may be quicker to take a region. */
     private Cache cache() {
-        return Retry.until(System.nanoTime() + mostNanos,
-            () -> Cache.builder().capacity(wanted * regionBytes).servers(from.servers()).name("soak-claim").create());
+        return Retry.until(System.nanoTime() + mostNanos, () -> Cache.builder()
+                .capacity(wanted * regionBytes)
+                .servers(from.servers())
+                .name("soak-claim")
+                .create());
     }
 
     private void check(Cache cache, Buffer buffer, byte expected) {
@@ -132,9 +137,14 @@ final class Claim implements Runnable {
         for (long at = 0; at < cache.capacity(); at++) {
             byte found = buffer.segment().get(JAVA_BYTE, at);
             if (found != expected) {
-                problems.add("byte %d of memory that was a stopped client's is 0x%02x and must be 0x%02x: %s".formatted(
-                    at, found, expected, expected == 0 ? "it was not zeroed, or that client still writes there"
-                        : "somebody else wrote there"));
+                problems.add("byte %d of memory that was a stopped client's is 0x%02x and must be 0x%02x: %s"
+                        .formatted(
+                                at,
+                                found,
+                                expected,
+                                expected == 0
+                                        ? "it was not zeroed, or that client still writes there"
+                                        : "somebody else wrote there"));
                 return;
             }
         }

@@ -4,7 +4,6 @@ import io.farheap.cache.Cache;
 import io.farheap.cache.CacheBuilder;
 import io.farheap.cache.CacheConfiguration;
 import io.farheap.latency.LatencyTracking;
-
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -15,8 +14,8 @@ import java.util.function.Consumer;
 import java.util.function.Predicate;
 
 /**
- * One cache's life: it is created, used by a client of each kind while its regions move and faults come and go, read from end to end,
- * moved as a whole, read again, and deleted.
+ * One cache's life: it is created, used by a client of each kind while its regions move and faults come and go, read
+ * from end to end, moved as a whole, read again, and deleted.
  */
 final class Episode {
 
@@ -51,8 +50,16 @@ final class Episode {
     private final Waits waits;
 
     /** @param maxRegions that any one of the servers has room for */
-    Episode(SplittableRandom random, SoakHost host, List<SoakServer> servers, long regionBytes, int maxRegions,
-            Faults faults, Waits waits, Problems problems, Consumer<String> log) {
+    Episode(
+            SplittableRandom random,
+            SoakHost host,
+            List<SoakServer> servers,
+            long regionBytes,
+            int maxRegions,
+            Faults faults,
+            Waits waits,
+            Problems problems,
+            Consumer<String> log) {
         this.random = random;
         this.host = host;
         this.servers = servers;
@@ -103,7 +110,8 @@ final class Episode {
     }
 
     private Neighbour neighbour() {
-        List<String> addresses = new ArrayList<>(servers.stream().map(SoakServer::address).toList());
+        List<String> addresses =
+                new ArrayList<>(servers.stream().map(SoakServer::address).toList());
         for (int leave = random.nextInt(addresses.size()); leave > 0; leave--) {
             addresses.remove(random.nextInt(addresses.size()));
         }
@@ -121,19 +129,35 @@ final class Episode {
             }
             Layout layout = new Layout(cache.capacity(), 4, random.split());
             Migrator migrator = new Migrator(cache, random.split(), queuePairErrors || outages.any(), problems);
-            Visitor visitor = new Visitor(cache.servers(), regionBytes, random.split(),
-                server -> queuePairErrors || outages.disturbed(server), waits, problems);
+            Visitor visitor = new Visitor(
+                    cache.servers(),
+                    regionBytes,
+                    random.split(),
+                    server -> queuePairErrors || outages.disturbed(server),
+                    waits,
+                    problems);
             Predicate<Part> mayBeLost = part -> part.touches(regionBytes, region -> mayBeLost(cache, migrator, region));
             Client.Opener blocking = finished -> new BlockingClient(cache, finished);
             List<Worker> workers = List.of(
-                worker("asynchronous session", cache, finished -> new SessionClient(cache, finished), layout, 0, mayBeLost),
-                worker("blocking session", cache, blocking, layout, 1, mayBeLost),
-                worker("blocking session of a virtual thread", cache, blocking, layout, 2, mayBeLost),
-                worker("futures", cache, finished -> new FutureClient(cache, finished), layout, 3, mayBeLost));
+                    worker(
+                            "asynchronous session",
+                            cache,
+                            finished -> new SessionClient(cache, finished),
+                            layout,
+                            0,
+                            mayBeLost),
+                    worker("blocking session", cache, blocking, layout, 1, mayBeLost),
+                    worker("blocking session of a virtual thread", cache, blocking, layout, 2, mayBeLost),
+                    worker("futures", cache, finished -> new FutureClient(cache, finished), layout, 3, mayBeLost));
             List<Thread> threads = new ArrayList<>();
             for (Worker worker : workers) {
-                threads.add(worker.name().contains("virtual") ? Thread.ofVirtual().name(worker.name()).start(worker)
-                    : Thread.ofPlatform().daemon().name(worker.name()).start(worker));
+                threads.add(
+                        worker.name().contains("virtual")
+                                ? Thread.ofVirtual().name(worker.name()).start(worker)
+                                : Thread.ofPlatform()
+                                        .daemon()
+                                        .name(worker.name())
+                                        .start(worker));
             }
             Thread moving = Thread.ofPlatform().daemon().name("migrator").start(migrator);
             Thread visiting = Thread.ofPlatform().daemon().name("visitor").start(visitor);
@@ -153,46 +177,61 @@ final class Episode {
             }
             checkAll(cache, layout, mayBeLost);
             if (outages.gone().isEmpty() && !problems.any() && cache.servers().size() > 1) {
-                cache.retire(cache.servers().getFirst(), one -> { });
+                cache.retire(cache.servers().getFirst(), one -> {});
                 checkAll(cache, layout, mayBeLost);
             }
-            return new EpisodeResult(workers.stream().mapToLong(Worker::operations).sum(), neighboursOperations,
-                migrator.moved(), workers.stream().mapToLong(Worker::recoveries).sum(),
-                layout.all().stream().filter(Part::lost).mapToLong(Part::bytes).sum(), outages.shortOnes(),
-                outages.longestHeldNanos());
+            return new EpisodeResult(
+                    workers.stream().mapToLong(Worker::operations).sum(),
+                    neighboursOperations,
+                    migrator.moved(),
+                    workers.stream().mapToLong(Worker::recoveries).sum(),
+                    layout.all().stream()
+                            .filter(Part::lost)
+                            .mapToLong(Part::bytes)
+                            .sum(),
+                    outages.shortOnes(),
+                    outages.longestHeldNanos());
         }
     }
 
     private CacheBuilder builder() {
         long capacity = regionBytes * (2 + random.nextInt(maxRegions - 1)) - random.nextInt((int) regionBytes / 2);
-        return Cache.builder().capacity(capacity).servers(servers.stream().map(SoakServer::address).toList()).name("soak")
-            .configuration(configuration).requests(32 << random.nextInt(5)).doorbellBatch(1 << random.nextInt(4))
-            .onLost(this::lost).trackLatency(LatencyTracking.values()[random.nextInt(LatencyTracking.values().length)]);
+        return Cache.builder()
+                .capacity(capacity)
+                .servers(servers.stream().map(SoakServer::address).toList())
+                .name("soak")
+                .configuration(configuration)
+                .requests(32 << random.nextInt(5))
+                .doorbellBatch(1 << random.nextInt(4))
+                .onLost(this::lost)
+                .trackLatency(LatencyTracking.values()[random.nextInt(LatencyTracking.values().length)]);
     }
 
     private void lost(String server, String cause, int regions) {
         if (!outages.gone().contains(server)) {
             problems.add("memory server " + server + " is lost with " + regions
-                + " regions, and nobody killed it, or stopped it for long: " + cause);
+                    + " regions, and nobody killed it, or stopped it for long: " + cause);
         }
     }
 
-    private Worker worker(String name, Cache cache, Client.Opener opener, Layout layout, int number, Predicate<Part> mayBeLost) {
+    private Worker worker(
+            String name, Cache cache, Client.Opener opener, Layout layout, int number, Predicate<Part> mayBeLost) {
         RandomRequests requests = new RandomRequests(layout.share(number), layout.words(), random.split());
         return new Worker(name, cache, opener, requests, mayBeLost, random.split(), waits, problems);
     }
 
     private boolean mayBeLost(Cache cache, Migrator migrator, int region) {
         Set<String> gone = outages.gone();
-        return !gone.isEmpty() && (gone.contains(cache.serverOf(region)) || migrator.failed().contains(region));
+        return !gone.isEmpty()
+                && (gone.contains(cache.serverOf(region)) || migrator.failed().contains(region));
     }
 
     private void disturb(long end, long nanos, List<Worker> workers, List<Thread> threads, List<Neighbour> neighbours)
-        throws InterruptedException {
+            throws InterruptedException {
         faults.set("seed=" + random.nextLong(1L << 32) + (weakOrder ? " order=weak" : ""));
         boolean erring = false;
-        Claimer claimer = from -> new Claim(from, regionBytes, host.leaseNanos() + Soak.BEYOND_LEASE_NANOS,
-            waits.mostNanos(), problems);
+        Claimer claimer = from ->
+                new Claim(from, regionBytes, host.leaseNanos() + Soak.BEYOND_LEASE_NANOS, waits.mostNanos(), problems);
         while ((System.nanoTime() - end < 0 || !outages.over()) && !problems.any()) {
             Thread.sleep(TICK_MILLIS);
             long left = end - System.nanoTime();
@@ -228,10 +267,11 @@ final class Episode {
 
     private void stalled(String name, Thread thread) {
         problems.add(name + " has not come forward for " + Worker.PATIENCE_NANOS / 1_000_000_000L + " s; it is at "
-            + Arrays.toString(thread.getStackTrace()));
+                + Arrays.toString(thread.getStackTrace()));
     }
 
     private void checkAll(Cache cache, Layout layout, Predicate<Part> mayBeLost) {
-        worker("the check of everything", cache, finished -> new BlockingClient(cache, finished), layout, 0, mayBeLost).check(layout.all());
+        worker("the check of everything", cache, finished -> new BlockingClient(cache, finished), layout, 0, mayBeLost)
+                .check(layout.all());
     }
 }

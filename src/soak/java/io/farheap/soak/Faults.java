@@ -1,8 +1,10 @@
 package io.farheap.soak;
 
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+
 import io.farheap.verbs.Devices;
 import io.farheap.verbs.VerbsLibrary;
-
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
@@ -10,12 +12,9 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SymbolLookup;
 import java.lang.invoke.MethodHandle;
 
-import static java.lang.foreign.ValueLayout.ADDRESS;
-import static java.lang.foreign.ValueLayout.JAVA_INT;
-
 /**
- * softverbs' settings, changed while this process runs. A real device has faults of its own, and takes none from here. An order that the
- * environment variable SOFTVERBS asks for stays.
+ * softverbs' settings, changed while this process runs. A real device has faults of its own, and takes none from here.
+ * An order that the environment variable SOFTVERBS asks for stays.
  */
 final class Faults {
 
@@ -27,8 +26,14 @@ final class Faults {
     private final MethodHandle control;
 
     Faults() {
-        control = Devices.library() != VerbsLibrary.SOFT ? null : Linker.nativeLinker().downcallHandle(
-            SymbolLookup.libraryLookup(VerbsLibrary.softLibrary().toPath(), Arena.global()).findOrThrow("softverbs_control"), CONTROL);
+        control = Devices.library() != VerbsLibrary.SOFT
+                ? null
+                : Linker.nativeLinker()
+                        .downcallHandle(
+                                SymbolLookup.libraryLookup(
+                                                VerbsLibrary.softLibrary().toPath(), Arena.global())
+                                        .findOrThrow("softverbs_control"),
+                                CONTROL);
     }
 
     boolean possible() {

@@ -4,7 +4,6 @@ import io.farheap.cache.Cache;
 import io.farheap.cache.CacheException;
 import io.farheap.cache.FutureSession;
 import io.farheap.cache.Status;
-
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.Iterator;
@@ -18,8 +17,7 @@ final class FutureClient implements Client {
 
     private static final int PARK_NANOS = 20_000;
 
-    private record Submitted(Request request, CompletableFuture<Void> future) {
-    }
+    private record Submitted(Request request, CompletableFuture<Void> future) {}
 
     private final FutureSession session;
     private final ObjIntConsumer<Request> finished;
@@ -42,8 +40,11 @@ final class FutureClient implements Client {
 
     @Override
     public boolean issue(Request request) {
-        submitted.add(new Submitted(request, request.write ? session.write(request.addresses[0], request.data())
-            : session.read(request.addresses[0], request.data())));
+        submitted.add(new Submitted(
+                request,
+                request.write
+                        ? session.write(request.addresses[0], request.data())
+                        : session.read(request.addresses[0], request.data())));
         return true;
     }
 

@@ -2,7 +2,6 @@ package io.farheap.soak;
 
 import io.farheap.cache.Buffer;
 import io.farheap.cache.Cache;
-
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
@@ -80,7 +79,11 @@ final class InFlight implements AutoCloseable {
         }
     }
 
-    /** Opens another client in place of the one there is, which has nothing under way. @param deadline of System.nanoTime() */
+    /**
+     * Opens another client in place of the one there is, which has nothing under way.
+     *
+     * @param deadline of System.nanoTime()
+     */
     void reopen(long deadline) {
         client.close();
         client = Retry.until(deadline, () -> opener.open(this::ended));

@@ -6,14 +6,13 @@ import java.util.SplittableRandom;
 import java.util.stream.Stream;
 
 /**
- * Divides a cache among workers: pieces of random sizes, which know nothing of regions, each with a word behind it. Every byte belongs to a
- * piece or a word, but for those that align a word.
+ * Divides a cache among workers: pieces of random sizes, which know nothing of regions, each with a word behind it.
+ * Every byte belongs to a piece or a word, but for those that align a word.
  */
 final class Layout {
 
     /** What is one worker's to write. */
-    record Share(List<Piece> pieces, List<Word> words) {
-    }
+    record Share(List<Piece> pieces, List<Word> words) {}
 
     private static final int MIN_PIECE = 200;
 
@@ -49,6 +48,8 @@ final class Layout {
     }
 
     List<Part> all() {
-        return shares.stream().flatMap(share -> Stream.<Part>concat(share.pieces().stream(), share.words().stream())).toList();
+        return shares.stream()
+                .flatMap(share -> Stream.<Part>concat(share.pieces().stream(), share.words().stream()))
+                .toList();
     }
 }

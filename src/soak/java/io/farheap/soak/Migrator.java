@@ -4,7 +4,6 @@ import io.farheap.cache.Cache;
 import io.farheap.cache.CacheException;
 import io.farheap.migration.MigrationOptions;
 import io.farheap.migration.Pause;
-
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -13,7 +12,10 @@ import java.util.SplittableRandom;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** Moves random regions in random ways, retires servers and adds them again, and has requests travel in other ways, until it is stopped. */
+/**
+ * Moves random regions in random ways, retires servers and adds them again, and has requests travel in other ways,
+ * until it is stopped.
+ */
 final class Migrator implements Runnable {
 
     private static final int LONGEST_PAUSE_MILLIS = 200;
@@ -23,6 +25,7 @@ final class Migrator implements Runnable {
     private final Problems problems;
     /** Whether faults excuse what fails. */
     private final boolean mayFail;
+
     private final Set<String> away = new LinkedHashSet<>();
     private final Set<Integer> failed = ConcurrentHashMap.newKeySet();
     private final AtomicLong moved = new AtomicLong();
@@ -83,7 +86,10 @@ final class Migrator implements Runnable {
             });
         } else {
             List<Integer> regions = someRegions();
-            attempt(regions, () -> moved.addAndGet(cache.migrate(regions, server, options()).regions()));
+            attempt(
+                    regions,
+                    () -> moved.addAndGet(
+                            cache.migrate(regions, server, options()).regions()));
         }
     }
 

@@ -113,11 +113,12 @@ final class Neighbour implements AutoCloseable {
         if (done == null || lostAll) {
             return done;
         }
-        lost.stream().filter(server -> gone.stream().noneMatch(server::startsWith))
-            .forEach(server -> problems.add("a client process lost a server that nothing was done to: " + server));
+        lost.stream()
+                .filter(server -> gone.stream().noneMatch(server::startsWith))
+                .forEach(server -> problems.add("a client process lost a server that nothing was done to: " + server));
         if (done.recoveries() > 0 && servers.stream().noneMatch(gone::contains)) {
             problems.add(done.recoveries() + " times a request of a client process was lost, whose servers were well: "
-                + servers);
+                    + servers);
         }
         if (!stopped) {
             waits.request("a client process", done.longestNanos());

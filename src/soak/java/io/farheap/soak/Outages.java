@@ -22,8 +22,19 @@ final class Outages implements AutoCloseable {
         STOP_CLIENT("a client stopped for longer than its lease"),
         STOP_AND_KILL_CLIENT("a client stopped for longer than its lease, and killed then");
 
-        private static final List<Grave> DRAWN = List.of(KILL_SERVER, KILL_SERVER, STOP_SERVER, STOP_SERVER,
-            KILL_CLIENT, STOP_CLIENT, STOP_CLIENT, STOP_AND_KILL_CLIENT, NONE, NONE, NONE, NONE);
+        private static final List<Grave> DRAWN = List.of(
+                KILL_SERVER,
+                KILL_SERVER,
+                STOP_SERVER,
+                STOP_SERVER,
+                KILL_CLIENT,
+                STOP_CLIENT,
+                STOP_CLIENT,
+                STOP_AND_KILL_CLIENT,
+                NONE,
+                NONE,
+                NONE,
+                NONE);
 
         final String words;
 
@@ -37,6 +48,7 @@ final class Outages implements AutoCloseable {
      * A lease is renewed every third of it, so that it outlives a stop of a quarter, even where the next renewal fails.
      */
     private static final int SHORT_PART_OF_LEASE = 4;
+
     private static final long MOST_SHORT_NANOS = 2_000_000_000L;
     private static final long MOST_AFTER_CLAIM_NANOS = 2_000_000_000L;
 
@@ -56,9 +68,11 @@ final class Outages implements AutoCloseable {
     private boolean graveBegun;
     /** Null where nothing is stopped. */
     private Runnable resume;
+
     private long resumeAt;
     /** Null where nobody has a client's regions. */
     private Claim claim;
+
     private Thread claiming;
     private long claimEndsAt;
     private long nextShortAt = System.nanoTime();
@@ -129,12 +143,13 @@ final class Outages implements AutoCloseable {
     /**
      * Does what is due.
      *
-     * @param late       whether what happens once is due
-     * @param ending     whether nothing else is to begin
+     * @param late whether what happens once is due
+     * @param ending whether nothing else is to begin
      * @param neighbours of whom there must be one
      */
-    void tick(boolean late, boolean ending, List<SoakServer> servers, List<Neighbour> neighbours,
-              Episode.Claimer claimer) throws InterruptedException {
+    void tick(
+            boolean late, boolean ending, List<SoakServer> servers, List<Neighbour> neighbours, Episode.Claimer claimer)
+            throws InterruptedException {
         long now = System.nanoTime();
         if (resume != null) {
             goOn(now);
@@ -190,7 +205,7 @@ final class Outages implements AutoCloseable {
             case KILL_CLIENT -> {
                 neighbour.kill();
                 claim(claimer, neighbour);
-                resumeAfter(0, () -> { });
+                resumeAfter(0, () -> {});
             }
             case STOP_CLIENT -> {
                 neighbour.suspend(true);
@@ -202,7 +217,7 @@ final class Outages implements AutoCloseable {
                 claim(claimer, neighbour);
                 resumeAfter(0, neighbour::kill);
             }
-            case NONE -> { }
+            case NONE -> {}
         }
     }
 

@@ -14,7 +14,7 @@ interface Part {
     /** Whether one of the regions that it is in is such. */
     default boolean touches(long regionBytes, IntPredicate region) {
         return IntStream.rangeClosed((int) (address() / regionBytes), (int) ((address() + bytes() - 1) / regionBytes))
-            .anyMatch(region);
+                .anyMatch(region);
     }
 
     /** Whether the server that had some of it was killed: nothing is known about it any more. */
@@ -28,9 +28,16 @@ interface Part {
     /** The last request that was about to be issued was not taken on. */
     void refused(Request request);
 
-    /** @param done whether it ended well. @return what is wrong with it, or null */
+    /**
+     * @param done whether it ended well.
+     * @return what is wrong with it, or null
+     */
     String finished(Request request, boolean done);
 
-    /** After a failure, when nothing of it is in flight: this is in it now. @return what is wrong with that, or null */
+    /**
+     * After a failure, when nothing of it is in flight: this is in it now.
+     *
+     * @return what is wrong with that, or null
+     */
     String settle(Request readOfAll);
 }

@@ -1,5 +1,7 @@
 package io.farheap.soak;
 
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -7,12 +9,10 @@ import java.util.Arrays;
 import java.util.Deque;
 import java.util.List;
 
-import static java.lang.foreign.ValueLayout.JAVA_BYTE;
-
 /**
- * Bytes that one worker alone writes and reads. Writes whose outcome is not known yet, and those that followed them, are kept with what
- * they replaced: after a failure each byte is what it was before the first of them or what one of them wrote, and not older than the last
- * that is known to have taken effect. One thread at a time.
+ * Bytes that one worker alone writes and reads. Writes whose outcome is not known yet, and those that followed them,
+ * are kept with what they replaced: after a failure each byte is what it was before the first of them or what one of
+ * them wrote, and not older than the last that is known to have taken effect. One thread at a time.
  */
 final class Piece implements Part {
 
@@ -40,6 +40,7 @@ final class Piece implements Part {
     private final long address;
     /** As it is once all that was issued has taken effect. */
     private final byte[] expected;
+
     private final Deque<Write> open = new ArrayDeque<>();
     private boolean lost;
 
@@ -134,8 +135,13 @@ final class Piece implements Part {
     private static String check(Request read) {
         MemorySegment found = read.data();
         long at = MemorySegment.ofArray(read.expected).mismatch(found);
-        return at < 0 ? null : wrong(read.addresses[(int) at / read.length] + at % read.length, found.get(JAVA_BYTE, at), read.expected[(int) at])
-            + " (" + read + ")";
+        return at < 0
+                ? null
+                : wrong(
+                                read.addresses[(int) at / read.length] + at % read.length,
+                                found.get(JAVA_BYTE, at),
+                                read.expected[(int) at])
+                        + " (" + read + ")";
     }
 
     @Override
@@ -167,7 +173,8 @@ final class Piece implements Part {
                 return false;
             }
         }
-        return found == (covering.isEmpty() ? expected[at] : covering.getFirst().before[at - covering.getFirst().offset]);
+        return found
+                == (covering.isEmpty() ? expected[at] : covering.getFirst().before[at - covering.getFirst().offset]);
     }
 
     private static String wrong(long address, byte found, byte expected) {

@@ -2,7 +2,6 @@ package io.farheap.soak;
 
 import io.farheap.cache.CacheConfiguration;
 import io.farheap.thread.Idle;
-
 import java.util.SplittableRandom;
 
 /** Ways for requests to travel: with client threads and without, one-sided and in batches. */
@@ -13,15 +12,19 @@ final class RandomConfigurations {
     private static final int MAX_DEPTH_BITS = 6;
     private static final int MAX_INLINE_BYTES = 256;
 
-    private RandomConfigurations() {
-    }
+    private RandomConfigurations() {}
 
     static CacheConfiguration next(SplittableRandom random) {
         int clientThreads = random.nextInt(MAX_CLIENT_THREADS + 1);
         boolean batched = random.nextBoolean();
         return CacheConfiguration.DIRECT
-            .with(clientThreads, batched ? 1 : 0, batched ? 2 << random.nextInt(MAX_BATCH_BITS) : 1, 1 << random.nextInt(MAX_DEPTH_BITS + 1))
-            .withInlineBytes(random.nextInt(MAX_INLINE_BYTES + 1)).withPinned(random.nextBoolean())
-            .withIdle(random.nextBoolean() ? Idle.PARK : Idle.BACK_OFF);
+                .with(
+                        clientThreads,
+                        batched ? 1 : 0,
+                        batched ? 2 << random.nextInt(MAX_BATCH_BITS) : 1,
+                        1 << random.nextInt(MAX_DEPTH_BITS + 1))
+                .withInlineBytes(random.nextInt(MAX_INLINE_BYTES + 1))
+                .withPinned(random.nextBoolean())
+                .withIdle(random.nextBoolean() ? Idle.PARK : Idle.BACK_OFF);
     }
 }

@@ -1,10 +1,10 @@
 package io.farheap.soak;
 
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.SplittableRandom;
-
-import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
 /** What a worker does next: reads and writes of its pieces, and of words. */
 final class RandomRequests {
@@ -17,7 +17,7 @@ final class RandomRequests {
     private final SplittableRandom random;
 
     /**
-     * @param own   what it reads and writes
+     * @param own what it reads and writes
      * @param words that it reads
      */
     RandomRequests(Layout.Share own, List<Word> words, SplittableRandom random) {
@@ -54,7 +54,8 @@ final class RandomRequests {
             request.count = 1 + random.nextInt(Request.MAX_RECORDS);
             request.onHeap = false;
             for (int record = 0; record < request.count; record++) {
-                request.addresses[record] = request.part.address() + record * share + random.nextInt(share - request.length + 1);
+                request.addresses[record] =
+                        request.part.address() + record * share + random.nextInt(share - request.length + 1);
             }
         } else {
             request.addresses[0] += random.nextInt(bytes - request.length + 1);
@@ -67,12 +68,13 @@ final class RandomRequests {
     }
 
     private int length(int most) {
-        int wanted = switch (random.nextInt(8)) {
-            case 0, 1, 2 -> Long.BYTES;
-            case 3, 4 -> 1 + random.nextInt(256);
-            case 5, 6 -> 1 + random.nextInt(8 << 10);
-            default -> 1 + random.nextInt(Request.MAX_BYTES);
-        };
+        int wanted =
+                switch (random.nextInt(8)) {
+                    case 0, 1, 2 -> Long.BYTES;
+                    case 3, 4 -> 1 + random.nextInt(256);
+                    case 5, 6 -> 1 + random.nextInt(8 << 10);
+                    default -> 1 + random.nextInt(Request.MAX_BYTES);
+                };
         return Math.min(wanted, most);
     }
 }

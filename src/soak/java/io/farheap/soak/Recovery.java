@@ -1,7 +1,6 @@
 package io.farheap.soak;
 
 import io.farheap.cache.Status;
-
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.SequencedSet;
@@ -10,11 +9,15 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
 
-/** What a worker does after a request was lost, as an application would: it opens another client and looks what is there now. One thread. */
+/**
+ * What a worker does after a request was lost, as an application would: it opens another client and looks what is there
+ * now. One thread.
+ */
 final class Recovery {
 
     /** What cannot be read in so many is lost for good, where its server was killed. */
     private static final int ROUNDS = 3;
+
     private static final long PAUSE_NANOS = 20_000_000L;
 
     private final InFlight inFlight;
@@ -43,8 +46,8 @@ final class Recovery {
     }
 
     /**
-     * With nothing in flight: reads all parts that are in doubt, in rounds, each with another client than the one before; from now on they
-     * hold what was found, where they may hold it.
+     * With nothing in flight: reads all parts that are in doubt, in rounds, each with another client than the one
+     * before; from now on they hold what was found, where they may hold it.
      */
     void run() {
         long deadline = System.nanoTime() + Worker.PATIENCE_NANOS;
@@ -56,8 +59,9 @@ final class Recovery {
             if (look(round >= ROUNDS)) {
                 deadline = System.nanoTime() + Worker.PATIENCE_NANOS;
             } else if (System.nanoTime() - deadline > 0) {
-                problem.accept(doubtful.size() + " parts, such as that at address " + doubtful.getFirst().address()
-                    + ", cannot be read again and again, and no server of them was killed");
+                problem.accept(doubtful.size() + " parts, such as that at address "
+                        + doubtful.getFirst().address()
+                        + ", cannot be read again and again, and no server of them was killed");
                 doubtful.clear();
             }
         }

@@ -3,14 +3,12 @@ package io.farheap.soak;
 import io.farheap.control.ControlClient;
 import io.farheap.control.ControlException;
 import io.farheap.control.ControlPlane;
-
 import java.util.List;
 
 /** How many regions of servers are free, as these say. */
 final class Regions {
 
-    private Regions() {
-    }
+    private Regions() {}
 
     /** As often as it takes for all to answer. */
     static int awaitFree(List<String> servers) {

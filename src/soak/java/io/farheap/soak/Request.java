@@ -1,7 +1,6 @@
 package io.farheap.soak;
 
 import io.farheap.cache.Buffer;
-
 import java.lang.foreign.MemorySegment;
 
 /** A request and the memory that it uses, again and again: records of one length, one or several, all in one part. */
@@ -12,6 +11,7 @@ final class Request {
 
     /** Where its data is in the worker's buffer, and on the heap. */
     final long offset;
+
     final Buffer buffer;
     final MemorySegment heap = MemorySegment.ofArray(new byte[MAX_BYTES]);
 
@@ -19,6 +19,7 @@ final class Request {
     Part part;
     /** In the cache. */
     final long[] addresses = new long[MAX_RECORDS];
+
     int count;
     int length;
     boolean onHeap;
@@ -27,11 +28,13 @@ final class Request {
     byte[] expected;
     /** What a read of a word returns at least, and what a write of one writes. */
     long known;
+
     long value;
 
     boolean pending;
     /** By System.nanoTime(). */
     long issuedAt;
+
     int status;
 
     Request(Buffer buffer, long offset) {
@@ -64,7 +67,7 @@ final class Request {
 
     @Override
     public String toString() {
-        return (write ? "write of " : "read of ") + (count > 1 ? count + " records of " : "") + length + " bytes at address " + addresses[0]
-            + (onHeap ? ", on the heap" : "");
+        return (write ? "write of " : "read of ") + (count > 1 ? count + " records of " : "") + length
+                + " bytes at address " + addresses[0] + (onHeap ? ", on the heap" : "");
     }
 }

@@ -1,7 +1,6 @@
 package io.farheap.soak;
 
 import io.farheap.cache.CacheException;
-
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
@@ -11,8 +10,7 @@ final class Retry {
 
     private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
-    private Retry() {
-    }
+    private Retry() {}
 
     /** @param deadline of System.nanoTime(), from which on a {@link CacheException} is not caught */
     static <T> T until(long deadline, Supplier<T> action) {

@@ -3,7 +3,6 @@ package io.farheap.soak;
 import io.farheap.cache.Cache;
 import io.farheap.cache.Completion;
 import io.farheap.cache.Session;
-
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.ObjIntConsumer;
@@ -40,15 +39,31 @@ final class SessionClient implements Client {
         long address = request.addresses[0];
         if (request.count > 1) {
             return request.write
-                ? session.writeAll(request.addresses, request.count, request.buffer, request.offset, request.length, completion, token)
-                : session.readAll(request.addresses, request.count, request.buffer, request.offset, request.length, completion, token);
+                    ? session.writeAll(
+                            request.addresses,
+                            request.count,
+                            request.buffer,
+                            request.offset,
+                            request.length,
+                            completion,
+                            token)
+                    : session.readAll(
+                            request.addresses,
+                            request.count,
+                            request.buffer,
+                            request.offset,
+                            request.length,
+                            completion,
+                            token);
         }
         if (request.onHeap) {
-            return request.write ? session.write(address, request.data(), completion, token)
-                : session.read(address, request.data(), completion, token);
+            return request.write
+                    ? session.write(address, request.data(), completion, token)
+                    : session.read(address, request.data(), completion, token);
         }
-        return request.write ? session.write(address, request.buffer, request.offset, request.length, completion, token)
-            : session.read(address, request.buffer, request.offset, request.length, completion, token);
+        return request.write
+                ? session.write(address, request.buffer, request.offset, request.length, completion, token)
+                : session.read(address, request.buffer, request.offset, request.length, completion, token);
     }
 
     @Override

@@ -1,14 +1,15 @@
 package io.farheap.soak;
 
 import io.farheap.cache.CacheException;
-
 import java.io.PrintStream;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.SplittableRandom;
 
-/** Episode after episode, each with a cache and disturbances of its own, until the time is over or something is wrong. */
+/**
+ * Episode after episode, each with a cache and disturbances of its own, until the time is over or something is wrong.
+ */
 public final class Soak implements AutoCloseable {
 
     private static final int SERVERS = 3;
@@ -16,6 +17,7 @@ public final class Soak implements AutoCloseable {
     private static final int MAX_REGIONS = 24;
     /** Of one server, for what client processes, visitors and migrations have beside the soak's own cache. */
     private static final int OTHER_REGIONS = 40;
+
     private static final int SERVER_REGIONS = MAX_REGIONS + OTHER_REGIONS;
     private static final int SLOWNESS = Integer.getInteger("farheap.slowness", 1);
     /**
@@ -23,6 +25,7 @@ public final class Soak implements AutoCloseable {
      * busy.
      */
     static final long BEYOND_LEASE_NANOS = 5_000_000_000L;
+
     private static final long MARGIN_NANOS = 30_000_000_000L * SLOWNESS;
     private static final long LOOK_MILLIS = 20;
     private static final long SHORTEST_NANOS = 3_000_000_000L;
@@ -53,8 +56,8 @@ public final class Soak implements AutoCloseable {
         long shortStops = 0;
         do {
             startServers();
-            Episode episode = new Episode(random.split(), host, servers, REGION_BYTES, MAX_REGIONS, faults, waits,
-                problems, out::println);
+            Episode episode = new Episode(
+                    random.split(), host, servers, REGION_BYTES, MAX_REGIONS, faults, waits, problems, out::println);
             long wanted = random.nextLong(SHORTEST_NANOS, LONGEST_NANOS);
             long left = end - System.nanoTime();
             out.printf("episode %d: %s%n", ++episodes, episode);
@@ -77,17 +80,26 @@ public final class Soak implements AutoCloseable {
                 }
             }
             freeing = Math.max(freeing, awaitAllFree());
-            out.printf("    %,d operations and %,d of other clients, %,d regions moved, %,d clients replaced, "
-                    + "%,d bytes lost with a server; %s%n",
-                result.operations(), result.neighboursOperations(), result.regionsMoved(), result.recoveries(),
-                result.bytesLost(), problems.any() ? "NOT as it must be" : "every other byte is right");
+            out.printf(
+                    "    %,d operations and %,d of other clients, %,d regions moved, %,d clients replaced, "
+                            + "%,d bytes lost with a server; %s%n",
+                    result.operations(),
+                    result.neighboursOperations(),
+                    result.regionsMoved(),
+                    result.recoveries(),
+                    result.bytesLost(),
+                    problems.any() ? "NOT as it must be" : "every other byte is right");
         } while (!problems.any() && System.nanoTime() - end < 0);
         out.printf("%d episodes, %,d operations, %,d short stops%n", episodes, operations, shortStops);
-        out.printf("with leases of %.1f s: longest wait for a request %.1f s, for a call %.1f s;%n"
-                + "    regions of a client that was stopped or killed were given to others after %.1f s at most,%n"
-                + "    and all regions were free %.1f s after an episode at most%n", host.leaseNanos() / 1e9,
+        out.printf(
+                "with leases of %.1f s: longest wait for a request %.1f s, for a call %.1f s;%n"
+                        + "    regions of a client that was stopped or killed were given to others after %.1f s at most,%n"
+                        + "    and all regions were free %.1f s after an episode at most%n",
+                host.leaseNanos() / 1e9,
                 waits.longestRequestNanos() / 1e9,
-                waits.longestCallNanos() / 1e9, held / 1e9, freeing / 1e9);
+                waits.longestCallNanos() / 1e9,
+                held / 1e9,
+                freeing / 1e9);
         return problems.all();
     }
 
@@ -108,8 +120,8 @@ public final class Soak implements AutoCloseable {
         long start = System.nanoTime();
         while (Regions.free(addresses) < all && !problems.any()) {
             if (System.nanoTime() - start > waits.mostNanos()) {
-                problems.add("%.1f s after the last client has ended, %d of %d regions are free".formatted(
-                    (System.nanoTime() - start) / 1e9, Regions.free(addresses), all));
+                problems.add("%.1f s after the last client has ended, %d of %d regions are free"
+                        .formatted((System.nanoTime() - start) / 1e9, Regions.free(addresses), all));
             }
             Thread.sleep(LOOK_MILLIS);
         }

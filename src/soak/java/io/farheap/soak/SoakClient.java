@@ -8,6 +8,10 @@ public interface SoakClient extends SoakProcess {
     /** The next line that it prints; null where it has ended. */
     String line() throws IOException;
 
-    /** Says something to it. @throws IOException where it has ended */
+    /**
+     * Says something to it.
+     *
+     * @throws IOException where it has ended
+     */
     void tell(String line) throws IOException;
 }

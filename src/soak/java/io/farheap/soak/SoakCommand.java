@@ -6,11 +6,6 @@ import io.farheap.command.Durations;
 import io.farheap.command.ServerProcess;
 import io.farheap.command.Subcommand;
 import io.farheap.verbs.Devices;
-import picocli.CommandLine.Command;
-import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.Option;
-import picocli.CommandLine.Spec;
-
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.time.Duration;
@@ -20,24 +15,41 @@ import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
 
 /** {@code farheap soak}: everything at once, for as long as one likes. Exit code 1 where a byte was wrong. */
-@Command(name = "soak", mixinStandardHelpOptions = true,
-    description = "Use caches in all ways while regions move, servers and clients are stopped (SIGSTOP) and killed "
-        + "and the software device fails, and check every byte, and how long others wait.")
+@Command(
+        name = "soak",
+        mixinStandardHelpOptions = true,
+        description = "Use caches in all ways while regions move, servers and clients are stopped (SIGSTOP) and killed "
+                + "and the software device fails, and check every byte, and how long others wait.")
 public final class SoakCommand implements Subcommand, Callable<Integer> {
 
     private static final double NANOS_PER_MINUTE = 60e9;
 
-    @Option(names = "--minutes", paramLabel = "N", defaultValue = "1", description = "how long, such as 0.5 (default: ${DEFAULT-VALUE})")
+    @Option(
+            names = "--minutes",
+            paramLabel = "N",
+            defaultValue = "1",
+            description = "how long, such as 0.5 (default: ${DEFAULT-VALUE})")
     private double minutes;
 
-    @Option(names = "--seed", paramLabel = "S", description = "of all that is random but time (default: another each time)")
+    @Option(
+            names = "--seed",
+            paramLabel = "S",
+            description = "of all that is random but time (default: another each time)")
     private Long seed;
 
-    @Option(names = "--lease", paramLabel = "TIME", converter = Durations.class, defaultValue = "10s",
-        description = "of the servers; longer where the machine is so busy that a client may not come to renew it "
-            + "(default: ${DEFAULT-VALUE})")
+    @Option(
+            names = "--lease",
+            paramLabel = "TIME",
+            converter = Durations.class,
+            defaultValue = "10s",
+            description = "of the servers; longer where the machine is so busy that a client may not come to renew it "
+                    + "(default: ${DEFAULT-VALUE})")
     private Duration lease;
 
     @Spec
@@ -65,8 +77,8 @@ public final class SoakCommand implements Subcommand, Callable<Integer> {
 
         @Override
         public SoakServer startServer(long memoryBytes, long regionBytes) {
-            ServerProcess process = ServerProcess.start(Devices.library(), "", memoryBytes, regionBytes, Map.of(),
-                "--lease", lease.toMillis() + "ms");
+            ServerProcess process = ServerProcess.start(
+                    Devices.library(), "", memoryBytes, regionBytes, Map.of(), "--lease", lease.toMillis() + "ms");
             return new SoakServer() {
                 @Override
                 public String address() {

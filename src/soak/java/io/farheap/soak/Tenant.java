@@ -3,7 +3,6 @@ package io.farheap.soak;
 import io.farheap.cache.Cache;
 import io.farheap.cache.CacheBuilder;
 import io.farheap.verbs.VerbsLibrary;
-
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -30,6 +29,7 @@ public final class Tenant {
     static final String HOLDS = "holds ";
     /** A server is lost: HOST:PORT and the cause follow. */
     static final String LOST = "lost ";
+
     static final String WRONG = "wrong ";
     /** It has checked everything and closed its cache: a {@link Result} follows. */
     static final String DONE = "done ";
@@ -50,7 +50,9 @@ public final class Tenant {
         }
 
         static Result of(String line) {
-            long[] all = Arrays.stream(line.substring(DONE.length()).split(" ")).mapToLong(Long::parseLong).toArray();
+            long[] all = Arrays.stream(line.substring(DONE.length()).split(" "))
+                    .mapToLong(Long::parseLong)
+                    .toArray();
             return new Result(all[0], all[1], all[2], all[3], all[4]);
         }
     }
@@ -67,8 +69,8 @@ public final class Tenant {
 
     /** What {@link #main} is to be called with. */
     static List<String> arguments(long seed, int regions, long regionBytes, List<String> servers) {
-        List<String> arguments = new ArrayList<>(List.of(Long.toString(seed), Integer.toString(regions),
-            Long.toString(regionBytes)));
+        List<String> arguments =
+                new ArrayList<>(List.of(Long.toString(seed), Integer.toString(regions), Long.toString(regionBytes)));
         arguments.addAll(servers);
         return arguments;
     }
@@ -80,8 +82,11 @@ public final class Tenant {
         Thread.ofPlatform().daemon().name("standard input").start(tenant::listen);
         try {
             int regions = Integer.parseInt(arguments[1]);
-            System.out.println(tenant.run(regions, Long.parseLong(arguments[2]),
-                List.of(arguments).subList(3, arguments.length)).line());
+            System.out.println(tenant.run(
+                            regions,
+                            Long.parseLong(arguments[2]),
+                            List.of(arguments).subList(3, arguments.length))
+                    .line());
         } catch (Throwable e) {
             tenant.problems.add("a client process", e);
         }
@@ -109,29 +114,46 @@ public final class Tenant {
     }
 
     private Result run(int regions, long regionBytes, List<String> servers) throws InterruptedException {
-        CacheBuilder builder = Cache.builder().capacity(regions * regionBytes).servers(servers).name("soak-client")
-            .configuration(RandomConfigurations.next(random)).requests(32 << random.nextInt(5))
-            .onLost((server, cause, count) -> {
-                lost.add(server);
-                System.out.println(LOST + server + ": " + cause);
-            });
-            try (Cache cache = Retry.until(System.nanoTime() + Worker.PATIENCE_NANOS, builder::create)) {
+        CacheBuilder builder = Cache.builder()
+                .capacity(regions * regionBytes)
+                .servers(servers)
+                .name("soak-client")
+                .configuration(RandomConfigurations.next(random))
+                .requests(32 << random.nextInt(5))
+                .onLost((server, cause, count) -> {
+                    lost.add(server);
+                    System.out.println(LOST + server + ": " + cause);
+                });
+        try (Cache cache = Retry.until(System.nanoTime() + Worker.PATIENCE_NANOS, builder::create)) {
             System.out.println(HOLDS + regions);
             Layout layout = new Layout(cache.capacity(), SHARES, random.split());
             // Its migrations may fail: what they need may be stopped, killed, or full.
             Migrator migrator = new Migrator(cache, random.split(), true, problems);
-            Predicate<Part> mayBeLost = part -> part.touches(regionBytes,
-                region -> !lost.isEmpty() && (lost.contains(cache.serverOf(region))
-                    || migrator.failed().contains(region)));
+            Predicate<Part> mayBeLost = part -> part.touches(
+                    regionBytes,
+                    region -> !lost.isEmpty()
+                            && (lost.contains(cache.serverOf(region))
+                                    || migrator.failed().contains(region)));
             List<Worker> workers = List.of(
-                worker("asynchronous session", cache, finished -> new SessionClient(cache, finished), layout, 0,
-                    mayBeLost),
-                worker("blocking session", cache, finished -> new BlockingClient(cache, finished), layout, 1,
-                    mayBeLost),
-                worker("futures", cache, finished -> new FutureClient(cache, finished), layout, 2, mayBeLost));
+                    worker(
+                            "asynchronous session",
+                            cache,
+                            finished -> new SessionClient(cache, finished),
+                            layout,
+                            0,
+                            mayBeLost),
+                    worker(
+                            "blocking session",
+                            cache,
+                            finished -> new BlockingClient(cache, finished),
+                            layout,
+                            1,
+                            mayBeLost),
+                    worker("futures", cache, finished -> new FutureClient(cache, finished), layout, 2, mayBeLost));
             List<Thread> threads = new ArrayList<>(workers.stream()
-                .map(worker -> Thread.ofPlatform().daemon().name(worker.name()).start(worker))
-                .toList());
+                    .map(worker ->
+                            Thread.ofPlatform().daemon().name(worker.name()).start(worker))
+                    .toList());
             if (random.nextBoolean()) {
                 threads.add(Thread.ofPlatform().daemon().name("migrator").start(migrator));
             }
@@ -143,22 +165,34 @@ public final class Tenant {
             workers.forEach(Worker::stop);
             for (Thread thread : threads) {
                 if (!thread.join(Duration.ofNanos(Worker.PATIENCE_NANOS))) {
-                    throw new IllegalStateException(thread.getName() + " does not end; it is at "
-                        + Arrays.toString(thread.getStackTrace()));
+                    throw new IllegalStateException(
+                            thread.getName() + " does not end; it is at " + Arrays.toString(thread.getStackTrace()));
                 }
             }
-            worker("the check of everything", cache, finished -> new BlockingClient(cache, finished), layout, 0,
-                mayBeLost).check(layout.all());
-            return new Result(workers.stream().mapToLong(Worker::operations).sum(), migrator.moved(),
-                workers.stream().mapToLong(Worker::recoveries).sum(),
-                layout.all().stream().filter(Part::lost).mapToLong(Part::bytes).sum(), waits.longestRequestNanos());
+            worker(
+                            "the check of everything",
+                            cache,
+                            finished -> new BlockingClient(cache, finished),
+                            layout,
+                            0,
+                            mayBeLost)
+                    .check(layout.all());
+            return new Result(
+                    workers.stream().mapToLong(Worker::operations).sum(),
+                    migrator.moved(),
+                    workers.stream().mapToLong(Worker::recoveries).sum(),
+                    layout.all().stream()
+                            .filter(Part::lost)
+                            .mapToLong(Part::bytes)
+                            .sum(),
+                    waits.longestRequestNanos());
         }
     }
 
-    private Worker worker(String name, Cache cache, Client.Opener opener, Layout layout, int number,
-                          Predicate<Part> mayBeLost) {
+    private Worker worker(
+            String name, Cache cache, Client.Opener opener, Layout layout, int number, Predicate<Part> mayBeLost) {
         RandomRequests requests = new RandomRequests(layout.share(number), layout.words(), random.split());
-        return new Worker("a client process's " + name, cache, opener, requests, mayBeLost, random.split(), waits,
-            problems);
+        return new Worker(
+                "a client process's " + name, cache, opener, requests, mayBeLost, random.split(), waits, problems);
     }
 }

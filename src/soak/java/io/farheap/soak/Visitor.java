@@ -1,15 +1,14 @@
 package io.farheap.soak;
 
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+
 import io.farheap.cache.Buffer;
 import io.farheap.cache.Cache;
 import io.farheap.cache.CacheException;
 import io.farheap.cache.Session;
-
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.function.Predicate;
-
-import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
 /**
  * Comes and goes: a small cache on one server, which is created, found to be zero, filled, read and closed, until it is
@@ -29,7 +28,12 @@ final class Visitor implements Runnable {
     private volatile boolean stop;
 
     /** @param mayFail whether a fault excuses what fails at a server */
-    Visitor(List<String> servers, long regionBytes, SplittableRandom random, Predicate<String> mayFail, Waits waits,
+    Visitor(
+            List<String> servers,
+            long regionBytes,
+            SplittableRandom random,
+            Predicate<String> mayFail,
+            Waits waits,
             Problems problems) {
         this.servers = servers;
         this.regionBytes = regionBytes;
@@ -64,8 +68,12 @@ final class Visitor implements Runnable {
 
     private void visit(String server) {
         long start = System.nanoTime();
-        try (Cache cache = Cache.builder().capacity(regionBytes).servers(server).name("soak-visitor")
-            .configuration(RandomConfigurations.next(random)).create()) {
+        try (Cache cache = Cache.builder()
+                .capacity(regionBytes)
+                .servers(server)
+                .name("soak-visitor")
+                .configuration(RandomConfigurations.next(random))
+                .create()) {
             start = call(start);
             Buffer buffer = cache.allocate(2 * regionBytes);
             Session session = cache.openSession();
@@ -94,8 +102,8 @@ final class Visitor implements Runnable {
         for (long at = 0; at < regionBytes; at++) {
             byte found = buffer.segment().get(JAVA_BYTE, at);
             if (found != expected) {
-                problems.add("byte %d of a visitor's cache is 0x%02x and must be 0x%02x".formatted(at, found,
-                    expected));
+                problems.add(
+                        "byte %d of a visitor's cache is 0x%02x and must be 0x%02x".formatted(at, found, expected));
                 return;
             }
         }

@@ -36,7 +36,7 @@ final class Waits {
     private void check(String who, String what, long nanos) {
         if (nanos > mostNanos) {
             problems.add("%s waited %.1f s for %s; a lease and 5 s should be enough, and this is more than %.1f s"
-                .formatted(who, nanos / 1e9, what, mostNanos / 1e9));
+                    .formatted(who, nanos / 1e9, what, mostNanos / 1e9));
         }
     }
 

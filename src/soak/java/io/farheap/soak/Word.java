@@ -1,12 +1,13 @@
 package io.farheap.soak;
 
-import java.util.concurrent.atomic.AtomicLong;
-
 import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 
+import java.util.concurrent.atomic.AtomicLong;
+
 /**
- * Eight bytes that one worker writes and all read. They hold how often they were written and a check of that; a read must return no less
- * than what was known to be there when it was issued, and no more than what has been issued when it returns. Any thread.
+ * Eight bytes that one worker writes and all read. They hold how often they were written and a check of that; a read
+ * must return no less than what was known to be there when it was issued, and no more than what has been issued when it
+ * returns. Any thread.
  */
 final class Word implements Part {
 
@@ -17,6 +18,7 @@ final class Word implements Part {
     private final AtomicLong issued = new AtomicLong();
     /** The least that a read issued from now on may return. */
     private final AtomicLong known = new AtomicLong();
+
     private volatile boolean lost;
 
     Word(long address) {
@@ -62,7 +64,9 @@ final class Word implements Part {
         if (!done) {
             return null;
         }
-        return request.write ? seen(request.value) : check(request.known, request.data().get(JAVA_LONG_UNALIGNED, 0));
+        return request.write
+                ? seen(request.value)
+                : check(request.known, request.data().get(JAVA_LONG_UNALIGNED, 0));
     }
 
     @Override
@@ -78,7 +82,7 @@ final class Word implements Part {
         long most = issued.get();
         if (count < least || count > most) {
             return "the word at address " + address + " is that of write " + count + "; write " + least
-                + " had taken effect when the read was issued, and write " + most + " is the last";
+                    + " had taken effect when the read was issued, and write " + most + " is the last";
         }
         return seen(value);
     }

@@ -2,7 +2,6 @@ package io.farheap.soak;
 
 import io.farheap.cache.Cache;
 import io.farheap.cache.Status;
-
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.atomic.AtomicLong;
@@ -33,8 +32,15 @@ final class Worker implements Runnable {
     private int target = 1;
 
     /** @param mayBeLost whether a part of the cache may be lost for good */
-    Worker(String name, Cache cache, Client.Opener opener, RandomRequests requests, Predicate<Part> mayBeLost, SplittableRandom random,
-           Waits waits, Problems problems) {
+    Worker(
+            String name,
+            Cache cache,
+            Client.Opener opener,
+            RandomRequests requests,
+            Predicate<Part> mayBeLost,
+            SplittableRandom random,
+            Waits waits,
+            Problems problems) {
         this.name = name;
         this.cache = cache;
         this.opener = opener;

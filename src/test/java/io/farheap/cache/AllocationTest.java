@@ -1,21 +1,19 @@
 package io.farheap.cache;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import com.sun.management.ThreadMXBean;
 import io.farheap.latency.LatencyTracking;
 import io.farheap.posix.AsymmetricFence;
 import io.farheap.testing.Need;
 import io.farheap.testing.Needs;
-
-import com.sun.management.ThreadMXBean;
+import java.lang.management.ManagementFactory;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.Parameter;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
-
-import java.lang.management.ManagementFactory;
-
-import static org.junit.jupiter.api.Assertions.assertEquals;
 
 /** Reads and writes allocate nothing, with and without latency tracking: measured in bytes, by the JVM's own count. */
 @Needs(Need.HOST)
@@ -30,12 +28,13 @@ class AllocationTest {
     private static final int OPERATIONS = 10_000;
     /** Where requests wait for other threads: on a busy machine that takes a turn of its scheduler each time. */
     private static final int HANDED_OVER_OPERATIONS = 1_000;
+
     private static final int FENCES = 20_000;
     /** Rounds, one after the other, in which nothing may be allocated. */
     private static final int SILENT_ROUNDS = 20;
     /**
-     * Until there are these: at first code is not compiled yet, however long the compilers take; the JVM counts allocation buffers, and one
-     * may be retired at a bad moment; a compilation may deoptimise.
+     * Until there are these: at first code is not compiled yet, however long the compilers take; the JVM counts
+     * allocation buffers, and one may be retired at a bad moment; a compilation may deoptimise.
      */
     private static final int MOST_ROUNDS = 500;
 
@@ -49,18 +48,24 @@ class AllocationTest {
     @EnumSource(LatencyTracking.class)
     void aReadOrWriteAllocatesNothing(LatencyTracking tracking) {
         try (Cluster cluster = new Cluster(4);
-             Cache cache = Cache.builder().capacity(4 * Cluster.REGION_BYTES).servers(cluster.addresses())
-                 .configuration(configuration).trackLatency(tracking).create();
-             Session session = cache.openSession();
-             Buffer buffer = cache.allocate(64 * 1024)) {
+                Cache cache = Cache.builder()
+                        .capacity(4 * Cluster.REGION_BYTES)
+                        .servers(cluster.addresses())
+                        .configuration(configuration)
+                        .trackLatency(tracking)
+                        .create();
+                Session session = cache.openSession();
+                Buffer buffer = cache.allocate(64 * 1024)) {
             int operations = configuration == Configurations.DIRECT ? OPERATIONS : HANDED_OVER_OPERATIONS;
             run(session, buffer, operations);
             // Who goes to sleep calls it, so seldom that it would stay interpreted, which allocates.
             for (int i = 0; i < FENCES; i++) {
                 AsymmetricFence.heavy();
             }
-            clientThreads = Thread.getAllStackTraces().keySet().stream().filter(thread -> thread.getName().contains("-cli-"))
-                .mapToLong(Thread::threadId).toArray();
+            clientThreads = Thread.getAllStackTraces().keySet().stream()
+                    .filter(thread -> thread.getName().contains("-cli-"))
+                    .mapToLong(Thread::threadId)
+                    .toArray();
             assertEquals(configuration.clientThreads(), clientThreads.length);
             long last = 0;
             int silent = 0;
@@ -71,8 +76,11 @@ class AllocationTest {
                 silent = bytes == 0 ? silent + 1 : 0;
                 last = bytes == 0 ? last : bytes;
             }
-            assertEquals(SILENT_ROUNDS, silent, "last rounds of " + operations + " operations that allocated nothing; before, one allocated "
-                + last + " bytes");
+            assertEquals(
+                    SILENT_ROUNDS,
+                    silent,
+                    "last rounds of " + operations + " operations that allocated nothing; before, one allocated " + last
+                            + " bytes");
         }
     }
 
@@ -99,8 +107,8 @@ class AllocationTest {
             long address = (i * 4099L) % span;
             int length = (i & 63) == 0 ? 8192 : 64;
             while (!((i & 1) == 0
-                ? session.read(address, buffer, 0, length, count, i)
-                : session.write(address, buffer, 16384, length, count, i))) {
+                    ? session.read(address, buffer, 0, length, count, i)
+                    : session.write(address, buffer, 16384, length, count, i))) {
                 session.poll();
             }
             if ((i & 7) == 0) {

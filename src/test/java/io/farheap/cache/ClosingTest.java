@@ -1,20 +1,19 @@
 package io.farheap.cache;
 
+import static org.junit.jupiter.api.Assertions.assertDoesNotThrow;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
 import io.farheap.memory.RegisteredMemory;
 import io.farheap.remote.ServerRing;
 import io.farheap.rpc.BatchConnection;
 import io.farheap.testing.Held;
 import io.farheap.verbs.Context;
-import org.junit.jupiter.api.Test;
-
 import java.lang.foreign.MemorySegment;
 import java.lang.reflect.Field;
 import java.util.List;
-
-import static org.junit.jupiter.api.Assertions.assertDoesNotThrow;
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertInstanceOf;
-import static org.junit.jupiter.api.Assertions.assertThrows;
+import org.junit.jupiter.api.Test;
 
 /** Where something of a cache does not close, the rest of it does: the device has nothing of it left, and closes. */
 class ClosingTest {
@@ -22,8 +21,11 @@ class ClosingTest {
     @Test
     void ofASession() throws ReflectiveOperationException {
         try (Cluster cluster = new Cluster(2, 2);
-             Cache cache = Cache.builder().capacity(4 * Cluster.REGION_BYTES).servers(cluster.addresses())
-                 .configuration(Configurations.BATCHED).create()) {
+                Cache cache = Cache.builder()
+                        .capacity(4 * Cluster.REGION_BYTES)
+                        .servers(cluster.addresses())
+                        .configuration(Configurations.BATCHED)
+                        .create()) {
             Session session = cache.openSession();
             session.writeBlocking(0, MemorySegment.ofArray(new byte[(int) cache.capacity()]));
             List<?> rings = field(field(session, "dataPath", DataPath.class).links(), "ends", List.class);
@@ -41,7 +43,10 @@ class ClosingTest {
     @Test
     void ofACache() throws ReflectiveOperationException {
         try (Cluster cluster = new Cluster(2, 2);
-             Cache cache = Cache.builder().capacity(4 * Cluster.REGION_BYTES).servers(cluster.addresses()).create()) {
+                Cache cache = Cache.builder()
+                        .capacity(4 * Cluster.REGION_BYTES)
+                        .servers(cluster.addresses())
+                        .create()) {
             Context context = cache.context();
             RegisteredMemory memory = field(cache.allocate(4096), "memory", RegisteredMemory.class);
             cache.allocate(4096);

@@ -4,7 +4,6 @@ import io.farheap.control.ControlServer;
 import io.farheap.server.MemoryServer;
 import io.farheap.server.ServerOptions;
 import io.farheap.testing.TestDevice;
-
 import java.util.ArrayList;
 import java.util.List;
 
@@ -15,8 +14,7 @@ final class Cluster implements AutoCloseable {
     /** Longer than a busy machine keeps any thread waiting. */
     private static final long LEASE_NANOS = TestDevice.patience(30_000_000_000L);
 
-    private record Node(MemoryServer memory, ControlServer control) {
-    }
+    private record Node(MemoryServer memory, ControlServer control) {}
 
     private final List<Node> nodes = new ArrayList<>();
     private final PullGate pulls = new PullGate();
@@ -35,7 +33,8 @@ final class Cluster implements AutoCloseable {
 
     /** @return the address of a new server on a device */
     String add(int regions, String device) {
-        MemoryServer memory = MemoryServer.open(new ServerOptions(regions * REGION_BYTES, REGION_BYTES, LEASE_NANOS, device, "test"));
+        MemoryServer memory =
+                MemoryServer.open(new ServerOptions(regions * REGION_BYTES, REGION_BYTES, LEASE_NANOS, device, "test"));
         try {
             nodes.add(new Node(memory, ControlServer.start("127.0.0.1:0", pulls.before(memory))));
         } catch (RuntimeException e) {
@@ -59,7 +58,10 @@ final class Cluster implements AutoCloseable {
     }
 
     int freeRegions(int server) {
-        return nodes.get(server).memory().hello(io.farheap.control.ControlPlane.PROTOCOL_VERSION).freeRegions();
+        return nodes.get(server)
+                .memory()
+                .hello(io.farheap.control.ControlPlane.PROTOCOL_VERSION)
+                .freeRegions();
     }
 
     /** The server ends without a word to its clients. */

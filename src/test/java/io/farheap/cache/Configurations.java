@@ -11,8 +11,7 @@ final class Configurations {
     static final CacheConfiguration HANDED_OVER = CacheConfiguration.DIRECT.with(1, 0, 1, 8);
     static final CacheConfiguration HANDED_OVER_BATCHED = CacheConfiguration.DIRECT.with(2, 1, 16, 4);
 
-    private Configurations() {
-    }
+    private Configurations() {}
 
     /** Those in which a session's thread processes its requests, so that a test can tell when each step happens. */
     static Stream<CacheConfiguration> ownThread() {

@@ -1,11 +1,13 @@
 package io.farheap.cache;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
 import io.farheap.testing.Need;
 import io.farheap.testing.Needs;
 import io.farheap.testing.TestDevice;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.Test;
-
 import java.lang.foreign.MemorySegment;
 import java.lang.reflect.Field;
 import java.lang.reflect.InvocationTargetException;
@@ -16,11 +18,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
-
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertNotEquals;
-import static org.junit.jupiter.api.Assertions.assertThrows;
-import static org.junit.jupiter.api.Assertions.assertTrue;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
 
 /** An {@code Error} in a thread of the cache's own takes what that served along: its requests end, and nobody hangs. */
 class DeadThreadTest {
@@ -32,8 +31,12 @@ class DeadThreadTest {
     private final AtomicBoolean injecting = new AtomicBoolean();
 
     private void create(CacheConfiguration configuration) {
-        cache = Cache.builder().capacity(Cluster.REGION_BYTES).servers(cluster.address(0)).device(TestDevice.client())
-            .configuration(configuration).create();
+        cache = Cache.builder()
+                .capacity(Cluster.REGION_BYTES)
+                .servers(cluster.address(0))
+                .device(TestDevice.client())
+                .configuration(configuration)
+                .create();
     }
 
     @AfterEach
@@ -50,17 +53,22 @@ class DeadThreadTest {
     private void inject(Session session) throws ReflectiveOperationException {
         session.gate().claim();
         RequestPath path = (RequestPath) field(session, "path").get(session);
-        field(session, "path").set(session, Proxy.newProxyInstance(RequestPath.class.getClassLoader(), new Class<?>[] {RequestPath.class},
-            (proxy, method, arguments) -> {
-                if (method.getName().equals("poll") && injecting.get()) {
-                    throw new OutOfMemoryError("injected");
-                }
-                try {
-                    return method.invoke(path, arguments);
-                } catch (InvocationTargetException e) {
-                    throw e.getCause();
-                }
-            }));
+        field(session, "path")
+                .set(
+                        session,
+                        Proxy.newProxyInstance(
+                                RequestPath.class.getClassLoader(),
+                                new Class<?>[] {RequestPath.class},
+                                (proxy, method, arguments) -> {
+                                    if (method.getName().equals("poll") && injecting.get()) {
+                                        throw new OutOfMemoryError("injected");
+                                    }
+                                    try {
+                                        return method.invoke(path, arguments);
+                                    } catch (InvocationTargetException e) {
+                                        throw e.getCause();
+                                    }
+                                }));
         session.gate().unclaim();
     }
 
@@ -75,7 +83,8 @@ class DeadThreadTest {
         Session session = cache.openSession();
         MemorySegment word = MemorySegment.ofArray(new long[1]);
         session.writeBlocking(0, word);
-        ClientThread thread = (ClientThread) field(field(session, "path").get(session), "thread").get(field(session, "path").get(session));
+        ClientThread thread = (ClientThread) field(field(session, "path").get(session), "thread")
+                .get(field(session, "path").get(session));
         inject((Session) field(thread, "worker").get(thread));
         int[] statuses = new int[4];
         injecting.set(true);
@@ -88,11 +97,15 @@ class DeadThreadTest {
         for (int status : statuses) {
             assertEquals(Status.LOST, status);
         }
-        assertEquals(Status.LOST, assertThrows(CacheException.class, () -> session.writeBlocking(0, word)).status());
+        assertEquals(
+                Status.LOST,
+                assertThrows(CacheException.class, () -> session.writeBlocking(0, word))
+                        .status());
         assertTrue(thread.dead());
         session.close();
         if (configuration.clientThreads() == 1) {
-            String refused = assertThrows(CacheException.class, cache::openSession).getMessage();
+            String refused =
+                    assertThrows(CacheException.class, cache::openSession).getMessage();
             assertTrue(refused.contains("reconfigure"), refused);
         } else {
             // The other thread serves all that come.
@@ -132,7 +145,9 @@ class DeadThreadTest {
         }
         for (CompletableFuture<Void> future : all) {
             assertThrows(CompletionException.class, future.orTimeout(PATIENCE_SECONDS, TimeUnit.SECONDS)::join);
-            assertNotEquals(java.util.concurrent.TimeoutException.class, future.exceptionNow().getClass());
+            assertNotEquals(
+                    java.util.concurrent.TimeoutException.class,
+                    future.exceptionNow().getClass());
         }
         within(futures::close);
         try (Session other = cache.openSession()) {
@@ -140,7 +155,10 @@ class DeadThreadTest {
         }
     }
 
-    /** A busy machine may keep this thread from seeing the sleeper for longer than the read is late: then it reads again. */
+    /**
+     * A busy machine may keep this thread from seeing the sleeper for longer than the read is late: then it reads
+     * again.
+     */
     private static CompletableFuture<Void> asleepInALateRead(Session session, MemorySegment word) throws Exception {
         Field sleeper = field(session, "sleeper");
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
@@ -179,7 +197,8 @@ class DeadThreadTest {
         Buffer buffer = cache.allocate(8);
         boolean[] done = {false};
         assertTrue(other.read(0, buffer, 0, 8, (token, status) -> done[0] = true, 0));
-        Thread events = (Thread) field(cache.device().events(), "thread").get(cache.device().events());
+        Thread events = (Thread)
+                field(cache.device().events(), "thread").get(cache.device().events());
         assertTrue(events.join(java.time.Duration.ofSeconds(PATIENCE_SECONDS)), "the thread of events ends");
         sleeping.get(PATIENCE_SECONDS, TimeUnit.SECONDS);
         other.drain();

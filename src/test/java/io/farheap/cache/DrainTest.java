@@ -1,17 +1,16 @@
 package io.farheap.cache;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
 import io.farheap.migration.MigrationParticipant;
 import io.farheap.remote.RemoteRegion;
 import io.farheap.testing.Need;
 import io.farheap.testing.Needs;
+import java.lang.reflect.Field;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-
-import java.lang.reflect.Field;
-
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** What a migration awaits of a session that has message rings beside its connections. */
 @Needs(Need.SOFTVERBS)
@@ -35,8 +34,11 @@ class DrainTest {
     @BeforeEach
     void create() {
         cluster = new Cluster(2, 2);
-        cache = Cache.builder().capacity(2 * Cluster.REGION_BYTES).servers(cluster.addresses())
-            .configuration(Configurations.BATCHED).create();
+        cache = Cache.builder()
+                .capacity(2 * Cluster.REGION_BYTES)
+                .servers(cluster.addresses())
+                .configuration(Configurations.BATCHED)
+                .create();
         session = cache.openSession();
         buffer = cache.allocate(2 * LARGE);
     }
@@ -64,7 +66,10 @@ class DrainTest {
         }
     }
 
-    /** A drain of one server may find its ring with nothing on its way, while that of another was long and is over for long. */
+    /**
+     * A drain of one server may find its ring with nothing on its way, while that of another was long and is over for
+     * long.
+     */
     @Test
     void aDrainKnowsNothingOfTheOneBefore() throws Exception {
         MigrationParticipant participant = session.participant();

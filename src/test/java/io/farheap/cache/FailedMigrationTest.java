@@ -1,26 +1,25 @@
 package io.farheap.cache;
 
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
 import io.farheap.connection.Connection;
 import io.farheap.migration.MigrationOptions;
 import io.farheap.testing.Need;
 import io.farheap.testing.Needs;
 import io.farheap.testing.TestDevice;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Test;
-
 import java.lang.reflect.Field;
 import java.util.HashSet;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongPredicate;
-
-import static java.lang.foreign.ValueLayout.JAVA_LONG;
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
-import static org.junit.jupiter.api.Assertions.assertNotEquals;
-import static org.junit.jupiter.api.Assertions.assertTrue;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
 
 /** What migrations that failed leave behind, to sessions and to servers. */
 @Needs(Need.SOFTVERBS)
@@ -29,7 +28,9 @@ class FailedMigrationTest {
     private static final long STRAGGLE_NANOS = 1_000_000;
     /** The copy of what is left takes seconds then, longer than a busy machine keeps a thread waiting. */
     private static final long FAIL_STRAGGLE_NANOS = 25_000_000;
-    private static final MigrationOptions SLOWLY = MigrationOptions.DEFAULT.chunkBytes(512).windowBytes(512);
+
+    private static final MigrationOptions SLOWLY =
+            MigrationOptions.DEFAULT.chunkBytes(512).windowBytes(512);
 
     private Cluster cluster;
     private Cache cache;
@@ -41,8 +42,12 @@ class FailedMigrationTest {
     @BeforeEach
     void create() {
         cluster = new Cluster(4, 4, 4);
-        cache = Cache.builder().capacity(2 * Cluster.REGION_BYTES).servers(cluster.address(0)).device(TestDevice.client())
-            .configuration(Configurations.DIRECT).create();
+        cache = Cache.builder()
+                .capacity(2 * Cluster.REGION_BYTES)
+                .servers(cluster.address(0))
+                .device(TestDevice.client())
+                .configuration(Configurations.DIRECT)
+                .create();
         cache.addServer(cluster.address(1));
         cache.addServer(cluster.address(2));
         session = cache.openSession();
@@ -80,10 +85,16 @@ class FailedMigrationTest {
     }
 
     private void keepReading() {
-        session.read(Cluster.REGION_BYTES, buffer, 64, 8, (token, status) -> {
-            reads++;
-            lost += status == Status.OK ? 0 : 1;
-        }, 0);
+        session.read(
+                Cluster.REGION_BYTES,
+                buffer,
+                64,
+                8,
+                (token, status) -> {
+                    reads++;
+                    lost += status == Status.OK ? 0 : 1;
+                },
+                0);
         session.poll();
     }
 
@@ -98,9 +109,11 @@ class FailedMigrationTest {
         assertTrue(cache.movedBytes(0) < first, "the first server has the beginning and the end");
         int before = cluster.pulls().released().size();
 
-        // Operations to the first server are on their way while it is moved on: the flush of a region that is gone would fail them.
+        // Operations to the first server are on their way while it is moved on: the flush of a region that is gone
+        // would fail them.
         SoftverbsFaults.delayOperations(0.5, STRAGGLE_NANOS);
-        CompletableFuture<Void> migration = CompletableFuture.runAsync(() -> cache.migrate(List.of(0), cluster.address(2), SLOWLY));
+        CompletableFuture<Void> migration =
+                CompletableFuture.runAsync(() -> cache.migrate(List.of(0), cluster.address(2), SLOWLY));
         while (!migration.isDone()) {
             keepReading();
         }
@@ -108,7 +121,9 @@ class FailedMigrationTest {
         SoftverbsFaults.delayOperations(0);
         session.drain();
 
-        List<String> released = cluster.pulls().released().subList(before, cluster.pulls().released().size());
+        List<String> released = cluster.pulls()
+                .released()
+                .subList(before, cluster.pulls().released().size());
         assertEquals(2, released.size(), () -> "released: " + released);
         assertEquals(released.size(), new HashSet<>(released).size(), () -> "released: " + released);
         assertNotEquals(0, reads);
@@ -128,7 +143,11 @@ class FailedMigrationTest {
         SoftverbsFaults.delayOperations(TimeUnit.SECONDS.toNanos(20));
         session.gate().claim();
         try {
-            assertTrue(queue.drain(connection, cache.table().get(0).copy(), cache.device().scratch().address(), cache.device().scratch().localKey()));
+            assertTrue(queue.drain(
+                    connection,
+                    cache.table().get(0).copy(),
+                    cache.device().scratch().address(),
+                    cache.device().scratch().localKey()));
         } finally {
             session.gate().unclaim();
         }

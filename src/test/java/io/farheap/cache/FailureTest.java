@@ -1,5 +1,11 @@
 package io.farheap.cache;
 
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
 import io.farheap.connection.Connection;
 import io.farheap.latency.LatencyTracking;
 import io.farheap.migration.MigrationOptions;
@@ -8,13 +14,6 @@ import io.farheap.rpc.BatchConnection;
 import io.farheap.testing.Need;
 import io.farheap.testing.Needs;
 import io.farheap.testing.TestDevice;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.Parameter;
-import org.junit.jupiter.params.ParameterizedClass;
-import org.junit.jupiter.params.provider.MethodSource;
-
 import java.lang.foreign.MemorySegment;
 import java.lang.reflect.Field;
 import java.util.ArrayList;
@@ -24,12 +23,12 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
-
-import static java.lang.foreign.ValueLayout.JAVA_LONG;
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
-import static org.junit.jupiter.api.Assertions.assertThrows;
-import static org.junit.jupiter.api.Assertions.assertTrue;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.Parameter;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /** What fails must end: nothing hangs, and nobody else is held up. */
 @ParameterizedClass(name = "{0}")
@@ -41,6 +40,7 @@ class FailureTest {
 
     /** Later than any test waits. */
     private static final long LATE_SECONDS = 20;
+
     private static final long PATIENCE_SECONDS = TestDevice.patience(20);
 
     private Cluster cluster;
@@ -54,8 +54,13 @@ class FailureTest {
     @BeforeEach
     void create() {
         cluster = new Cluster(4, 4);
-        cache = Cache.builder().capacity(2 * Cluster.REGION_BYTES).servers(cluster.address(0)).device(TestDevice.client())
-            .configuration(configuration).trackLatency(LatencyTracking.EVERY).create();
+        cache = Cache.builder()
+                .capacity(2 * Cluster.REGION_BYTES)
+                .servers(cluster.address(0))
+                .device(TestDevice.client())
+                .configuration(configuration)
+                .trackLatency(LatencyTracking.EVERY)
+                .create();
         cache.addServer(cluster.address(1));
         session = cache.openSession();
         buffer = cache.allocate(4096);
@@ -87,7 +92,7 @@ class FailureTest {
         } finally {
             LateOperations.no();
         }
-        cache.retire(cluster.address(0), moved -> { });
+        cache.retire(cluster.address(0), moved -> {});
         session.drain();
         assertEquals(List.of(Status.LOST, Status.LOST, Status.LOST, Status.LOST), statuses);
         session.readBlocking(0, buffer, 0, 8);
@@ -103,7 +108,10 @@ class FailureTest {
         assertEquals(5, buffer.segment().get(JAVA_LONG, 8));
     }
 
-    /** Whoever opens a session reconnects client threads; the migration meanwhile must neither trip over that nor pass it by. */
+    /**
+     * Whoever opens a session reconnects client threads; the migration meanwhile must neither trip over that nor pass
+     * it by.
+     */
     @Test
     void connectionsAreReplacedWhileARegionMoves() throws Exception {
         buffer.segment().set(JAVA_LONG, 0, 5);
@@ -197,7 +205,8 @@ class FailureTest {
         for (CompletableFuture<Void> future : pending) {
             assertTrue(future.isDone());
         }
-        assertThrows(CompletionException.class, () -> futures.read(0, MemorySegment.ofArray(new long[1])).join());
+        assertThrows(CompletionException.class, () -> futures.read(0, MemorySegment.ofArray(new long[1]))
+                .join());
         futures.close();
     }
 
@@ -206,14 +215,17 @@ class FailureTest {
         try (FutureSession futures = cache.openFutureSession()) {
             cluster.pulls().shut();
             CompletableFuture<Void> migration = CompletableFuture.runAsync(
-                () -> cache.migrate(List.of(0), cluster.address(1), MigrationOptions.DEFAULT.pause(Pause.CACHE)));
+                    () -> cache.migrate(List.of(0), cluster.address(1), MigrationOptions.DEFAULT.pause(Pause.CACHE)));
             cluster.pulls().awaitPull();
             List<CompletableFuture<Void>> writes = new ArrayList<>();
             for (long value = 1; value <= 1_000; value++) {
                 writes.add(futures.write(0, MemorySegment.ofArray(new long[] {value})));
             }
-            futures.read(Cluster.REGION_BYTES, MemorySegment.ofArray(new long[1])).get(PATIENCE_SECONDS, TimeUnit.SECONDS);
-            assertTrue(writes.stream().noneMatch(CompletableFuture::isDone), "a write went through while the cache was paused");
+            futures.read(Cluster.REGION_BYTES, MemorySegment.ofArray(new long[1]))
+                    .get(PATIENCE_SECONDS, TimeUnit.SECONDS);
+            assertTrue(
+                    writes.stream().noneMatch(CompletableFuture::isDone),
+                    "a write went through while the cache was paused");
             cluster.pulls().open();
             migration.get(PATIENCE_SECONDS, TimeUnit.SECONDS);
             CompletableFuture.allOf(writes.toArray(CompletableFuture[]::new)).get(PATIENCE_SECONDS, TimeUnit.SECONDS);
@@ -227,13 +239,20 @@ class FailureTest {
     void requestsForManyRecordsAreTakenWholeOrNotAtAllWhileWritesAreHeld() throws Exception {
         cluster.pulls().shut();
         CompletableFuture<Void> migration = CompletableFuture.runAsync(
-            () -> cache.migrate(List.of(0), cluster.address(1), MigrationOptions.DEFAULT.pause(Pause.CACHE)));
+                () -> cache.migrate(List.of(0), cluster.address(1), MigrationOptions.DEFAULT.pause(Pause.CACHE)));
         cluster.pulls().awaitPull();
         long[] addresses = {0, 8, Cluster.REGION_BYTES, Cluster.REGION_BYTES + 8};
         int[] ended = {0};
         int taken = 0;
         for (int i = 0; i < 1_000; i++) {
-            if (session.writeAll(addresses, addresses.length, buffer, 0, 8, (token, status) -> ended[0] += status == Status.OK ? 1 : 1_000, i)) {
+            if (session.writeAll(
+                    addresses,
+                    addresses.length,
+                    buffer,
+                    0,
+                    8,
+                    (token, status) -> ended[0] += status == Status.OK ? 1 : 1_000,
+                    i)) {
                 taken++;
             }
             session.poll();
@@ -259,8 +278,12 @@ class FailureTest {
     @Test
     void anAbsurdCapacityIsRefused() {
         for (long capacity : new long[] {Long.MAX_VALUE, Long.MAX_VALUE - Cluster.REGION_BYTES, 1L << 50}) {
-            String message = assertThrows(CacheException.class,
-                () -> Cache.builder().capacity(capacity).servers(cluster.addresses()).device(TestDevice.client()).create()).getMessage();
+            String message = assertThrows(CacheException.class, () -> Cache.builder()
+                            .capacity(capacity)
+                            .servers(cluster.addresses())
+                            .device(TestDevice.client())
+                            .create())
+                    .getMessage();
             assertTrue(message.contains("free: ask for less"), message);
         }
         assertEquals(2, cluster.freeRegions(0));
@@ -269,7 +292,11 @@ class FailureTest {
     @Test
     void sessionsMayCloseWhileTheCacheDoes() throws Exception {
         for (int round = 0; round < TestDevice.scaled(30); round++) {
-            Cache other = Cache.builder().capacity(Cluster.REGION_BYTES).servers(cluster.address(1)).device(TestDevice.client()).create();
+            Cache other = Cache.builder()
+                    .capacity(Cluster.REGION_BYTES)
+                    .servers(cluster.address(1))
+                    .device(TestDevice.client())
+                    .create();
             Session closing = other.openSession();
             CompletableFuture<Void> close = CompletableFuture.runAsync(closing::close);
             other.close();

@@ -4,13 +4,14 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Windows of a cache's address space in which every 8-byte word has a history. Windows lie at region boundaries and in the middle
- * of regions; requests stay within one.
+ * Windows of a cache's address space in which every 8-byte word has a history. Windows lie at region boundaries and in
+ * the middle of regions; requests stay within one.
  */
 final class Histories {
 
     /** Values of {@link HistoryClient} have 4 bits for the word. */
     static final int WINDOW_WORDS = 16;
+
     static final int WINDOW_BYTES = WINDOW_WORDS * Long.BYTES;
 
     private final long[] windows;

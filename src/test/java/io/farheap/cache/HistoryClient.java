@@ -1,5 +1,7 @@
 package io.farheap.cache;
 
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -7,12 +9,10 @@ import java.util.List;
 import java.util.SplittableRandom;
 import java.util.function.BooleanSupplier;
 
-import static java.lang.foreign.ValueLayout.JAVA_LONG;
-
 /**
- * One thread with one session that reads and writes random ranges, several at a time, records their histories, and checks its own
- * order: overlapping requests are called back in the order of issue, and a read that returns one of its session's own values
- * returns the last one that was issued before it.
+ * One thread with one session that reads and writes random ranges, several at a time, records their histories, and
+ * checks its own order: overlapping requests are called back in the order of issue, and a read that returns one of its
+ * session's own values returns the last one that was issued before it.
  */
 final class HistoryClient implements Runnable {
 
@@ -20,7 +20,10 @@ final class HistoryClient implements Runnable {
     private static final int ID_SHIFT = 40;
     private static final int SEQUENCE_SHIFT = 4;
     private static final long UNKNOWN = -1;
-    /** In what a read has not filled yet: shows in a history as a value that nobody wrote, with the read that it was put there for. */
+    /**
+     * In what a read has not filled yet: shows in a history as a value that nobody wrote, with the read that it was put
+     * there for.
+     */
     private static final long POISON = 0xDEADL << 48;
 
     private final class Request implements Completion {
@@ -31,12 +34,14 @@ final class HistoryClient implements Runnable {
         int words;
         /** What it writes, but for the word's number. */
         long value;
+
         long invoked;
         long issue;
         MemorySegment heap;
         boolean manyRecords;
         /** The session's own last value of each word when the request was issued. */
         final long[] own = new long[Histories.WINDOW_WORDS];
+
         boolean outstanding;
 
         Request(int slot) {
@@ -70,14 +75,16 @@ final class HistoryClient implements Runnable {
                     histories.read(window, first + i, there, invoked, responded);
                     if (there >>> ID_SHIFT == id && there != own[i] && own[i] != UNKNOWN && !mayBeLost(own[i])) {
                         problems.add(this + " returned its session's " + Long.toHexString(there) + " in word " + i
-                            + "; the last one issued before it was " + Long.toHexString(own[i]));
+                                + "; the last one issued before it was " + Long.toHexString(own[i]));
                     }
                 }
             }
         }
 
         long word(int i) {
-            return heap == null ? buffer.segment().get(JAVA_LONG, offset(slot) + (long) i * Long.BYTES) : heap.get(JAVA_LONG, (long) i * Long.BYTES);
+            return heap == null
+                    ? buffer.segment().get(JAVA_LONG, offset(slot) + (long) i * Long.BYTES)
+                    : heap.get(JAVA_LONG, (long) i * Long.BYTES);
         }
 
         /** Different in every word of a window: what is torn or in the wrong place shows. */
@@ -98,14 +105,18 @@ final class HistoryClient implements Runnable {
 
         @Override
         public String toString() {
-            return "the " + (manyRecords ? "many-record " : "") + (write ? "write " : "read ") + Long.toHexString(value) + " of " + words + " words at "
-                + histories.address(window, first) + (heap == null ? " (slot " + slot + ", " : " (on the heap, ") + cache.configuration() + ")";
+            return "the " + (manyRecords ? "many-record " : "") + (write ? "write " : "read ") + Long.toHexString(value)
+                    + " of " + words + " words at " + histories.address(window, first)
+                    + (heap == null ? " (slot " + slot + ", " : " (on the heap, ") + cache.configuration() + ")";
         }
 
         /** A record of a request for many may be lost long before all of them have ended. */
         private boolean mayBeLost(long written) {
             long value = written & -1L << SEQUENCE_SHIFT;
-            return mayLose && requests.stream().anyMatch(other -> other.outstanding && other.write && other.manyRecords && other.value == value);
+            return mayLose
+                    && requests.stream()
+                            .anyMatch(other ->
+                                    other.outstanding && other.write && other.manyRecords && other.value == value);
         }
 
         /** A write that was lost may have taken effect, or may do so at any time. */
@@ -124,8 +135,12 @@ final class HistoryClient implements Runnable {
 
         private void checkOrder() {
             for (Request other : requests) {
-                if (other.outstanding && !other.manyRecords && other.issue < issue && other.window == window
-                    && other.first < first + words && first < other.first + other.words) {
+                if (other.outstanding
+                        && !other.manyRecords
+                        && other.issue < issue
+                        && other.window == window
+                        && other.first < first + words
+                        && first < other.first + other.words) {
                     problems.add("a request was called back before an earlier one that it overlaps");
                 }
             }
@@ -148,12 +163,19 @@ final class HistoryClient implements Runnable {
     private int losses;
 
     /**
-     * @param id         from 1; tells the session's values from others'
+     * @param id from 1; tells the session's values from others'
      * @param operations how many at least
-     * @param enough     whether what is done beside the sessions has happened; they go on until then
-     * @param mayLose    whether connections fail
+     * @param enough whether what is done beside the sessions has happened; they go on until then
+     * @param mayLose whether connections fail
      */
-    HistoryClient(int id, Cache cache, Histories histories, long seed, int operations, BooleanSupplier enough, boolean mayLose) {
+    HistoryClient(
+            int id,
+            Cache cache,
+            Histories histories,
+            long seed,
+            int operations,
+            BooleanSupplier enough,
+            boolean mayLose) {
         this.id = id;
         this.mayLose = mayLose;
         this.cache = cache;
@@ -252,22 +274,26 @@ final class HistoryClient implements Runnable {
 
     private boolean post(Request request, long address, long bytes) {
         if (request.heap != null) {
-            return request.write ? session.write(address, request.heap, request, 0) : session.read(address, request.heap, request, 0);
+            return request.write
+                    ? session.write(address, request.heap, request, 0)
+                    : session.read(address, request.heap, request, 0);
         }
         request.manyRecords = random.nextInt(3) == 0;
         if (request.manyRecords) {
             return postWords(request, address);
         }
-        return request.write ? session.write(address, buffer, offset(request.slot), bytes, request, 0)
-            : session.read(address, buffer, offset(request.slot), bytes, request, 0);
+        return request.write
+                ? session.write(address, buffer, offset(request.slot), bytes, request, 0)
+                : session.read(address, buffer, offset(request.slot), bytes, request, 0);
     }
 
     /** The same as a request for many records. */
     private boolean postWords(Request request, long address) {
         long[] addresses = new long[request.words];
         Arrays.setAll(addresses, i -> address + (long) i * Long.BYTES);
-        return request.write ? session.writeAll(addresses, request.words, buffer, offset(request.slot), Long.BYTES, request, 0)
-            : session.readAll(addresses, request.words, buffer, offset(request.slot), Long.BYTES, request, 0);
+        return request.write
+                ? session.writeAll(addresses, request.words, buffer, offset(request.slot), Long.BYTES, request, 0)
+                : session.readAll(addresses, request.words, buffer, offset(request.slot), Long.BYTES, request, 0);
     }
 
     private void postBlocking(Request request, long address, long bytes) {

@@ -32,7 +32,9 @@ final class HistoryProgress {
             System.out.println("wrong: " + name + ": " + fault);
         }
         if (fault != null || ended * 100 / histories != (ended - 1) * 100 / histories) {
-            System.out.printf("%d of %d histories, %d wrong, %.2f s each%n", ended, histories, wrong, (System.nanoTime() - started) / 1e9 / ended);
+            System.out.printf(
+                    "%d of %d histories, %d wrong, %.2f s each%n",
+                    ended, histories, wrong, (System.nanoTime() - started) / 1e9 / ended);
         }
     }
 }

@@ -3,17 +3,15 @@ package io.farheap.cache;
 import io.farheap.testing.Shell;
 import io.farheap.verbs.Devices;
 import io.farheap.verbs.VerbsLibrary;
-
 import java.util.concurrent.TimeUnit;
 
 /**
- * Makes the operations that clients post from now on late: softverbs by a fault of its own, the guest's two devices by the cable
- * between them. What needs it says {@link io.farheap.testing.Need#LATE_OPERATIONS}.
+ * Makes the operations that clients post from now on late: softverbs by a fault of its own, the guest's two devices by
+ * the cable between them. What needs it says {@link io.farheap.testing.Need#LATE_OPERATIONS}.
  */
 final class LateOperations {
 
-    private LateOperations() {
-    }
+    private LateOperations() {}
 
     static void by(long time, TimeUnit unit) {
         if (Devices.library() == VerbsLibrary.SOFT) {

@@ -1,32 +1,30 @@
 package io.farheap.cache;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
 import io.farheap.migration.MigrationOptions;
 import io.farheap.migration.Pause;
 import io.farheap.testing.Need;
 import io.farheap.testing.Needs;
 import io.farheap.testing.TestDevice;
-
-import org.junit.jupiter.params.Parameter;
-import org.junit.jupiter.params.ParameterizedClass;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.MethodSource;
-
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.stream.LongStream;
-
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertTrue;
+import org.junit.jupiter.params.Parameter;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Sessions on several threads read and write random ranges while regions move at random moments, in all ways that there are, and while the
- * cache is reconfigured. Every aligned 8-byte word must be
- * linearizable (DESIGN.md, invariant 2), and every session's own order must hold (invariant 1).
- * {@code -Dfarheap.seeds=N} runs N seeds, {@code -Dfarheap.seed=S} one; {@code -Dfarheap.histories=N} as many seeds as make N histories, and
- * tells how far it is.
+ * Sessions on several threads read and write random ranges while regions move at random moments, in all ways that there
+ * are, and while the cache is reconfigured. Every aligned 8-byte word must be linearizable (DESIGN.md, invariant 2),
+ * and every session's own order must hold (invariant 1). {@code -Dfarheap.seeds=N} runs N seeds,
+ * {@code -Dfarheap.seed=S} one; {@code -Dfarheap.histories=N} as many seeds as make N histories, and tells how far it
+ * is.
  */
 @ParameterizedClass(name = "{0}")
 @MethodSource("io.farheap.cache.Configurations#all")
@@ -40,7 +38,9 @@ class MigrationHistoryTest {
     private static final int OPERATIONS = TestDevice.scaled(4_000);
     private static final long R = Cluster.REGION_BYTES;
     /** Of each seed: a test, and each configuration. */
-    private static final int HISTORIES_OF_A_SEED = 3 * (int) Configurations.all().count();
+    private static final int HISTORIES_OF_A_SEED =
+            3 * (int) Configurations.all().count();
+
     private static final HistoryProgress PROGRESS = HistoryProgress.where("farheap.histories", HISTORIES_OF_A_SEED);
 
     static LongStream seeds() {
@@ -62,7 +62,7 @@ class MigrationHistoryTest {
     @ParameterizedTest(name = "seed {0}")
     @MethodSource("seeds")
     void everyWordIsLinearizable(long seed) throws InterruptedException {
-        run(seed, random -> { }, false);
+        run(seed, random -> {}, false);
     }
 
     /** So that requests are on their way, and chunks are being copied, for longer. */
@@ -71,7 +71,11 @@ class MigrationHistoryTest {
     @Needs(Need.SOFTVERBS)
     void everyWordIsLinearizableWhereSomeOperationsAreLate(long seed) throws InterruptedException {
         try {
-            run(seed, random -> SoftverbsFaults.delayOperations(1.0 / (1 << random.nextInt(8)), 1 + random.nextLong(1_000_000)), false);
+            run(
+                    seed,
+                    random -> SoftverbsFaults.delayOperations(
+                            1.0 / (1 << random.nextInt(8)), 1 + random.nextLong(1_000_000)),
+                    false);
         } finally {
             SoftverbsFaults.delayOperations(0);
         }
@@ -83,7 +87,10 @@ class MigrationHistoryTest {
     @Needs(Need.SOFTVERBS)
     void everyWordIsLinearizableWhereConnectionsFail(long seed) throws InterruptedException {
         try {
-            run(seed, random -> SoftverbsFaults.failQueuePairsAfter(random.nextInt(3) == 0 ? 1 + random.nextInt(200) : 0), true);
+            run(
+                    seed,
+                    random -> SoftverbsFaults.failQueuePairsAfter(random.nextInt(3) == 0 ? 1 + random.nextInt(200) : 0),
+                    true);
         } finally {
             SoftverbsFaults.failQueuePairsAfter(0);
         }
@@ -105,25 +112,40 @@ class MigrationHistoryTest {
     }
 
     /** @param beforeEach what happens before each migration */
-    private void history(long seed, Consumer<SplittableRandom> beforeEach, boolean failures) throws InterruptedException {
+    private void history(long seed, Consumer<SplittableRandom> beforeEach, boolean failures)
+            throws InterruptedException {
         SplittableRandom random = new SplittableRandom(seed);
         // At the ends of the cache, across regions, and across and within chunks.
-        Histories histories = new Histories(0, R - Histories.WINDOW_BYTES / 2, R + 512 - 64, R + 16 * 1024 - 8, 2 * R + 4096, 3 * R - 64,
-            REGIONS * R - Histories.WINDOW_BYTES);
+        Histories histories = new Histories(
+                0,
+                R - Histories.WINDOW_BYTES / 2,
+                R + 512 - 64,
+                R + 16 * 1024 - 8,
+                2 * R + 4096,
+                3 * R - 64,
+                REGIONS * R - Histories.WINDOW_BYTES);
         List<CacheConfiguration> ways = Configurations.all().toList();
         List<String> problems = new ArrayList<>();
         AtomicInteger migrations = new AtomicInteger();
         int failed = 0;
         try (Cluster cluster = new Cluster(2 * REGIONS, 2 * REGIONS, 2 * REGIONS);
-             Cache cache = Cache.builder().capacity(REGIONS * R).servers(cluster.addresses()).requests(64).configuration(configuration)
-                 .doorbellBatch(random.nextInt(2) == 0 ? 1 : 5).create()) {
+                Cache cache = Cache.builder()
+                        .capacity(REGIONS * R)
+                        .servers(cluster.addresses())
+                        .requests(64)
+                        .configuration(configuration)
+                        .doorbellBatch(random.nextInt(2) == 0 ? 1 : 5)
+                        .create()) {
             List<HistoryClient> clients = new ArrayList<>();
             List<Thread> threads = new ArrayList<>();
             for (int i = 1; i <= SESSIONS; i++) {
-                HistoryClient client = new HistoryClient(i, cache, histories, random.nextLong(), OPERATIONS, () -> migrations.get() > 0,
-                    failures);
+                HistoryClient client = new HistoryClient(
+                        i, cache, histories, random.nextLong(), OPERATIONS, () -> migrations.get() > 0, failures);
                 clients.add(client);
-                threads.add(i == SESSIONS ? Thread.ofVirtual().unstarted(client) : Thread.ofPlatform().unstarted(client));
+                threads.add(
+                        i == SESSIONS
+                                ? Thread.ofVirtual().unstarted(client)
+                                : Thread.ofPlatform().unstarted(client));
             }
             threads.forEach(Thread::start);
             while (threads.stream().anyMatch(Thread::isAlive)) {
@@ -132,7 +154,8 @@ class MigrationHistoryTest {
                     if (random.nextInt(8) == 0) {
                         cache.reconfigure(ways.get(random.nextInt(ways.size())));
                     }
-                    cache.migrate(List.of(random.nextInt(REGIONS)), cluster.address(random.nextInt(3)), options(random));
+                    cache.migrate(
+                            List.of(random.nextInt(REGIONS)), cluster.address(random.nextInt(3)), options(random));
                     migrations.incrementAndGet();
                 } catch (CacheException e) {
                     failed++;
@@ -147,8 +170,11 @@ class MigrationHistoryTest {
             clients.forEach(client -> problems.addAll(client.problems()));
         }
         problems.addAll(histories.violations());
-        assertEquals(List.of(), problems, "seed " + seed + ", " + migrations + " migrations, " + failed + " failed; repeat with -Dfarheap.seed="
-            + seed);
+        assertEquals(
+                List.of(),
+                problems,
+                "seed " + seed + ", " + migrations + " migrations, " + failed + " failed; repeat with -Dfarheap.seed="
+                        + seed);
         assertTrue(migrations.get() > 0);
     }
 }

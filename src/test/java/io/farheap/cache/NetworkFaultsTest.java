@@ -1,21 +1,23 @@
 package io.farheap.cache;
 
-import io.farheap.testing.Need;
-import io.farheap.testing.Needs;
-import io.farheap.testing.Shell;
-import io.farheap.testing.TestDevice;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.Test;
-
-import java.lang.foreign.MemorySegment;
-import java.util.SplittableRandom;
-
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-/** What a network between client and servers does to a cache. Clients are at one end of the guest's cable, servers at the other. */
+import io.farheap.testing.Need;
+import io.farheap.testing.Needs;
+import io.farheap.testing.Shell;
+import io.farheap.testing.TestDevice;
+import java.lang.foreign.MemorySegment;
+import java.util.SplittableRandom;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/**
+ * What a network between client and servers does to a cache. Clients are at one end of the guest's cable, servers at
+ * the other.
+ */
 @Needs({Need.GUEST, Need.TWO_DEVICES})
 class NetworkFaultsTest {
 
@@ -24,8 +26,9 @@ class NetworkFaultsTest {
 
     @AfterEach
     void mend() {
-        Shell.result("tc qdisc del dev veth0 root; tc qdisc del dev veth1 root; ip link set veth0 up; ip link set veth1 up;"
-            + " for i in $(seq 100); do rdma link show | grep -q 'state DOWN' || exit 0; sleep 0.1; done");
+        Shell.result(
+                "tc qdisc del dev veth0 root; tc qdisc del dev veth1 root; ip link set veth0 up; ip link set veth1 up;"
+                        + " for i in $(seq 100); do rdma link show | grep -q 'state DOWN' || exit 0; sleep 0.1; done");
     }
 
     @Test
@@ -33,8 +36,13 @@ class NetworkFaultsTest {
         Shell.run("modprobe sch_netem; for end in veth0 veth1; do tc qdisc add dev $end root netem loss 2%; done");
         long repeated = repeated();
         try (Cluster cluster = new Cluster(REGIONS, REGIONS);
-             Cache cache = Cache.builder().capacity(CAPACITY).servers(cluster.addresses()).device(TestDevice.client()).create();
-             Session session = cache.openSession(); Buffer buffer = cache.allocate(CAPACITY)) {
+                Cache cache = Cache.builder()
+                        .capacity(CAPACITY)
+                        .servers(cluster.addresses())
+                        .device(TestDevice.client())
+                        .create();
+                Session session = cache.openSession();
+                Buffer buffer = cache.allocate(CAPACITY)) {
             SplittableRandom random = new SplittableRandom(42);
             byte[] shadow = new byte[CAPACITY];
             for (int i = 0; i < 100; i++) {
@@ -61,8 +69,13 @@ class NetworkFaultsTest {
         try (Cluster cluster = new Cluster()) {
             String far = cluster.add(REGIONS, TestDevice.server());
             String near = cluster.add(REGIONS, TestDevice.client());
-            try (Cache cache = Cache.builder().capacity(CAPACITY).servers(far, near).device(TestDevice.client()).create();
-                 Session session = cache.openSession(); Buffer buffer = cache.allocate(4096)) {
+            try (Cache cache = Cache.builder()
+                            .capacity(CAPACITY)
+                            .servers(far, near)
+                            .device(TestDevice.client())
+                            .create();
+                    Session session = cache.openSession();
+                    Buffer buffer = cache.allocate(4096)) {
                 assertEquals(far, cache.serverOf(0));
                 session.writeBlocking(0, buffer, 0, 4096);
                 Shell.run("ip link set veth1 down");
@@ -80,8 +93,13 @@ class NetworkFaultsTest {
                 session.readBlocking(Cluster.REGION_BYTES, buffer, 0, 4096);
             }
             mend();
-            try (Cache cache = Cache.builder().capacity(CAPACITY).servers(far).device(TestDevice.client()).create();
-                 Session session = cache.openSession(); Buffer buffer = cache.allocate(4096)) {
+            try (Cache cache = Cache.builder()
+                            .capacity(CAPACITY)
+                            .servers(far)
+                            .device(TestDevice.client())
+                            .create();
+                    Session session = cache.openSession();
+                    Buffer buffer = cache.allocate(4096)) {
                 session.writeBlocking(0, buffer, 0, 4096);
             }
         }
@@ -89,7 +107,10 @@ class NetworkFaultsTest {
 
     /** Packets that either device had to send again, or saw again. */
     private static long repeated() {
-        return Shell.run("cat /sys/class/infiniband/rxe*/ports/1/hw_counters/{duplicate_request,out_of_seq_request,rcvd_seq_err,completer_retry_err}")
-            .lines().mapToLong(Long::parseLong).sum();
+        return Shell.run(
+                        "cat /sys/class/infiniband/rxe*/ports/1/hw_counters/{duplicate_request,out_of_seq_request,rcvd_seq_err,completer_retry_err}")
+                .lines()
+                .mapToLong(Long::parseLong)
+                .sum();
     }
 }

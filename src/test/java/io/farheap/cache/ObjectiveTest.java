@@ -1,5 +1,11 @@
 package io.farheap.cache;
 
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
 import io.farheap.metrics.CacheMetrics;
 import io.farheap.slo.Configuration;
 import io.farheap.slo.InfeasibleSloException;
@@ -13,16 +19,8 @@ import io.farheap.slo.Slo;
 import io.farheap.testing.Need;
 import io.farheap.testing.Needs;
 import io.farheap.testing.TestDevice;
-
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
-import jdk.jfr.Recording;
-import jdk.jfr.consumer.RecordedEvent;
-import jdk.jfr.consumer.RecordingFile;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
-
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -30,12 +28,12 @@ import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
-
-import static java.lang.foreign.ValueLayout.JAVA_LONG;
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
-import static org.junit.jupiter.api.Assertions.assertThrows;
-import static org.junit.jupiter.api.Assertions.assertTrue;
+import jdk.jfr.Recording;
+import jdk.jfr.consumer.RecordedEvent;
+import jdk.jfr.consumer.RecordingFile;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /** Caches that are asked for by an objective. Their models are made up, so that they promise what a test needs. */
 @Needs(Need.SOFTVERBS)
@@ -71,7 +69,10 @@ class ObjectiveTest {
     }
 
     private CacheBuilder builder() {
-        return Cache.builder().capacity(2 * Cluster.REGION_BYTES).servers(cluster.addresses()).model(model("soft0 (soft)"));
+        return Cache.builder()
+                .capacity(2 * Cluster.REGION_BYTES)
+                .servers(cluster.addresses())
+                .model(model("soft0 (soft)"));
     }
 
     private static Slo reads(double nanos, double perSecond) {
@@ -81,17 +82,23 @@ class ObjectiveTest {
     @Test
     void itRunsWithTheConfigurationThatWasFound() {
         try (Cache cache = builder().margin(0).slo(reads(1e9, 3e6)).create()) {
-            assertEquals(new Configuration(1, 1, 4, 4), cache.explanation().orElseThrow().chosen().configuration());
+            assertEquals(
+                    new Configuration(1, 1, 4, 4),
+                    cache.explanation().orElseThrow().chosen().configuration());
             checkItWorks(cache);
         }
-        try (Cache cache = builder().margin(0).create(2 * Cluster.REGION_BYTES, reads(1e9, 2e5), Duration.ofHours(1), null)) {
-            assertEquals(new Configuration(1, 0, 1, 2), cache.explanation().orElseThrow().chosen().configuration());
+        try (Cache cache =
+                builder().margin(0).create(2 * Cluster.REGION_BYTES, reads(1e9, 2e5), Duration.ofHours(1), null)) {
+            assertEquals(
+                    new Configuration(1, 0, 1, 2),
+                    cache.explanation().orElseThrow().chosen().configuration());
             checkItWorks(cache);
         }
     }
 
     private static void checkItWorks(Cache cache) {
-        try (Session session = cache.openSession(); Buffer buffer = cache.allocate(4096)) {
+        try (Session session = cache.openSession();
+                Buffer buffer = cache.allocate(4096)) {
             int[] done = {0};
             Completion count = (token, status) -> done[0] += status == Status.OK ? 1 : 0;
             for (int i = 0; i < 64; i++) {
@@ -117,12 +124,18 @@ class ObjectiveTest {
 
     @Test
     void itIsReshapedWhileItIsUsed() {
-        try (Cache cache = builder().margin(0).slo(reads(1e9, 1e5)).create(); Session session = cache.openSession(); Buffer buffer = cache.allocate(4096)) {
+        try (Cache cache = builder().margin(0).slo(reads(1e9, 1e5)).create();
+                Session session = cache.openSession();
+                Buffer buffer = cache.allocate(4096)) {
             buffer.segment().set(JAVA_LONG, 0, 77);
             session.writeBlocking(64, buffer, 0, 8);
 
-            assertEquals(new Configuration(1, 1, 4, 4), cache.reshape(reads(1e9, 3e6)).chosen().configuration());
-            assertEquals(new Configuration(1, 1, 4, 4), cache.explanation().orElseThrow().chosen().configuration());
+            assertEquals(
+                    new Configuration(1, 1, 4, 4),
+                    cache.reshape(reads(1e9, 3e6)).chosen().configuration());
+            assertEquals(
+                    new Configuration(1, 1, 4, 4),
+                    cache.explanation().orElseThrow().chosen().configuration());
             assertEquals(CacheConfiguration.DIRECT.with(0, 1, 4, 4), cache.configuration());
             checkItWorks(cache);
             session.readBlocking(64, buffer, 8, 8);
@@ -132,11 +145,14 @@ class ObjectiveTest {
             assertEquals(CacheConfiguration.DIRECT.with(0, 1, 4, 4), cache.configuration());
             assertEquals(reads(1e9, 3e6), cache.explanation().orElseThrow().slo());
 
-            assertEquals(new Configuration(1, 0, 1, 1), cache.reshape(reads(1e9, 1e5)).chosen().configuration());
+            assertEquals(
+                    new Configuration(1, 0, 1, 1),
+                    cache.reshape(reads(1e9, 1e5)).chosen().configuration());
             session.readBlocking(128, buffer, 16, 8);
             assertEquals(3, buffer.segment().get(JAVA_LONG, 16));
         }
-        try (Cache cache = Cache.builder().capacity(1).servers(cluster.addresses()).create()) {
+        try (Cache cache =
+                Cache.builder().capacity(1).servers(cluster.addresses()).create()) {
             assertThrows(IllegalStateException.class, () -> cache.reshape(reads(1e9, 1e5)));
             assertThrows(IllegalStateException.class, cache::retune);
         }
@@ -145,7 +161,9 @@ class ObjectiveTest {
     @Test
     void theMarginIsKept() {
         try (Cache cache = builder().margin(0.5).slo(reads(1e9, 2e5)).create()) {
-            assertEquals(new Configuration(1, 0, 1, 3), cache.explanation().orElseThrow().chosen().configuration());
+            assertEquals(
+                    new Configuration(1, 0, 1, 3),
+                    cache.explanation().orElseThrow().chosen().configuration());
         }
     }
 
@@ -161,10 +179,14 @@ class ObjectiveTest {
     @Test
     void aModelOfAnotherDeviceIsRefused() {
         CacheBuilder other = builder().model(model("mlx5_0 (system)")).slo(reads(1e9, 1e5));
-        String message = assertThrows(IllegalArgumentException.class, other::create).getMessage();
+        String message =
+                assertThrows(IllegalArgumentException.class, other::create).getMessage();
         assertTrue(message.contains("mlx5_0 (system) for a cache on soft0 (soft)"), message);
         assertEquals(4, cluster.freeRegions(0));
-        try (Cache slowed = builder().model(model("soft0 (soft), connectx5")).slo(reads(1e9, 1e5)).create()) {
+        try (Cache slowed = builder()
+                .model(model("soft0 (soft), connectx5"))
+                .slo(reads(1e9, 1e5))
+                .create()) {
             assertTrue(slowed.explanation().isPresent());
         }
     }
@@ -172,19 +194,25 @@ class ObjectiveTest {
     @Test
     void optionsThatMakeNoSenseAreRefused() {
         assertThrows(IllegalArgumentException.class, builder().model(null).slo(reads(1e9, 1e5))::create);
-        assertThrows(IllegalArgumentException.class, builder().slo(reads(1e9, 1e5)).margin(-1)::create);
-        assertThrows(IllegalArgumentException.class, builder().slo(reads(1e9, 1e5)).watch(Duration.ZERO, null)::create);
+        assertThrows(
+                IllegalArgumentException.class, builder().slo(reads(1e9, 1e5)).margin(-1)::create);
+        assertThrows(
+                IllegalArgumentException.class, builder().slo(reads(1e9, 1e5)).watch(Duration.ZERO, null)::create);
         assertThrows(IllegalArgumentException.class, () -> builder().create(1, reads(1e9, 1e5), Duration.ZERO, null));
     }
 
     @Test
     void aCacheWithoutAnObjectiveIsNotWatched() {
-        try (Cache cache = Cache.builder().capacity(1).servers(cluster.addresses()).create()) {
+        try (Cache cache =
+                Cache.builder().capacity(1).servers(cluster.addresses()).create()) {
             assertTrue(cache.explanation().isEmpty() && cache.sloReport().isEmpty());
             MeterRegistry registry = new SimpleMeterRegistry();
             new CacheMetrics(cache).bindTo(registry);
             assertEquals(0, registry.get("farheap.slo.missed").functionCounter().count());
-            assertTrue(Double.isNaN(registry.get("farheap.latency").tag("operation", "read").gauge().value()));
+            assertTrue(Double.isNaN(registry.get("farheap.latency")
+                    .tag("operation", "read")
+                    .gauge()
+                    .value()));
         }
     }
 
@@ -196,9 +224,14 @@ class ObjectiveTest {
         try (Recording recording = new Recording()) {
             recording.enable("io.farheap.SloMissed");
             recording.start();
-            try (Cache cache = builder().name("watched").margin(0).slo(tooMuch).watch(Duration.ofMillis(20), reports::add).create();
-                 Session session = cache.openSession();
-                 Buffer buffer = cache.allocate(4096)) {
+            try (Cache cache = builder()
+                            .name("watched")
+                            .margin(0)
+                            .slo(tooMuch)
+                            .watch(Duration.ofMillis(20), reports::add)
+                            .create();
+                    Session session = cache.openSession();
+                    Buffer buffer = cache.allocate(4096)) {
                 SoftverbsFaults.delayOperations(2_000_000);
                 SloReport report = reports.poll(TestDevice.patience(20), TimeUnit.SECONDS);
                 while (!report.missed()) {
@@ -215,10 +248,27 @@ class ObjectiveTest {
                 assertTrue(cache.sloMissed() > 0);
                 MeterRegistry registry = new SimpleMeterRegistry();
                 new CacheMetrics(cache).bindTo(registry);
-                assertTrue(registry.get("farheap.slo.missed").tag("cache", "watched").functionCounter().count() > 0);
-                assertTrue(registry.get("farheap.operations").tag("operation", "read").functionCounter().count() > 0);
-                assertEquals(1.1e-6, registry.get("farheap.slo.latency").tag("operation", "read").gauge().value(), 1e-12);
-                assertFalse(Double.isNaN(registry.get("farheap.throughput").tag("operation", "write").gauge().value()));
+                assertTrue(registry.get("farheap.slo.missed")
+                                .tag("cache", "watched")
+                                .functionCounter()
+                                .count()
+                        > 0);
+                assertTrue(registry.get("farheap.operations")
+                                .tag("operation", "read")
+                                .functionCounter()
+                                .count()
+                        > 0);
+                assertEquals(
+                        1.1e-6,
+                        registry.get("farheap.slo.latency")
+                                .tag("operation", "read")
+                                .gauge()
+                                .value(),
+                        1e-12);
+                assertFalse(Double.isNaN(registry.get("farheap.throughput")
+                        .tag("operation", "write")
+                        .gauge()
+                        .value()));
                 session.drain();
                 // It did thousands of times worse than promised, so by its model nothing is good enough.
                 assertThrows(InfeasibleSloException.class, cache::retune);
@@ -227,7 +277,9 @@ class ObjectiveTest {
             Path file = directory.resolve("recording.jfr");
             recording.dump(file);
             assertTrue(Files.size(file) > 0);
-            List<RecordedEvent> events = RecordingFile.readAllEvents(file).stream().filter(event -> event.getString("cache").equals("watched")).toList();
+            List<RecordedEvent> events = RecordingFile.readAllEvents(file).stream()
+                    .filter(event -> event.getString("cache").equals("watched"))
+                    .toList();
             assertFalse(events.isEmpty());
             assertEquals("(c 1, s 0, b 1, q 1)", events.getFirst().getString("configuration"));
             assertTrue(events.getFirst().getDuration("readLatency").compareTo(Duration.ofMillis(2)) >= 0);

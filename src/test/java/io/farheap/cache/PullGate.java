@@ -1,8 +1,9 @@
 package io.farheap.cache;
 
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
 import io.farheap.control.ControlPlane;
 import io.farheap.testing.TestDevice;
-
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.util.List;
@@ -10,8 +11,6 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
-
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /**
  * Stops pulls at the servers, so that a migration stops where a test wants it: for a few seconds, then it gives up.
@@ -43,20 +42,22 @@ final class PullGate {
 
     /** A server behind the gate. */
     ControlPlane before(ControlPlane server) {
-        return (ControlPlane) Proxy.newProxyInstance(ControlPlane.class.getClassLoader(), new Class<?>[] {ControlPlane.class},
-            (proxy, method, arguments) -> {
-                if (method.getName().equals("pull")) {
-                    arrived.release();
-                    shut.await();
-                }
-                if (method.getName().equals("release")) {
-                    released.add(server.hello(ControlPlane.PROTOCOL_VERSION).serverId() + "/" + arguments[1]);
-                }
-                try {
-                    return method.invoke(server, arguments);
-                } catch (InvocationTargetException e) {
-                    throw e.getCause();
-                }
-            });
+        return (ControlPlane) Proxy.newProxyInstance(
+                ControlPlane.class.getClassLoader(),
+                new Class<?>[] {ControlPlane.class},
+                (proxy, method, arguments) -> {
+                    if (method.getName().equals("pull")) {
+                        arrived.release();
+                        shut.await();
+                    }
+                    if (method.getName().equals("release")) {
+                        released.add(server.hello(ControlPlane.PROTOCOL_VERSION).serverId() + "/" + arguments[1]);
+                    }
+                    try {
+                        return method.invoke(server, arguments);
+                    } catch (InvocationTargetException e) {
+                        throw e.getCause();
+                    }
+                });
     }
 }

@@ -1,10 +1,8 @@
 package io.farheap.cache;
 
-import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import javax.tools.JavaCompiler;
-import javax.tools.ToolProvider;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import java.lang.reflect.Method;
@@ -15,9 +13,10 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertTrue;
+import javax.tools.JavaCompiler;
+import javax.tools.ToolProvider;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /** The README's example, compiled and run as it stands. */
 class ReadmeTest {
@@ -31,14 +30,22 @@ class ReadmeTest {
         Path source = Files.writeString(directory.resolve("Example.java"), matcher.group(1));
         JavaCompiler compiler = ToolProvider.getSystemJavaCompiler();
         ByteArrayOutputStream messages = new ByteArrayOutputStream();
-        int result = compiler.run(null, messages, messages, "-d", directory.toString(), "-cp", System.getProperty("java.class.path"),
-            source.toString());
+        int result = compiler.run(
+                null,
+                messages,
+                messages,
+                "-d",
+                directory.toString(),
+                "-cp",
+                System.getProperty("java.class.path"),
+                source.toString());
         assertEquals(0, result, messages.toString());
 
         ByteArrayOutputStream output = new ByteArrayOutputStream();
         PrintStream standardOutput = System.out;
         try (Cluster cluster = new Cluster(16, 16);
-             URLClassLoader loader = new URLClassLoader(new URL[] {directory.toUri().toURL()}, getClass().getClassLoader())) {
+                URLClassLoader loader = new URLClassLoader(
+                        new URL[] {directory.toUri().toURL()}, getClass().getClassLoader())) {
             Method main = loader.loadClass("Example").getDeclaredMethod("main", String[].class);
             main.setAccessible(true);
             System.setOut(new PrintStream(output, true));

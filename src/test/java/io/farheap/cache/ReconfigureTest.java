@@ -1,21 +1,19 @@
 package io.farheap.cache;
 
-import io.farheap.testing.TestDevice;
-
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Test;
-
-import java.util.ArrayList;
-import java.util.List;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.atomic.AtomicBoolean;
-
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.farheap.testing.TestDevice;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
 
 /** How requests travel changes while they do; histories of it are in {@link MigrationHistoryTest}. */
 class ReconfigureTest {
@@ -29,7 +27,11 @@ class ReconfigureTest {
     @BeforeEach
     void create() {
         cluster = new Cluster(4, 4);
-        cache = Cache.builder().capacity(4 * Cluster.REGION_BYTES).servers(cluster.addresses()).device(TestDevice.client()).create();
+        cache = Cache.builder()
+                .capacity(4 * Cluster.REGION_BYTES)
+                .servers(cluster.addresses())
+                .device(TestDevice.client())
+                .create();
         session = cache.openSession();
         buffer = cache.allocate(4096);
     }
@@ -41,7 +43,9 @@ class ReconfigureTest {
     }
 
     private static long threads() {
-        return Thread.getAllStackTraces().keySet().stream().filter(thread -> thread.getName().contains("-cli-")).count();
+        return Thread.getAllStackTraces().keySet().stream()
+                .filter(thread -> thread.getName().contains("-cli-"))
+                .count();
     }
 
     private void assertWorks(Session through, long value) {
@@ -79,7 +83,14 @@ class ReconfigureTest {
         for (CacheConfiguration to : Configurations.all().toList()) {
             called = 0;
             int issued = 0;
-            while (issued < 40 && session.write(8L * issued, buffer, 0, 8, (token, status) -> called += status == Status.OK ? 1 : 1000, issued)) {
+            while (issued < 40
+                    && session.write(
+                            8L * issued,
+                            buffer,
+                            0,
+                            8,
+                            (token, status) -> called += status == Status.OK ? 1 : 1000,
+                            issued)) {
                 issued++;
             }
             CompletableFuture<Void> change = CompletableFuture.runAsync(() -> cache.reconfigure(to));
@@ -110,7 +121,10 @@ class ReconfigureTest {
         assertTrue(reader.get() > 0);
     }
 
-    /** Each is prepared by whoever opens it: a change that prepared them itself would never have all, and hold on to what it had prepared for those that are closed. */
+    /**
+     * Each is prepared by whoever opens it: a change that prepared them itself would never have all, and hold on to
+     * what it had prepared for those that are closed.
+     */
     @Test
     void sessionsThatComeAndGoKeepNoChangeFromItsEnd() throws Exception {
         AtomicBoolean stop = new AtomicBoolean();
@@ -147,7 +161,8 @@ class ReconfigureTest {
     @Test
     void aSessionThatNobodyPollsStaysAndWorks() {
         assertTrue(session.write(0, buffer, 0, 8, (token, status) -> called++, 0));
-        CacheException refused = assertThrows(CacheException.class, () -> cache.reconfigure(Configurations.HANDED_OVER));
+        CacheException refused =
+                assertThrows(CacheException.class, () -> cache.reconfigure(Configurations.HANDED_OVER));
         assertTrue(refused.getMessage().contains("poll"), refused.getMessage());
         assertEquals(CacheConfiguration.DIRECT, cache.configuration());
         assertEquals(0, threads());
@@ -161,7 +176,9 @@ class ReconfigureTest {
     @Test
     void whatTheDeviceCannotDoIsRefused() {
         int most = cache.context().limits().maxQueuePairRequests();
-        assertThrows(IllegalArgumentException.class, () -> cache.reconfigure(CacheConfiguration.DIRECT.withQueueDepth(most)));
+        assertThrows(
+                IllegalArgumentException.class,
+                () -> cache.reconfigure(CacheConfiguration.DIRECT.withQueueDepth(most)));
         assertThrows(IllegalArgumentException.class, () -> CacheConfiguration.DIRECT.with(1, 2, 4, 4));
         assertThrows(IllegalArgumentException.class, () -> CacheConfiguration.DIRECT.with(1, 0, 4, 4));
         assertFalse(session.pending() > 0);

@@ -6,9 +6,10 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The history of one aligned 8-byte word, checked for linearizability. Every write stores a value of its own, so each read names
- * its write; such a history is linearizable exactly if the zones of its values do not conflict (Gibbons and Korach, "Testing
- * shared memories", 1997): a value's zone spans from the earliest response to the latest invocation among its write and reads.
+ * The history of one aligned 8-byte word, checked for linearizability. Every write stores a value of its own, so each
+ * read names its write; such a history is linearizable exactly if the zones of its values do not conflict (Gibbons and
+ * Korach, "Testing shared memories", 1997): a value's zone spans from the earliest response to the latest invocation
+ * among its write and reads.
  */
 final class RegisterHistory {
 
@@ -86,13 +87,15 @@ final class RegisterHistory {
         forward.sort(java.util.Comparator.comparingLong(Zone::low));
         for (int i = 1; i < forward.size(); i++) {
             if (forward.get(i).low() < forward.get(i - 1).high()) {
-                return "two values each were read after the other: " + describe(forward.get(i - 1)) + " and " + describe(forward.get(i));
+                return "two values each were read after the other: " + describe(forward.get(i - 1)) + " and "
+                        + describe(forward.get(i));
             }
         }
         for (Zone inner : backward) {
             for (Zone outer : forward) {
                 if (outer.low() < inner.low() && inner.high() < outer.high()) {
-                    return "a value came and went while another was there: " + describe(inner) + " within " + describe(outer);
+                    return "a value came and went while another was there: " + describe(inner) + " within "
+                            + describe(outer);
                 }
             }
         }
@@ -101,11 +104,23 @@ final class RegisterHistory {
 
     /** The write and the reads apart: a zone alone does not tell which of them bounds it. */
     private String describe(Zone zone) {
-        long value = zones.entrySet().stream().filter(entry -> entry.getValue() == zone).findFirst().orElseThrow().getKey();
-        String write = !zone.written ? "not written" : zone.writeInvoked == Long.MIN_VALUE ? "there from the start" : "write invoked "
-            + zone.writeInvoked + ", " + (zone.writeResponded == Long.MAX_VALUE ? "its response is unknown" : "responded " + zone.writeResponded);
-        String reads = zone.reads == 0 ? "no reads" : zone.reads + " reads, the first response " + zone.firstReadResponse
-            + ", the last invocation " + zone.lastReadInvocation;
+        long value = zones.entrySet().stream()
+                .filter(entry -> entry.getValue() == zone)
+                .findFirst()
+                .orElseThrow()
+                .getKey();
+        String write = !zone.written
+                ? "not written"
+                : zone.writeInvoked == Long.MIN_VALUE
+                        ? "there from the start"
+                        : "write invoked " + zone.writeInvoked + ", "
+                                + (zone.writeResponded == Long.MAX_VALUE
+                                        ? "its response is unknown"
+                                        : "responded " + zone.writeResponded);
+        String reads = zone.reads == 0
+                ? "no reads"
+                : zone.reads + " reads, the first response " + zone.firstReadResponse + ", the last invocation "
+                        + zone.lastReadInvocation;
         return Long.toHexString(value) + " (" + write + "; " + reads + ")";
     }
 }

@@ -1,10 +1,10 @@
 package io.farheap.cache;
 
-import org.junit.jupiter.api.Test;
-
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
+
+import org.junit.jupiter.api.Test;
 
 /** The checker itself must find what it is there for. */
 class RegisterHistoryTest {
@@ -62,19 +62,23 @@ class RegisterHistoryTest {
         history.read(0x2b, 4, 6);
         history.read(0x1a, 7, 9);
         history.read(0x2b, 8, 10);
-        assertEquals("two values each were read after the other: 1a (write invoked 0, responded 100; 2 reads, the first response 2, the last"
-            + " invocation 7) and 2b (write invoked 3, its response is unknown; 2 reads, the first response 6, the last invocation 8)",
-            history.violation());
+        assertEquals(
+                "two values each were read after the other: 1a (write invoked 0, responded 100; 2 reads, the first response 2, the last"
+                        + " invocation 7) and 2b (write invoked 3, its response is unknown; 2 reads, the first response 6, the last invocation 8)",
+                history.violation());
     }
 
     @Test
     void tellsOfReadsOfWhatNobodyWroteOrNotYet() {
         history.read(7, 0, 1);
-        assertEquals("a read returned 7 (not written; 1 reads, the first response 1, the last invocation 0), which nobody wrote",
-            history.violation());
+        assertEquals(
+                "a read returned 7 (not written; 1 reads, the first response 1, the last invocation 0), which nobody wrote",
+                history.violation());
         history.write(7, 3, 4);
-        assertEquals("a read returned a value before it was written: 7 (write invoked 3, responded 4; 1 reads, the first response 1, the last"
-            + " invocation 0)", history.violation());
+        assertEquals(
+                "a read returned a value before it was written: 7 (write invoked 3, responded 4; 1 reads, the first response 1, the last"
+                        + " invocation 0)",
+                history.violation());
     }
 
     @Test

@@ -1,22 +1,5 @@
 package io.farheap.cache;
 
-import io.farheap.testing.TestDevice;
-
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.Parameter;
-import org.junit.jupiter.params.ParameterizedClass;
-import org.junit.jupiter.params.provider.MethodSource;
-
-import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
-import java.util.ArrayList;
-import java.util.List;
-import java.util.SplittableRandom;
-import java.util.concurrent.atomic.AtomicReference;
-import java.util.stream.LongStream;
-
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static org.junit.jupiter.api.Assertions.assertEquals;
@@ -25,6 +8,21 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.farheap.testing.TestDevice;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.LongStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.Parameter;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.MethodSource;
 
 @ParameterizedClass(name = "{0}")
 @MethodSource("io.farheap.cache.Configurations#all")
@@ -45,7 +43,12 @@ class SessionTest {
     @BeforeEach
     void create() {
         cluster = new Cluster(REGIONS, REGIONS);
-        cache = Cache.builder().capacity(CAPACITY).servers(cluster.addresses()).requests(64).configuration(configuration).create();
+        cache = Cache.builder()
+                .capacity(CAPACITY)
+                .servers(cluster.addresses())
+                .requests(64)
+                .configuration(configuration)
+                .create();
         session = cache.openSession();
         buffer = cache.allocate(1 << 20);
     }
@@ -87,26 +90,47 @@ class SessionTest {
         byte[] shadow = new byte[(int) CAPACITY];
         int[] called = new int[1];
         for (int i = 0; i < TestDevice.scaled(300); i++) {
-            // Up to 32, more than the queue depth, and some across regions; few enough bytes that none overlap by chance alone.
+            // Up to 32, more than the queue depth, and some across regions; few enough bytes that none overlap by
+            // chance alone.
             int count = 1 + random.nextInt(32);
             int length = 1 + random.nextInt(random.nextBoolean() ? 16 : 2_000);
-            long[] addresses = random.longs(count, 0, CAPACITY - length + 1).map(a -> a / length * length).distinct().toArray();
+            long[] addresses = random.longs(count, 0, CAPACITY - length + 1)
+                    .map(a -> a / length * length)
+                    .distinct()
+                    .toArray();
             byte[] bytes = new byte[addresses.length * length];
             random.nextBytes(bytes);
             for (int record = 0; record < addresses.length; record++) {
                 System.arraycopy(bytes, record * length, shadow, (int) addresses[record], length);
             }
             MemorySegment.copy(bytes, 0, buffer.segment(), JAVA_BYTE, 100, bytes.length);
-            while (!session.writeAll(addresses, addresses.length, buffer, 100, length, (token, status) -> called[0] += status == Status.OK ? 1 : 0, 0)) {
+            while (!session.writeAll(
+                    addresses,
+                    addresses.length,
+                    buffer,
+                    100,
+                    length,
+                    (token, status) -> called[0] += status == Status.OK ? 1 : 0,
+                    0)) {
                 session.awaitProgress();
             }
             buffer.segment().asSlice(100_000, bytes.length).fill((byte) 0);
-            while (!session.readAll(addresses, addresses.length, buffer, 100_000, length, (token, status) -> called[0] += status == Status.OK ? 1 : 0, 0)) {
+            while (!session.readAll(
+                    addresses,
+                    addresses.length,
+                    buffer,
+                    100_000,
+                    length,
+                    (token, status) -> called[0] += status == Status.OK ? 1 : 0,
+                    0)) {
                 session.awaitProgress();
             }
             session.drain();
             assertEquals(2 * (i + 1), called[0]);
-            assertEquals(-1, MemorySegment.ofArray(bytes).mismatch(buffer.segment().asSlice(100_000, bytes.length)), "round " + i);
+            assertEquals(
+                    -1,
+                    MemorySegment.ofArray(bytes).mismatch(buffer.segment().asSlice(100_000, bytes.length)),
+                    "round " + i);
         }
         session.readBlocking(0, buffer, 0, CAPACITY);
         assertEquals(-1, MemorySegment.ofArray(shadow).mismatch(buffer.segment().asSlice(0, CAPACITY)));
@@ -116,9 +140,14 @@ class SessionTest {
     void aRequestMayHaveMoreRecordsThanAllBatchesHold() {
         int records = 500;
         long[] addresses = LongStream.range(0, records).map(i -> i * 24).toArray();
-        try (Cache large = Cache.builder().capacity(Cluster.REGION_BYTES).servers(cluster.addresses()).requests(1024).configuration(configuration).create();
-             Session other = large.openSession();
-             Buffer memory = large.allocate(2L * records * 8)) {
+        try (Cache large = Cache.builder()
+                        .capacity(Cluster.REGION_BYTES)
+                        .servers(cluster.addresses())
+                        .requests(1024)
+                        .configuration(configuration)
+                        .create();
+                Session other = large.openSession();
+                Buffer memory = large.allocate(2L * records * 8)) {
             for (int i = 0; i < records; i++) {
                 memory.segment().setAtIndex(JAVA_LONG, i, i + 1);
             }
@@ -145,7 +174,10 @@ class SessionTest {
             for (boolean write : new boolean[] {true, false}) {
                 boolean[] called = {false};
                 Completion whenDone = (token, status) -> called[0] = status == Status.OK && token == 5;
-                assertTrue(write ? session.writeAll(addresses, 5, other, 0, 8, whenDone, 5) : session.readAll(addresses, 5, other, 0, 8, whenDone, 5));
+                assertTrue(
+                        write
+                                ? session.writeAll(addresses, 5, other, 0, 8, whenDone, 5)
+                                : session.readAll(addresses, 5, other, 0, 8, whenDone, 5));
                 if (session.pending() > 0) {
                     assertThrows(IllegalStateException.class, other::close);
                 }
@@ -161,9 +193,13 @@ class SessionTest {
         assertThrows(IllegalArgumentException.class, () -> session.readAll(addresses, 0, buffer, 0, 8, IGNORE, 0));
         assertThrows(IllegalArgumentException.class, () -> session.readAll(addresses, 33, buffer, 0, 8, IGNORE, 0));
         assertThrows(IllegalArgumentException.class, () -> session.readAll(new long[1], 2, buffer, 0, 8, IGNORE, 0));
-        assertThrows(IndexOutOfBoundsException.class, () -> session.readAll(addresses, 32, buffer, buffer.bytes() - 255, 8, IGNORE, 0));
+        assertThrows(
+                IndexOutOfBoundsException.class,
+                () -> session.readAll(addresses, 32, buffer, buffer.bytes() - 255, 8, IGNORE, 0));
         assertThrows(IndexOutOfBoundsException.class, () -> session.writeAll(addresses, 2, buffer, 0, 0, IGNORE, 0));
-        assertThrows(IndexOutOfBoundsException.class, () -> session.writeAll(new long[] {0, CAPACITY - 7}, 2, buffer, 0, 8, IGNORE, 0));
+        assertThrows(
+                IndexOutOfBoundsException.class,
+                () -> session.writeAll(new long[] {0, CAPACITY - 7}, 2, buffer, 0, 8, IGNORE, 0));
         assertThrows(NullPointerException.class, () -> session.writeAll(addresses, 2, buffer, 0, 8, null, 0));
         assertEquals(0, session.pending());
     }
@@ -171,7 +207,8 @@ class SessionTest {
     @Test
     void freshMemoryIsZero() {
         session.readBlocking(0, buffer, 0, CAPACITY);
-        assertEquals(-1, buffer.segment().asSlice(0, CAPACITY).mismatch(MemorySegment.ofArray(new byte[(int) CAPACITY])));
+        assertEquals(
+                -1, buffer.segment().asSlice(0, CAPACITY).mismatch(MemorySegment.ofArray(new byte[(int) CAPACITY])));
     }
 
     @Test
@@ -184,8 +221,8 @@ class SessionTest {
             int length = 1 + random.nextInt(100_000);
             long address = random.nextLong(CAPACITY - length);
             boolean accepted = random.nextBoolean()
-                ? session.read(address, buffer, 0, length, record, issued)
-                : session.write(address, buffer, 200_000, length, record, issued);
+                    ? session.read(address, buffer, 0, length, record, issued)
+                    : session.write(address, buffer, 200_000, length, record, issued);
             if (accepted) {
                 issued++;
             } else {
@@ -216,18 +253,24 @@ class SessionTest {
     @Test
     void aCallbackMayIssueRequestsButNotPoll() {
         List<String> seen = new ArrayList<>();
-        session.read(0, buffer, 0, 8, (token, status) -> {
-            assertThrows(IllegalStateException.class, session::poll);
-            assertThrows(IllegalStateException.class, () -> session.readBlocking(0, buffer, 0, 8));
-            assertThrows(IllegalStateException.class, session::close);
-            assertThrows(IllegalStateException.class, session::release);
-            assertThrows(IllegalStateException.class, buffer::close);
-            assertThrows(IllegalStateException.class, cache::close);
-            assertThrows(IllegalStateException.class, cache::openSession);
-            assertThrows(IllegalStateException.class, () -> cache.migrate(0, cluster.address(1)));
-            assertTrue(session.read(8, buffer, 8, 8, (inner, innerStatus) -> seen.add("inner"), 0));
-            seen.add("outer");
-        }, 0);
+        session.read(
+                0,
+                buffer,
+                0,
+                8,
+                (token, status) -> {
+                    assertThrows(IllegalStateException.class, session::poll);
+                    assertThrows(IllegalStateException.class, () -> session.readBlocking(0, buffer, 0, 8));
+                    assertThrows(IllegalStateException.class, session::close);
+                    assertThrows(IllegalStateException.class, session::release);
+                    assertThrows(IllegalStateException.class, buffer::close);
+                    assertThrows(IllegalStateException.class, cache::close);
+                    assertThrows(IllegalStateException.class, cache::openSession);
+                    assertThrows(IllegalStateException.class, () -> cache.migrate(0, cluster.address(1)));
+                    assertTrue(session.read(8, buffer, 8, 8, (inner, innerStatus) -> seen.add("inner"), 0));
+                    seen.add("outer");
+                },
+                0);
         session.drain();
         assertEquals(List.of("outer", "inner"), seen);
     }
@@ -235,9 +278,15 @@ class SessionTest {
     @Test
     void anExceptionOfACallbackComesOutOfPollAndHarmsNothingElse() {
         int[] called = new int[1];
-        session.read(0, buffer, 0, 8, (token, status) -> {
-            throw new UnsupportedOperationException("mine");
-        }, 0);
+        session.read(
+                0,
+                buffer,
+                0,
+                8,
+                (token, status) -> {
+                    throw new UnsupportedOperationException("mine");
+                },
+                0);
         session.read(8, buffer, 8, 8, (token, status) -> called[0]++, 0);
         assertThrows(UnsupportedOperationException.class, session::drain);
         session.drain();
@@ -255,8 +304,9 @@ class SessionTest {
         assertThrows(IndexOutOfBoundsException.class, () -> session.read(0, buffer, -1, 8, IGNORE, 0));
         assertThrows(IndexOutOfBoundsException.class, () -> session.read(0, buffer, buffer.bytes() - 7, 8, IGNORE, 0));
         assertThrows(NullPointerException.class, () -> session.read(0, buffer, 0, 8, null, 0));
-        assertThrows(IllegalArgumentException.class,
-            () -> session.read(0, MemorySegment.ofArray(new byte[8]).asReadOnly(), IGNORE, 0));
+        assertThrows(
+                IllegalArgumentException.class,
+                () -> session.read(0, MemorySegment.ofArray(new byte[8]).asReadOnly(), IGNORE, 0));
         session.readBlocking(CAPACITY - 1, buffer, 0, 1);
     }
 
@@ -337,7 +387,9 @@ class SessionTest {
         arena.close();
         session.drain();
         // A client thread may have been faster.
-        assertTrue(ended[0] == Status.SEGMENT_GONE || configuration.clientThreads() > 0 && ended[0] == Status.OK, "status " + ended[0]);
+        assertTrue(
+                ended[0] == Status.SEGMENT_GONE || configuration.clientThreads() > 0 && ended[0] == Status.OK,
+                "status " + ended[0]);
     }
 
     @Test
@@ -393,10 +445,14 @@ class SessionTest {
     void futuresCompleteOrFail() {
         try (FutureSession futures = cache.openFutureSession()) {
             MemorySegment read = MemorySegment.ofArray(new long[2]);
-            futures.write(100, MemorySegment.ofArray(new long[] {5, 6})).thenCompose(done -> futures.read(100, read)).join();
+            futures.write(100, MemorySegment.ofArray(new long[] {5, 6}))
+                    .thenCompose(done -> futures.read(100, read))
+                    .join();
             assertEquals(5, read.get(JAVA_LONG, 0));
-            Throwable cause = assertThrows(java.util.concurrent.CompletionException.class,
-                () -> futures.read(CAPACITY, read).join()).getCause();
+            Throwable cause = assertThrows(
+                            java.util.concurrent.CompletionException.class,
+                            () -> futures.read(CAPACITY, read).join())
+                    .getCause();
             assertSame(IndexOutOfBoundsException.class, cause.getClass());
             futures.close();
             assertTrue(futures.read(0, read).isCompletedExceptionally());
@@ -415,7 +471,8 @@ class SessionTest {
         session.read(onSecond, buffer, 8, 8, record, 0);
         session.drain();
         assertEquals(List.of(Status.LOST, Status.OK), statuses);
-        CacheException exception = assertThrows(CacheException.class, () -> session.readBlocking(onFirst, buffer, 0, 8));
+        CacheException exception =
+                assertThrows(CacheException.class, () -> session.readBlocking(onFirst, buffer, 0, 8));
         assertEquals(Status.LOST, exception.status());
         session.readBlocking(onSecond, buffer, 0, 8);
     }

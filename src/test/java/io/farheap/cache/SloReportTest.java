@@ -1,16 +1,15 @@
 package io.farheap.cache;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
 import io.farheap.latency.LatencySums;
 import io.farheap.slo.Configuration;
 import io.farheap.slo.Objective;
 import io.farheap.slo.Performance;
 import io.farheap.slo.Slo;
-
 import org.junit.jupiter.api.Test;
-
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 class SloReportTest {
 
@@ -20,7 +19,8 @@ class SloReportTest {
 
     @Test
     void averagesAreOverThePeriod() {
-        SloReport report = SloReport.of(SLO, EIGHT, new LatencySums(2_000_000, 8_000_000_000L, 100, 200_000), 2 * SECOND);
+        SloReport report =
+                SloReport.of(SLO, EIGHT, new LatencySums(2_000_000, 8_000_000_000L, 100, 200_000), 2 * SECOND);
         assertEquals(4_000, report.readLatencyNanos());
         assertEquals(1e6, report.readsPerSecond());
         assertEquals(2_000, report.writeLatencyNanos());
@@ -60,7 +60,8 @@ class SloReportTest {
     @Test
     void theShortfallIsTheWorstOfWhatWasPromised() {
         Performance promised = new Performance(1_000, 6e6, 1_000, 6e6);
-        SloReport loaded = SloReport.of(SLO, EIGHT, new LatencySums(4_000_000, 5_000_000_000L, 2_000_000, 3_000_000_000L), SECOND);
+        SloReport loaded =
+                SloReport.of(SLO, EIGHT, new LatencySums(4_000_000, 5_000_000_000L, 2_000_000, 3_000_000_000L), SECOND);
         assertEquals(2, loaded.shortfall(promised), 1e-9);
         SloReport idle = SloReport.of(SLO, EIGHT, new LatencySums(4_000, 5_000_000L, 0, 0), SECOND);
         assertEquals(0.25, idle.shortfall(promised), 1e-9);

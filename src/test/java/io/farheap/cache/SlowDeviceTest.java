@@ -1,25 +1,23 @@
 package io.farheap.cache;
 
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assertions.fail;
+
 import io.farheap.testing.Need;
 import io.farheap.testing.Needs;
-
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.Parameter;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.MethodSource;
-
-import java.util.ArrayList;
-import java.util.List;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.atomic.AtomicBoolean;
-
-import static java.lang.foreign.ValueLayout.JAVA_LONG;
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertTrue;
-import static org.junit.jupiter.api.Assertions.fail;
 
 /** Migrations that meet operations which the device executes late. */
 @Needs(Need.SOFTVERBS)
@@ -33,6 +31,7 @@ class SlowDeviceTest {
     private static final long LATE_NANOS = 500_000_000L;
     /** Three such operations, one after the other, are what a migration may wait for: it gives up after ten seconds. */
     private static final long LATEST_NANOS = 4 * LATE_NANOS;
+
     private static final int MOST_MIGRATIONS = 20;
 
     private static final long NONE = -1;
@@ -44,6 +43,7 @@ class SlowDeviceTest {
     private Buffer buffer;
     /** Of a write; tokens after it are a test's own. */
     private long lastToken;
+
     private final List<Long> order = new ArrayList<>();
     private final Completion record = (token, status) -> {
         assertEquals(Status.OK, status);
@@ -53,7 +53,11 @@ class SlowDeviceTest {
     @BeforeEach
     void create() {
         cluster = new Cluster(4, 4);
-        cache = Cache.builder().capacity(2 * Cluster.REGION_BYTES).servers(cluster.address(0)).configuration(configuration).create();
+        cache = Cache.builder()
+                .capacity(2 * Cluster.REGION_BYTES)
+                .servers(cluster.address(0))
+                .configuration(configuration)
+                .create();
         cache.addServer(cluster.address(1));
         session = cache.openSession();
         buffer = cache.allocate(4096);
@@ -119,7 +123,9 @@ class SlowDeviceTest {
             while (!order.contains(otherRegion)) {
                 session.poll();
             }
-            assertTrue(order.contains(sameRegion) && order.indexOf(sameRegion) < order.indexOf(otherRegion), "issue order: " + order);
+            assertTrue(
+                    order.contains(sameRegion) && order.indexOf(sameRegion) < order.indexOf(otherRegion),
+                    "issue order: " + order);
             boolean moving = !order.contains(heldWrite) && !order.contains(behindHeld);
             // What waits goes on only where the region is in its new place.
             assertTrue(moving || cache.serverOf(0).equals(cluster.address(1 - source)), "held: " + order);
@@ -139,8 +145,8 @@ class SlowDeviceTest {
     }
 
     /**
-     * The first region moves, and its copy is late. How long this thread has to wait for its turn is up to the machine: where the region has
-     * moved before this thread was there, it moves back, and later.
+     * The first region moves, and its copy is late. How long this thread has to wait for its turn is up to the machine:
+     * where the region has moved before this thread was there, it moves back, and later.
      */
     private void whileTheRegionMoves(Meeting meeting) throws Exception {
         for (int i = 0; i < MOST_MIGRATIONS; i++) {
@@ -148,7 +154,8 @@ class SlowDeviceTest {
             long late = Math.min(LATE_NANOS << i, LATEST_NANOS);
             order.clear();
             SoftverbsFaults.delayOperations(late);
-            CompletableFuture<Void> migration = CompletableFuture.runAsync(() -> cache.migrate(0, cluster.address(1 - source)));
+            CompletableFuture<Void> migration =
+                    CompletableFuture.runAsync(() -> cache.migrate(0, cluster.address(1 - source)));
             boolean met = meeting.happens(migration, source, late);
             SoftverbsFaults.delayOperations(0);
             migration.get();
@@ -189,7 +196,8 @@ class SlowDeviceTest {
         CountDownLatch wrote = new CountDownLatch(1);
         AtomicBoolean stop = new AtomicBoolean();
         Thread writer = Thread.ofVirtual().start(() -> {
-            try (Session own = cache.openSession(); Buffer bytes = cache.allocate(8)) {
+            try (Session own = cache.openSession();
+                    Buffer bytes = cache.allocate(8)) {
                 for (long value = 1; !stop.get(); value++) {
                     bytes.segment().set(JAVA_LONG, 0, value);
                     own.writeBlocking(0, bytes, 0, 8);

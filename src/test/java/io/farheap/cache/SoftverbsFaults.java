@@ -1,26 +1,26 @@
 package io.farheap.cache;
 
-import io.farheap.verbs.VerbsLibrary;
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import io.farheap.verbs.VerbsLibrary;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
 import java.lang.foreign.SymbolLookup;
 import java.lang.invoke.MethodHandle;
 
-import static java.lang.foreign.ValueLayout.ADDRESS;
-import static java.lang.foreign.ValueLayout.JAVA_INT;
-import static org.junit.jupiter.api.Assertions.assertEquals;
-
 /** softverbs' faults, switched while this process runs. */
 public final class SoftverbsFaults {
 
-    private static final MethodHandle CONTROL = Linker.nativeLinker().downcallHandle(
-        SymbolLookup.libraryLookup(VerbsLibrary.softLibrary().toPath(), Arena.global()).findOrThrow("softverbs_control"),
-        FunctionDescriptor.of(JAVA_INT, ADDRESS));
+    private static final MethodHandle CONTROL = Linker.nativeLinker()
+            .downcallHandle(
+                    SymbolLookup.libraryLookup(VerbsLibrary.softLibrary().toPath(), Arena.global())
+                            .findOrThrow("softverbs_control"),
+                    FunctionDescriptor.of(JAVA_INT, ADDRESS));
 
-    private SoftverbsFaults() {
-    }
+    private SoftverbsFaults() {}
 
     /** Every operation posted from now on is executed this much later. */
     public static void delayOperations(long nanos) {

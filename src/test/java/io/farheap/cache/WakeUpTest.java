@@ -1,27 +1,33 @@
 package io.farheap.cache;
 
-import io.farheap.testing.TestDevice;
-import org.junit.jupiter.api.Test;
-
-import java.lang.foreign.MemorySegment;
-import java.time.Duration;
-
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.farheap.testing.TestDevice;
+import java.lang.foreign.MemorySegment;
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
 
 /** Batches that only ask for a wake-up. */
 class WakeUpTest {
 
     private static final int READS = 200;
 
-    /** The smallest ring has one place beside that of a wake-up. A virtual thread does not spin, so that nearly every read asks for one. */
+    /**
+     * The smallest ring has one place beside that of a wake-up. A virtual thread does not spin, so that nearly every
+     * read asks for one.
+     */
     @Test
     void theirPlacesAreFreeAgain() throws InterruptedException {
         int[] done = {0};
         try (Cluster cluster = new Cluster(1, 1);
-             Cache cache = Cache.builder().capacity(Cluster.REGION_BYTES).servers(cluster.address(0)).device(TestDevice.client())
-                 .configuration(CacheConfiguration.DIRECT.with(0, 1, 16, 1)).create();
-             Session session = cache.openSession()) {
+                Cache cache = Cache.builder()
+                        .capacity(Cluster.REGION_BYTES)
+                        .servers(cluster.address(0))
+                        .device(TestDevice.client())
+                        .configuration(CacheConfiguration.DIRECT.with(0, 1, 16, 1))
+                        .create();
+                Session session = cache.openSession()) {
             Thread reader = Thread.ofVirtual().start(() -> {
                 // On the heap: what is in a buffer would be one-sided.
                 MemorySegment destination = MemorySegment.ofArray(new byte[8]);
@@ -30,7 +36,9 @@ class WakeUpTest {
                 }
                 session.release();
             });
-            assertTrue(reader.join(Duration.ofSeconds(TestDevice.patience(60))), () -> "it hangs after " + done[0] + " reads");
+            assertTrue(
+                    reader.join(Duration.ofSeconds(TestDevice.patience(60))),
+                    () -> "it hangs after " + done[0] + " reads");
             assertEquals(READS, done[0]);
         }
     }

@@ -1,24 +1,23 @@
 package io.farheap.cache;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
 import io.farheap.control.ControlPlane;
 import io.farheap.control.ControlServer;
 import io.farheap.control.RegionGrant;
 import io.farheap.server.MemoryServer;
 import io.farheap.server.ServerOptions;
 import io.farheap.testing.TestDevice;
-import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
-
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.UnaryOperator;
-
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertThrows;
-import static org.junit.jupiter.api.Assertions.assertTrue;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 /** A server that grants something else than was asked for: no cache is made of it, and whoever asked comes back. */
 @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
@@ -30,23 +29,26 @@ class WrongGrantsTest {
     @SuppressWarnings("unchecked")
     private static ControlPlane granting(ControlPlane server, UnaryOperator<List<RegionGrant>> change) {
         Class<?>[] plane = {ControlPlane.class};
-        return (ControlPlane) Proxy.newProxyInstance(ControlPlane.class.getClassLoader(), plane,
-            (proxy, method, arguments) -> {
-                try {
-                    Object result = method.invoke(server, arguments);
-                    return method.getName().equals("allocate") ? change.apply((List<RegionGrant>) result) : result;
-                } catch (InvocationTargetException e) {
-                    throw e.getCause();
-                }
-            });
+        return (ControlPlane)
+                Proxy.newProxyInstance(ControlPlane.class.getClassLoader(), plane, (proxy, method, arguments) -> {
+                    try {
+                        Object result = method.invoke(server, arguments);
+                        return method.getName().equals("allocate") ? change.apply((List<RegionGrant>) result) : result;
+                    } catch (InvocationTargetException e) {
+                        throw e.getCause();
+                    }
+                });
     }
 
     private static void refused(String why, UnaryOperator<List<RegionGrant>> change) {
-        try (MemoryServer server = MemoryServer.open(new ServerOptions(REGIONS * REGION, REGION,
-                 TestDevice.patience(30_000_000_000L), TestDevice.server(), "test"));
-             ControlServer control = ControlServer.start("127.0.0.1:0", granting(server, change))) {
-            CacheException e = assertThrows(CacheException.class, () -> Cache.builder().capacity(2 * REGION)
-                .servers(List.of(control.address())).create().close());
+        try (MemoryServer server = MemoryServer.open(new ServerOptions(
+                        REGIONS * REGION, REGION, TestDevice.patience(30_000_000_000L), TestDevice.server(), "test"));
+                ControlServer control = ControlServer.start("127.0.0.1:0", granting(server, change))) {
+            CacheException e = assertThrows(CacheException.class, () -> Cache.builder()
+                    .capacity(2 * REGION)
+                    .servers(List.of(control.address()))
+                    .create()
+                    .close());
             assertTrue(e.getMessage().contains(why), e.getMessage());
             awaitAllFree(server);
             assertEquals(REGIONS, freeRegions(server));
@@ -55,7 +57,10 @@ class WrongGrantsTest {
         }
     }
 
-    /** They may still be on their way back when create has thrown. For less than the lease: its end must not be what frees them. */
+    /**
+     * They may still be on their way back when create has thrown. For less than the lease: its end must not be what
+     * frees them.
+     */
     private static void awaitAllFree(MemoryServer server) throws InterruptedException {
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(TestDevice.patience(20));
         while (freeRegions(server) != REGIONS && System.nanoTime() - deadline < 0) {

@@ -1,5 +1,8 @@
 package io.farheap.connection;
 
+import static org.junit.jupiter.api.Assertions.assertDoesNotThrow;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+
 import io.farheap.memory.RegisteredMemory;
 import io.farheap.rpc.BatchConnection;
 import io.farheap.rpc.RingShape;
@@ -7,14 +10,12 @@ import io.farheap.testing.Held;
 import io.farheap.testing.TestDevice;
 import io.farheap.verbs.Context;
 import io.farheap.verbs.Devices;
+import java.lang.reflect.Field;
 import org.junit.jupiter.api.Test;
 
-import java.lang.reflect.Field;
-
-import static org.junit.jupiter.api.Assertions.assertDoesNotThrow;
-import static org.junit.jupiter.api.Assertions.assertInstanceOf;
-
-/** Where something of a connection does not close, the rest of it does: the device has nothing of it left, and closes. */
+/**
+ * Where something of a connection does not close, the rest of it does: the device has nothing of it left, and closes.
+ */
 class ClosingTest {
 
     private final Context context = Devices.open(TestDevice.client());

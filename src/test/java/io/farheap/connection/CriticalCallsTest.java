@@ -1,5 +1,8 @@
 package io.farheap.connection;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
 import io.farheap.memory.RegisteredMemory;
 import io.farheap.testing.TestDevice;
 import io.farheap.verbs.Access;
@@ -14,9 +17,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
-
 /** A post that may copy much is an ordinary call, which safepoints do not wait for, however small each payload is. */
 class CriticalCallsTest {
 
@@ -26,8 +26,8 @@ class CriticalCallsTest {
     private final Context context = Devices.open(TestDevice.client());
     private final ProtectionDomain domain = context.allocateProtectionDomain();
     private final CompletionQueue completions = context.createCompletionQueue(2 * DEPTH + 8, DEPTH, null);
-    private final RegisteredMemory memory = RegisteredMemory.allocate(domain, "test-critical", 2L * BYTES,
-        Access.LOCAL_WRITE | Access.REMOTE_READ | Access.REMOTE_WRITE);
+    private final RegisteredMemory memory = RegisteredMemory.allocate(
+            domain, "test-critical", 2L * BYTES, Access.LOCAL_WRITE | Access.REMOTE_READ | Access.REMOTE_WRITE);
     private final long remote = memory.address() + BYTES;
     private final QueuePair server = domain.createQueuePair(completions, 1, 0);
     private Connection client;
@@ -50,8 +50,17 @@ class CriticalCallsTest {
     }
 
     @ParameterizedTest(name = "{0} x {1} bytes: {2} ordinary calls")
-    @CsvSource({"1,16384,0", "1,16385,1", "16,1024,0", "16,1025,1", "17,1024,1", "16,16384,1", "64,16384,1", "2,8192,0",
-        "2,16384,1"})
+    @CsvSource({
+        "1,16384,0",
+        "1,16385,1",
+        "16,1024,0",
+        "16,1025,1",
+        "17,1024,1",
+        "16,16384,1",
+        "64,16384,1",
+        "2,8192,0",
+        "2,16384,1"
+    })
     void aListByAllThatItMoves(int count, int bytes, int ordinary) {
         connect(DEPTH);
         for (boolean write : new boolean[] {false, true}) {

@@ -1,18 +1,17 @@
 package io.farheap.connection;
 
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
 import io.farheap.verbs.Devices;
 import io.farheap.verbs.SendRequests;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.SplittableRandom;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Test;
-
-import java.util.ArrayDeque;
-import java.util.Deque;
-import java.util.SplittableRandom;
-
-import static org.junit.jupiter.api.Assertions.assertFalse;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 class OutstandingReadsTest {
 
@@ -44,7 +43,15 @@ class OutstandingReadsTest {
     }
 
     private void post(Range range) {
-        requests.aim((int) posted++ % PLACES, range.read ? SendRequests.READ : SendRequests.WRITE, 0, 0, range.bytes, 0, range.address, 0);
+        requests.aim(
+                (int) posted++ % PLACES,
+                range.read ? SendRequests.READ : SendRequests.WRITE,
+                0,
+                0,
+                range.bytes,
+                0,
+                range.address,
+                0);
         outstanding.add(range);
     }
 
@@ -57,7 +64,10 @@ class OutstandingReadsTest {
         return reads.mayOverlap(completed, posted, range.address, range.bytes);
     }
 
-    /** Never a no for a range that overlaps a READ; and nothing is left when all READs are done. Phases have READs alone, WRITEs alone, both. */
+    /**
+     * Never a no for a range that overlaps a READ; and nothing is left when all READs are done. Phases have READs
+     * alone, WRITEs alone, both.
+     */
     @RepeatedTest(20)
     void neverMissesAnOverlap() {
         long seed = System.nanoTime();

@@ -1,7 +1,9 @@
 package io.farheap.control;
 
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.Test;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -12,11 +14,8 @@ import java.util.function.BooleanSupplier;
 import java.util.logging.Level;
 import java.util.logging.Logger;
 import java.util.stream.IntStream;
-
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
-import static org.junit.jupiter.api.Assertions.assertNull;
-import static org.junit.jupiter.api.Assertions.assertTrue;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
 
 /** How many calls run and wait, in all, for a host and for a connection. */
 class CallLineTest {
@@ -50,7 +49,9 @@ class CallLineTest {
     }
 
     private int submit(Caller caller, int calls) {
-        return (int) IntStream.range(0, calls).filter(_ -> line.submit(caller, this::hold) == null).count();
+        return (int) IntStream.range(0, calls)
+                .filter(_ -> line.submit(caller, this::hold) == null)
+                .count();
     }
 
     private static void await(BooleanSupplier condition) throws InterruptedException {

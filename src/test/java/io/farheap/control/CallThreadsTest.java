@@ -1,10 +1,12 @@
 package io.farheap.control;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assertions.fail;
+
 import io.farheap.control.ControlException.Code;
 import io.farheap.verbs.Endpoint;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.Test;
-
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -16,11 +18,8 @@ import java.util.function.BooleanSupplier;
 import java.util.logging.Handler;
 import java.util.logging.LogRecord;
 import java.util.logging.Logger;
-
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertThrows;
-import static org.junit.jupiter.api.Assertions.assertTrue;
-import static org.junit.jupiter.api.Assertions.fail;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
 
 /** Calls that hang or die harm no others; how many there may be is limited. */
 class CallThreadsTest {
@@ -115,8 +114,8 @@ class CallThreadsTest {
 
     @Test
     void everyCallThreadHangsAndLeasesAreRenewedAndThingsGivenBack() throws Exception {
-        plane.hanging = Set.of("openLease", "connect", "connectRing", "allocate", "export", "openPull", "preparePull",
-            "pull");
+        plane.hanging =
+                Set.of("openLease", "connect", "connectRing", "allocate", "export", "openPull", "preparePull", "pull");
         ControlClient busy = client();
         ControlClient other = client();
         exhaust(() -> busy.pull(1, 1, "h:1", new byte[16]));
@@ -190,23 +189,28 @@ class CallThreadsTest {
             }
 
             @Override
-            public void flush() {
-            }
+            public void flush() {}
 
             @Override
-            public void close() {
-            }
+            public void close() {}
         };
         log.addHandler(handler);
         log.setUseParentHandlers(false);
         try {
             ControlClient client = client();
-            for (Error error : List.of(new OutOfMemoryError("injected"), new StackOverflowError("injected"),
+            for (Error error : List.of(
+                    new OutOfMemoryError("injected"),
+                    new StackOverflowError("injected"),
                     new LinkageError("injected"))) {
                 plane.failWith = error;
-                for (Runnable call : List.<Runnable>of(() -> client.renewLease(1), () -> client.allocate(1, 1),
-                        () -> client.disconnect(1, 2), () -> client.pull(1, 1, "h:1", new byte[16]))) {
-                    assertEquals(Code.INTERNAL, assertThrows(ControlException.class, call::run).code());
+                for (Runnable call : List.<Runnable>of(
+                        () -> client.renewLease(1),
+                        () -> client.allocate(1, 1),
+                        () -> client.disconnect(1, 2),
+                        () -> client.pull(1, 1, "h:1", new byte[16]))) {
+                    assertEquals(
+                            Code.INTERNAL,
+                            assertThrows(ControlException.class, call::run).code());
                     assertEquals(error, logged.poll(30, TimeUnit.SECONDS).getThrown());
                 }
                 plane.failWith = null;
@@ -235,16 +239,17 @@ class CallThreadsTest {
         plane.mayGoOn.countDown();
 
         await(() -> plane.calls.contains(List.of("disconnect", 1L, -2L))
-            && plane.calls.contains(List.of("disconnect", 1L, -4L))
-            && plane.calls.contains(List.of("abandon", 1L, 77L)) && plane.calls.contains(List.of("closePull", -3L))
-            && plane.calls.contains(List.of("closeLease", Long.MIN_VALUE + 1)));
+                && plane.calls.contains(List.of("disconnect", 1L, -4L))
+                && plane.calls.contains(List.of("abandon", 1L, 77L))
+                && plane.calls.contains(List.of("closePull", -3L))
+                && plane.calls.contains(List.of("closeLease", Long.MIN_VALUE + 1)));
     }
 
     @Test
     void namesThatALogWouldObeyAreRefused() {
         ControlClient client = client();
-        for (String name : List.of("a\nb", "a\rb", "a\u001b[31mb", "\u0000", "a\u007fb", "a\u0085b", "a\u2028b",
-                "a\u202eb", "a\u200fb")) {
+        for (String name : List.of(
+                "a\nb", "a\rb", "a\u001b[31mb", "\u0000", "a\u007fb", "a\u0085b", "a\u2028b", "a\u202eb", "a\u200fb")) {
             ControlException e = assertThrows(ControlException.class, () -> client.openLease(name));
             assertEquals(Code.INVALID_ARGUMENT, e.code());
             assertTrue(e.getMessage().contains("client name") && e.getMessage().contains("U+"), e.getMessage());

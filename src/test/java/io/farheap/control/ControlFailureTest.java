@@ -1,8 +1,10 @@
 package io.farheap.control;
 
-import io.farheap.control.ControlException.Code;
-import org.junit.jupiter.api.Test;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.farheap.control.ControlException.Code;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
@@ -14,10 +16,7 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
-
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertThrows;
-import static org.junit.jupiter.api.Assertions.assertTrue;
+import org.junit.jupiter.api.Test;
 
 /** Peers that are not there, do not answer, or talk nonsense. */
 class ControlFailureTest {
@@ -40,7 +39,8 @@ class ControlFailureTest {
 
     @Test
     void theHostHasNoAddress() {
-        ControlException e = assertThrows(ControlException.class, () -> ControlClient.connect("no-such-host.invalid:1"));
+        ControlException e =
+                assertThrows(ControlException.class, () -> ControlClient.connect("no-such-host.invalid:1"));
         assertEquals(Code.UNAVAILABLE, e.code());
         assertTrue(e.getMessage().contains("no-such-host.invalid"), e.getMessage());
     }
@@ -48,14 +48,16 @@ class ControlFailureTest {
     @Test
     void aListenerThatNeverAnswersEndsInADeadline() throws IOException {
         try (ServerSocket silent = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            assertEquals(Code.DEADLINE_EXCEEDED, codeOf(() -> ControlClient.connect("127.0.0.1:" + silent.getLocalPort())));
+            assertEquals(
+                    Code.DEADLINE_EXCEEDED, codeOf(() -> ControlClient.connect("127.0.0.1:" + silent.getLocalPort())));
         }
     }
 
     @Test
     void theAddressIsTaken() {
         try (ControlServer first = ControlServer.start("127.0.0.1:0", new InMemoryPlane())) {
-            ControlException e = assertThrows(ControlException.class, () -> ControlServer.start(first.address(), new InMemoryPlane()));
+            ControlException e = assertThrows(
+                    ControlException.class, () -> ControlServer.start(first.address(), new InMemoryPlane()));
             assertEquals(Code.UNAVAILABLE, e.code());
             assertTrue(e.getMessage().contains(first.address()), e.getMessage());
         }
@@ -89,7 +91,7 @@ class ControlFailureTest {
     void nonsenseOnTheWireHarmsNobodyElse() throws Exception {
         InMemoryPlane plane = new InMemoryPlane();
         try (ControlServer server = ControlServer.start("127.0.0.1:0", plane);
-             ControlClient good = ControlClient.connect(server.address())) {
+                ControlClient good = ControlClient.connect(server.address())) {
             HostPort at = HostPort.parse(server.address());
             byte[] noise = new byte[100_000];
             new Random(1).nextBytes(noise);
@@ -114,7 +116,7 @@ class ControlFailureTest {
     @Test
     void anOversizedMessageIsRefused() {
         try (ControlServer server = ControlServer.start("127.0.0.1:0", new InMemoryPlane());
-             ControlClient client = ControlClient.connect(server.address())) {
+                ControlClient client = ControlClient.connect(server.address())) {
             assertThrows(ControlException.class, () -> client.openLease("x".repeat(1 << 20)));
             client.openLease("x");
         }
@@ -128,7 +130,7 @@ class ControlFailureTest {
         ControlClient client = ControlClient.connect(server.address());
         CompletableFuture<Void> pull = CompletableFuture.runAsync(() -> client.pull(1, 1, "h:1", new byte[16]));
         assertTrue(plane.pullHasBegun.await(60, TimeUnit.SECONDS));
-        LeaseKeeper keeper = new LeaseKeeper(client, client.openLease("c"), (lease, cause) -> { });
+        LeaseKeeper keeper = new LeaseKeeper(client, client.openLease("c"), (lease, cause) -> {});
 
         keeper.close();
         client.close();
@@ -147,7 +149,10 @@ class ControlFailureTest {
     }
 
     private static Set<String> names(Set<Thread> before) {
-        return Thread.getAllStackTraces().keySet().stream().filter(thread -> !before.contains(thread)).map(Thread::getName)
-            .filter(name -> !name.startsWith("ForkJoinPool")).collect(Collectors.toSet());
+        return Thread.getAllStackTraces().keySet().stream()
+                .filter(thread -> !before.contains(thread))
+                .map(Thread::getName)
+                .filter(name -> !name.startsWith("ForkJoinPool"))
+                .collect(Collectors.toSet());
     }
 }

@@ -1,25 +1,24 @@
 package io.farheap.control;
 
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
 import io.farheap.control.ControlException.Code;
 import io.farheap.verbs.Endpoint;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
-
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.logging.Level;
 import java.util.logging.Logger;
-
-import static org.junit.jupiter.api.Assertions.assertArrayEquals;
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertInstanceOf;
-import static org.junit.jupiter.api.Assertions.assertThrows;
-import static org.junit.jupiter.api.Assertions.assertTrue;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** What goes in at the client comes out at the server, and back, over real sockets. */
 class ControlRoundTripTest {
@@ -50,7 +49,9 @@ class ControlRoundTripTest {
     @Test
     void connectingSaysHelloFirst() {
         assertEquals(List.of(List.of("hello", ControlPlane.PROTOCOL_VERSION)), plane.calls);
-        assertEquals(new ServerDescription(-7L, "in memory", ControlPlane.PROTOCOL_VERSION, 1L << 30, 16, 9), client.server());
+        assertEquals(
+                new ServerDescription(-7L, "in memory", ControlPlane.PROTOCOL_VERSION, 1L << 30, 16, 9),
+                client.server());
     }
 
     @Test
@@ -80,8 +81,11 @@ class ControlRoundTripTest {
 
         List<RegionGrant> grants = client.allocate(LEASE, 2, -11L);
         assertEquals(List.of("allocate", LEASE, 2, -11L), lastCall());
-        assertEquals(List.of(new RegionGrant(0, 0xFFFF_FFFF_0000_0000L, 0x8000_0000, 1L << 30),
-            new RegionGrant(1, 0xFFFF_FFFF_0000_0001L, 0x8000_0001, 1L << 30)), grants);
+        assertEquals(
+                List.of(
+                        new RegionGrant(0, 0xFFFF_FFFF_0000_0000L, 0x8000_0000, 1L << 30),
+                        new RegionGrant(1, 0xFFFF_FFFF_0000_0001L, 0x8000_0001, 1L << 30)),
+                grants);
         client.release(LEASE, 1, -11L);
         assertEquals(List.of("release", LEASE, 1, -11L), lastCall());
         client.release(LEASE, 1);
@@ -106,7 +110,20 @@ class ControlRoundTripTest {
 
         PullPace pace = new PullPace(new Mark(end, -64L, -6), 1L << 33, 1L << 34, 1 << 20);
         Mark mark = client.preparePull(LEASE, 3, "10.0.0.7:7400", ticket.token(), pace);
-        assertEquals(List.of("preparePull", LEASE, 3, "10.0.0.7:7400", 16, end.toString(), -64L, -6, 1L << 33, 1L << 34, 1 << 20), lastCall());
+        assertEquals(
+                List.of(
+                        "preparePull",
+                        LEASE,
+                        3,
+                        "10.0.0.7:7400",
+                        16,
+                        end.toString(),
+                        -64L,
+                        -6,
+                        1L << 33,
+                        1L << 34,
+                        1 << 20),
+                lastCall());
         assertSameEnd(mark.endpoint());
         assertEquals(-8L, mark.remoteAddress());
         assertEquals(-9, mark.rkey());
@@ -161,7 +178,8 @@ class ControlRoundTripTest {
 
     @Test
     void aLongPullHoldsUpNobody() throws Exception {
-        CompletableFuture<PullResult> pull = CompletableFuture.supplyAsync(() -> client.pull(LEASE, 1, "h:1", new byte[16]));
+        CompletableFuture<PullResult> pull =
+                CompletableFuture.supplyAsync(() -> client.pull(LEASE, 1, "h:1", new byte[16]));
         assertTrue(plane.pullHasBegun.await(60, TimeUnit.SECONDS));
 
         client.renewLease(LEASE);
@@ -172,13 +190,16 @@ class ControlRoundTripTest {
 
     @Test
     void closingTheClientAbandonsItsCalls() throws Exception {
-        CompletableFuture<PullResult> pull = CompletableFuture.supplyAsync(() -> client.pull(LEASE, 1, "h:1", new byte[16]));
+        CompletableFuture<PullResult> pull =
+                CompletableFuture.supplyAsync(() -> client.pull(LEASE, 1, "h:1", new byte[16]));
         assertTrue(plane.pullHasBegun.await(60, TimeUnit.SECONDS));
 
         client.close();
 
         ExecutionException e = assertThrows(ExecutionException.class, () -> pull.get(60, TimeUnit.SECONDS));
-        assertEquals(Code.CANCELLED, assertInstanceOf(ControlException.class, e.getCause()).code());
+        assertEquals(
+                Code.CANCELLED,
+                assertInstanceOf(ControlException.class, e.getCause()).code());
         ControlException later = assertThrows(ControlException.class, () -> client.renewLease(LEASE));
         assertEquals(Code.CANCELLED, later.code());
     }

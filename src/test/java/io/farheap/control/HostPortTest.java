@@ -1,13 +1,13 @@
 package io.farheap.control;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
 import io.farheap.control.ControlException.Code;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertThrows;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 class HostPortTest {
 
@@ -25,7 +25,19 @@ class HostPortTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"", ":", "host", "host:", ":7400", "host:65536", "host:-1", "host:7400x", "2001:db8::7:7400", "[]:1"})
+    @ValueSource(
+            strings = {
+                "",
+                ":",
+                "host",
+                "host:",
+                ":7400",
+                "host:65536",
+                "host:-1",
+                "host:7400x",
+                "2001:db8::7:7400",
+                "[]:1"
+            })
     void anythingElseIsRefusedWithTheTextInTheMessage(String text) {
         ControlException e = assertThrows(ControlException.class, () -> HostPort.parse(text));
         assertEquals(Code.INVALID_ARGUMENT, e.code());

@@ -27,7 +27,6 @@ import io.grpc.Server;
 import io.grpc.Status;
 import io.grpc.netty.shaded.io.grpc.netty.NettyServerBuilder;
 import io.grpc.stub.StreamObserver;
-
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetSocketAddress;
@@ -53,8 +52,11 @@ final class HostileControl extends ControlGrpc.ControlImplBase implements AutoCl
 
     HostileControl() {
         try {
-            server = NettyServerBuilder.forAddress(new InetSocketAddress("127.0.0.1", 0)).directExecutor()
-                .addService(this).build().start();
+            server = NettyServerBuilder.forAddress(new InetSocketAddress("127.0.0.1", 0))
+                    .directExecutor()
+                    .addService(this)
+                    .build()
+                    .start();
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

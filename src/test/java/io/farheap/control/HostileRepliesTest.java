@@ -1,5 +1,10 @@
 package io.farheap.control;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
 import com.google.protobuf.ByteString;
 import io.farheap.control.ControlException.Code;
 import io.farheap.control.wire.AllocateReply;
@@ -15,20 +20,14 @@ import io.farheap.control.wire.QueuePairEndpoint;
 import io.farheap.control.wire.Region;
 import io.farheap.verbs.Endpoint;
 import io.grpc.Status;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-
-import java.util.List;
-import java.util.concurrent.TimeUnit;
-import java.util.function.Consumer;
-
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
-import static org.junit.jupiter.api.Assertions.assertThrows;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** A server that answers whatever it likes: each answer that makes no sense ends its call, and says why. */
 class HostileRepliesTest {
@@ -43,8 +42,14 @@ class HostileRepliesTest {
 
     @BeforeEach
     void connect() {
-        server.hello = HelloReply.newBuilder().setProtocolVersion(ControlPlane.PROTOCOL_VERSION)
-            .setServerId(1).setName("hostile").setRegionBytes(REGION).setTotalRegions(4).setFreeRegions(4).build();
+        server.hello = HelloReply.newBuilder()
+                .setProtocolVersion(ControlPlane.PROTOCOL_VERSION)
+                .setServerId(1)
+                .setName("hostile")
+                .setRegionBytes(REGION)
+                .setTotalRegions(4)
+                .setFreeRegions(4)
+                .build();
         client = ControlClient.connect(server.address());
     }
 
@@ -111,7 +116,10 @@ class HostileRepliesTest {
     @ParameterizedTest
     @ValueSource(longs = {0, -1, Long.MIN_VALUE, 1, 999_999, 86_400_000_000_001L, Long.MAX_VALUE})
     void aLeaseThatNobodyCanKeep(long nanos) {
-        server.lease = OpenLeaseReply.newBuilder().setLeaseId(7).setDurationNanos(nanos).build();
+        server.lease = OpenLeaseReply.newBuilder()
+                .setLeaseId(7)
+                .setDurationNanos(nanos)
+                .build();
         refused("a lease of " + nanos + " ns", () -> client.openLease("c"));
     }
 
@@ -122,23 +130,30 @@ class HostileRepliesTest {
     @Test
     void endpointsThatAreNone() {
         List<QueuePairEndpoint> bad = List.of(
-            QueuePairEndpoint.getDefaultInstance(),
-            end().setQueuePairNumber(1 << 24).build(),
-            end().setQueuePairNumber(-1).build(),
-            end().setPacketSequenceNumber(1 << 24).build(),
-            end().setLid(1 << 16).build(),
-            end().setGid(ByteString.copyFrom(new byte[15])).build(),
-            end().setPathMtu(0).build(),
-            end().setPathMtu(6).build(),
-            end().setInitiatorDepth(0).build(),
-            end().setResponderResources(256).build());
+                QueuePairEndpoint.getDefaultInstance(),
+                end().setQueuePairNumber(1 << 24).build(),
+                end().setQueuePairNumber(-1).build(),
+                end().setPacketSequenceNumber(1 << 24).build(),
+                end().setLid(1 << 16).build(),
+                end().setGid(ByteString.copyFrom(new byte[15])).build(),
+                end().setPathMtu(0).build(),
+                end().setPathMtu(6).build(),
+                end().setInitiatorDepth(0).build(),
+                end().setResponderResources(256).build());
         for (QueuePairEndpoint endpoint : bad) {
             server.connect = ConnectReply.newBuilder().setServer(endpoint).build();
-            server.ring = ConnectRingReply.newBuilder().setServer(endpoint).setRingAddress(4096).build();
-            server.opened = OpenPullReply.newBuilder().setSource(endpoint).setRemoteAddress(4096).setLength(REGION)
-                .build();
-            server.prepared = PreparePullReply.newBuilder().setServer(mark(4096).toBuilder().setEndpoint(endpoint))
-                .build();
+            server.ring = ConnectRingReply.newBuilder()
+                    .setServer(endpoint)
+                    .setRingAddress(4096)
+                    .build();
+            server.opened = OpenPullReply.newBuilder()
+                    .setSource(endpoint)
+                    .setRemoteAddress(4096)
+                    .setLength(REGION)
+                    .build();
+            server.prepared = PreparePullReply.newBuilder()
+                    .setServer(mark(4096).toBuilder().setEndpoint(endpoint))
+                    .build();
             refused("", () -> client.connect(7, END));
             refused("", () -> client.connectRing(7, RING));
             refused("", () -> client.openPull(new byte[16], END));
@@ -148,16 +163,25 @@ class HostileRepliesTest {
 
     @Test
     void aRingThatWrapsAround() {
-        server.ring = ConnectRingReply.newBuilder().setServer(end()).setRingAddress(-7).build();
+        server.ring = ConnectRingReply.newBuilder()
+                .setServer(end())
+                .setRingAddress(-7)
+                .build();
         refused("0xfffffffffffffff9", () -> client.connectRing(7, RING));
     }
 
     private static Region region(int id, long address, long length) {
-        return Region.newBuilder().setRegionId(id).setRemoteAddress(address).setRkey(9).setLength(length).build();
+        return Region.newBuilder()
+                .setRegionId(id)
+                .setRemoteAddress(address)
+                .setRkey(9)
+                .setLength(length)
+                .build();
     }
 
     private void grants(Region... regions) {
-        server.granted = AllocateReply.newBuilder().addAllRegions(List.of(regions)).build();
+        server.granted =
+                AllocateReply.newBuilder().addAllRegions(List.of(regions)).build();
     }
 
     @Test
@@ -196,7 +220,10 @@ class HostileRepliesTest {
 
     @Test
     void aLargerAllocationMayTakeLonger() {
-        server.hello = server.hello.toBuilder().setRegionBytes(1L << 30).setTotalRegions(1000).build();
+        server.hello = server.hello.toBuilder()
+                .setRegionBytes(1L << 30)
+                .setTotalRegions(1000)
+                .build();
         grants();
         try (ControlClient large = ControlClient.connect(server.address())) {
             for (int regions : new int[] {100, 1000}) {
@@ -216,7 +243,10 @@ class HostileRepliesTest {
     }
 
     private static ExportReply ticket(int bytes, long nanos) {
-        return ExportReply.newBuilder().setToken(ByteString.copyFrom(new byte[bytes])).setValidNanos(nanos).build();
+        return ExportReply.newBuilder()
+                .setToken(ByteString.copyFrom(new byte[bytes]))
+                .setValidNanos(nanos)
+                .build();
     }
 
     @Test
@@ -233,8 +263,11 @@ class HostileRepliesTest {
 
     @Test
     void sourcesOfAPullOutOfRange() {
-        OpenPullReply good = OpenPullReply.newBuilder().setSource(end()).setRemoteAddress(4096).setLength(REGION)
-            .build();
+        OpenPullReply good = OpenPullReply.newBuilder()
+                .setSource(end())
+                .setRemoteAddress(4096)
+                .setLength(REGION)
+                .build();
         server.opened = good.toBuilder().setLength(0).build();
         refused("a region of 0 bytes", () -> client.openPull(new byte[16], END));
         server.opened = good.toBuilder().setLength(-1).build();
@@ -246,13 +279,17 @@ class HostileRepliesTest {
     }
 
     private static io.farheap.control.wire.Mark mark(long address) {
-        return io.farheap.control.wire.Mark.newBuilder().setEndpoint(end()).setRemoteAddress(address).build();
+        return io.farheap.control.wire.Mark.newBuilder()
+                .setEndpoint(end())
+                .setRemoteAddress(address)
+                .build();
     }
 
     @Test
     void marksOutOfRange() {
         for (long address : new long[] {-7, 4097, 4}) {
-            server.prepared = PreparePullReply.newBuilder().setServer(mark(address)).build();
+            server.prepared =
+                    PreparePullReply.newBuilder().setServer(mark(address)).build();
             refused("0x" + Long.toHexString(address), () -> client.preparePull(7, 0, "h:1", new byte[16], PACE));
         }
     }

@@ -2,7 +2,6 @@ package io.farheap.control;
 
 import io.farheap.control.ControlException.Code;
 import io.farheap.verbs.Endpoint;
-
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -59,7 +58,9 @@ final class InMemoryPlane implements ControlPlane {
 
     /** How many calls of a kind have come. */
     long count(String name) {
-        return calls.stream().filter(call -> ((List<?>) call).getFirst().equals(name)).count();
+        return calls.stream()
+                .filter(call -> ((List<?>) call).getFirst().equals(name))
+                .count();
     }
 
     @Override
@@ -95,8 +96,15 @@ final class InMemoryPlane implements ControlPlane {
 
     @Override
     public ConnectedRing connectRing(long leaseId, RingRequest request) {
-        called("connectRing", leaseId, request.client().toString(), request.queueDepth(), request.batch(), request.threads(),
-            request.responseAddress(), request.responseKey());
+        called(
+                "connectRing",
+                leaseId,
+                request.client().toString(),
+                request.queueDepth(),
+                request.batch(),
+                request.threads(),
+                request.responseAddress(),
+                request.responseKey());
         return new ConnectedRing(-4L, SERVER_END, -8192L, -9);
     }
 
@@ -109,8 +117,8 @@ final class InMemoryPlane implements ControlPlane {
     public List<RegionGrant> allocate(long leaseId, int regions, long allocationId) {
         called("allocate", leaseId, regions, allocationId);
         return IntStream.range(0, regions)
-            .mapToObj(i -> new RegionGrant(i, 0xFFFF_FFFF_0000_0000L + i, 0x8000_0000 + i, 1L << 30))
-            .toList();
+                .mapToObj(i -> new RegionGrant(i, 0xFFFF_FFFF_0000_0000L + i, 0x8000_0000 + i, 1L << 30))
+                .toList();
     }
 
     @Override
@@ -142,8 +150,18 @@ final class InMemoryPlane implements ControlPlane {
 
     @Override
     public Mark preparePull(long leaseId, int regionId, String sourceAddress, byte[] token, PullPace pace) {
-        called("preparePull", leaseId, regionId, sourceAddress, token.length, pace.client().endpoint().toString(),
-            pace.client().remoteAddress(), pace.client().rkey(), pace.offset(), pace.end(), pace.pieceBytes());
+        called(
+                "preparePull",
+                leaseId,
+                regionId,
+                sourceAddress,
+                token.length,
+                pace.client().endpoint().toString(),
+                pace.client().remoteAddress(),
+                pace.client().rkey(),
+                pace.offset(),
+                pace.end(),
+                pace.pieceBytes());
         return new Mark(SERVER_END, -8L, -9);
     }
 

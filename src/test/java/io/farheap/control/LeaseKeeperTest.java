@@ -1,8 +1,11 @@
 package io.farheap.control;
 
-import io.farheap.control.ControlException.Code;
-import org.junit.jupiter.api.Test;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.farheap.control.ControlException.Code;
 import java.lang.reflect.Proxy;
 import java.util.List;
 import java.util.Set;
@@ -13,11 +16,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.logging.Filter;
 import java.util.logging.LogRecord;
 import java.util.logging.Logger;
-
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertNotNull;
-import static org.junit.jupiter.api.Assertions.assertNull;
-import static org.junit.jupiter.api.Assertions.assertTrue;
+import org.junit.jupiter.api.Test;
 
 class LeaseKeeperTest {
 
@@ -41,7 +40,9 @@ class LeaseKeeperTest {
         // The machine may be slow, and the keeper late, but never early.
         long nanos = System.nanoTime() - start;
         int renewals = plane.calls.size();
-        assertTrue(renewals <= 3 * nanos / LEASE.durationNanos(), renewals + " renewals of a lease of 300 ms in " + nanos + " ns");
+        assertTrue(
+                renewals <= 3 * nanos / LEASE.durationNanos(),
+                renewals + " renewals of a lease of 300 ms in " + nanos + " ns");
         assertTrue(losses.isEmpty());
         Thread.sleep(300);
         assertEquals(renewals, plane.calls.size(), "renewals go on after close");
@@ -108,12 +109,12 @@ class LeaseKeeperTest {
     /** Fails renewals that take a while, as those of a server that does not answer do. */
     private static ControlPlane silent(List<Long> waits) {
         Class<?>[] plane = {ControlPlane.class};
-        return (ControlPlane) Proxy.newProxyInstance(ControlPlane.class.getClassLoader(), plane,
-            (proxy, method, arguments) -> {
-                waits.add(arguments.length == 2 ? (Long) arguments[1] : Long.MAX_VALUE);
-                Thread.sleep(20);
-                throw new ControlException(Code.DEADLINE_EXCEEDED, "no answer");
-            });
+        return (ControlPlane)
+                Proxy.newProxyInstance(ControlPlane.class.getClassLoader(), plane, (proxy, method, arguments) -> {
+                    waits.add(arguments.length == 2 ? (Long) arguments[1] : Long.MAX_VALUE);
+                    Thread.sleep(20);
+                    throw new ControlException(Code.DEADLINE_EXCEEDED, "no answer");
+                });
     }
 
     @Test
@@ -121,7 +122,8 @@ class LeaseKeeperTest {
         Lease lease = new Lease(11, 6_000_000_000L);
         List<Long> waits = new CopyOnWriteArrayList<>();
         try (LeaseKeeper _ = new LeaseKeeper(silent(waits), lease, (lost, cause) -> losses.add(cause))) {
-            assertEquals(Code.DEADLINE_EXCEEDED, losses.poll(30, TimeUnit.SECONDS).code());
+            assertEquals(
+                    Code.DEADLINE_EXCEEDED, losses.poll(30, TimeUnit.SECONDS).code());
         }
         // With a pause of a third of the lease before each there are three.
         assertTrue(waits.size() > 4, "renewals: " + waits.size());
@@ -168,12 +170,12 @@ class LeaseKeeperTest {
         InMemoryPlane lively = new InMemoryPlane();
         plane.hanging = Set.of("renewLease");
         try (ControlServer hung = ControlServer.start("127.0.0.1:0", plane);
-             ControlServer well = ControlServer.start("127.0.0.1:0", lively);
-             ControlClient toHung = ControlClient.connect(hung.address());
-             ControlClient toWell = ControlClient.connect(well.address());
-             LeaseKeeper _ = new LeaseKeeper(toHung, LEASE, (lease, cause) -> losses.add(cause));
-             LeaseKeeper _ = new LeaseKeeper(toWell, new Lease(12, 30_000_000_000L),
-                 (lease, cause) -> losses.add(cause))) {
+                ControlServer well = ControlServer.start("127.0.0.1:0", lively);
+                ControlClient toHung = ControlClient.connect(hung.address());
+                ControlClient toWell = ControlClient.connect(well.address());
+                LeaseKeeper _ = new LeaseKeeper(toHung, LEASE, (lease, cause) -> losses.add(cause));
+                LeaseKeeper _ =
+                        new LeaseKeeper(toWell, new Lease(12, 30_000_000_000L), (lease, cause) -> losses.add(cause))) {
             ControlException cause = losses.poll(20, TimeUnit.SECONDS);
             assertNotNull(cause);
             assertTrue(cause.getMessage().contains("has not answered within"), cause.getMessage());

@@ -1,9 +1,6 @@
 package io.farheap.latency;
 
-import org.HdrHistogram.EncodableHistogram;
-import org.HdrHistogram.Histogram;
-import org.HdrHistogram.HistogramLogReader;
-import org.junit.jupiter.api.Test;
+import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
@@ -11,8 +8,10 @@ import java.io.PrintStream;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.SplittableRandom;
-
-import static org.junit.jupiter.api.Assertions.assertEquals;
+import org.HdrHistogram.EncodableHistogram;
+import org.HdrHistogram.Histogram;
+import org.HdrHistogram.HistogramLogReader;
+import org.junit.jupiter.api.Test;
 
 class LatencyTrackerTest {
 
@@ -63,7 +62,9 @@ class LatencyTrackerTest {
         }
         Map<String, Histogram> read = new HashMap<>();
         HistogramLogReader reader = new HistogramLogReader(new ByteArrayInputStream(log.toByteArray()));
-        for (EncodableHistogram next = reader.nextIntervalHistogram(); next != null; next = reader.nextIntervalHistogram()) {
+        for (EncodableHistogram next = reader.nextIntervalHistogram();
+                next != null;
+                next = reader.nextIntervalHistogram()) {
             read.computeIfAbsent(next.getTag(), ignored -> new Histogram(3)).add((Histogram) next);
         }
         assertEquals(6, read.get("read").getTotalCount());

@@ -1,16 +1,15 @@
 package io.farheap.lifetime;
 
-import org.junit.jupiter.api.Test;
-
-import java.io.IOException;
-import java.util.ArrayList;
-import java.util.List;
-
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertDoesNotThrow;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
 
 class ClosingTest {
 
@@ -22,7 +21,7 @@ class ClosingTest {
         return () -> {
             closed.add(name);
             switch (thrown) {
-                case null -> { }
+                case null -> {}
                 case Error e -> throw e;
                 case Exception e -> throw e;
                 default -> throw new AssertionError(thrown);
@@ -32,9 +31,17 @@ class ClosingTest {
 
     @Test
     void allAreClosedInOrderAndTheFirstFailureIsTold() {
-        assertSame(one, assertThrows(RuntimeException.class,
-            () -> Closing.all(closing("a", null), null, closing("b", one), closing("c", two), closing("d", one),
-                closing("e", null))));
+        assertSame(
+                one,
+                assertThrows(
+                        RuntimeException.class,
+                        () -> Closing.all(
+                                closing("a", null),
+                                null,
+                                closing("b", one),
+                                closing("c", two),
+                                closing("d", one),
+                                closing("e", null))));
         assertEquals(List.of("a", "b", "c", "d", "e"), closed);
         assertArrayEquals(new Throwable[] {two}, one.getSuppressed());
     }
@@ -49,8 +56,10 @@ class ClosingTest {
     @Test
     void aCheckedExceptionIsTheCause() {
         IOException checked = new IOException("no");
-        assertSame(checked,
-            assertThrows(IllegalStateException.class, () -> Closing.all(closing("a", checked))).getCause());
+        assertSame(
+                checked,
+                assertThrows(IllegalStateException.class, () -> Closing.all(closing("a", checked)))
+                        .getCause());
     }
 
     @Test

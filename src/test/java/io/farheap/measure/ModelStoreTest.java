@@ -1,36 +1,42 @@
 package io.farheap.measure;
 
-import io.farheap.slo.ModelSubject;
-
-import org.junit.jupiter.api.Test;
-
-import java.util.List;
-import java.util.stream.Stream;
-
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.farheap.slo.ModelSubject;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
 
 class ModelStoreTest {
 
     @Test
     void everySubjectHasAFileOfItsOwn() {
         ModelSubject one = new ModelSubject("soft0 (soft), connectx5", "AMD EPYC, 2 cores", 0, 8, 50, 1, 14);
-        List<String> names = Stream.of(one,
-            new ModelSubject("soft0 (soft)", "AMD EPYC, 2 cores", 0, 8, 50, 1, 14),
-            new ModelSubject("soft0 (soft), connectx5", "AMD EPYC, 4 cores", 0, 8, 50, 1, 14),
-            new ModelSubject("soft0 (soft), connectx5", "AMD EPYC, 2 cores", 1, 8, 50, 1, 14),
-            new ModelSubject("soft0 (soft), connectx5", "AMD EPYC, 2 cores", 0, 16, 50, 1, 14),
-            new ModelSubject("soft0 (soft), connectx5", "AMD EPYC, 2 cores", 0, 8, 90, 1, 14),
-            new ModelSubject("soft0 (soft), connectx5", "AMD EPYC, 2 cores", 0, 8, 50, 2, 14),
-            new ModelSubject("soft0 (soft), connectx5", "AMD EPYC, 2 cores", 0, 8, 50, 1, 8)).map(ModelStore::name).toList();
+        List<String> names = Stream.of(
+                        one,
+                        new ModelSubject("soft0 (soft)", "AMD EPYC, 2 cores", 0, 8, 50, 1, 14),
+                        new ModelSubject("soft0 (soft), connectx5", "AMD EPYC, 4 cores", 0, 8, 50, 1, 14),
+                        new ModelSubject("soft0 (soft), connectx5", "AMD EPYC, 2 cores", 1, 8, 50, 1, 14),
+                        new ModelSubject("soft0 (soft), connectx5", "AMD EPYC, 2 cores", 0, 16, 50, 1, 14),
+                        new ModelSubject("soft0 (soft), connectx5", "AMD EPYC, 2 cores", 0, 8, 90, 1, 14),
+                        new ModelSubject("soft0 (soft), connectx5", "AMD EPYC, 2 cores", 0, 8, 50, 2, 14),
+                        new ModelSubject("soft0 (soft), connectx5", "AMD EPYC, 2 cores", 0, 8, 50, 1, 8))
+                .map(ModelStore::name)
+                .toList();
         assertEquals(names.size(), names.stream().distinct().count());
         assertTrue(names.getFirst().matches("soft0-soft-connectx5-8b-50r-1c-[0-9a-f]{8}\\.v\\d+"), names.getFirst());
     }
 
     @Test
     void theHardwareIsTheProcessorAndTheCores() {
-        assertEquals("AMD EPYC 7551 32-Core, 2 cores", Hardware.describe(List.of("processor\t: 0", "model name\t: AMD EPYC  7551\t32-Core ", "model name\t: other"), 2));
+        assertEquals(
+                "AMD EPYC 7551 32-Core, 2 cores",
+                Hardware.describe(
+                        List.of("processor\t: 0", "model name\t: AMD EPYC  7551\t32-Core ", "model name\t: other"), 2));
         assertEquals("unknown processor, 1 core", Hardware.describe(List.of("model name"), 1));
-        assertTrue(Hardware.describe(List.of("model name: " + "x".repeat(1_000)), 4).length() < 200);
+        assertTrue(Hardware.describe(List.of("model name: " + "x".repeat(1_000)), 4)
+                        .length()
+                < 200);
     }
 }

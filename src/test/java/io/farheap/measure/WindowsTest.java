@@ -1,15 +1,13 @@
 package io.farheap.measure;
 
-import io.farheap.slo.Performance;
-
-import org.junit.jupiter.api.Test;
-
-import java.util.SplittableRandom;
-
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.farheap.slo.Performance;
+import java.util.SplittableRandom;
+import org.junit.jupiter.api.Test;
 
 class WindowsTest {
 
@@ -54,7 +52,8 @@ class WindowsTest {
             for (int i = 0; i < 50; i++) {
                 some.add(1_000 * (1 + 0.2 * random.nextDouble()), 0, 1e6);
             }
-            // The interval has the true median in 95 of 100; its half is not always where the median is nearer to one end.
+            // The interval has the true median in 95 of 100; its half is not always where the median is nearer to one
+            // end.
             if (Math.abs(some.medians().readLatencyNanos() - 1_100) <= 1_100 * 2 * some.uncertainty()) {
                 right++;
             }

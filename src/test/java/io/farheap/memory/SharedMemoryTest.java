@@ -1,20 +1,19 @@
 package io.farheap.memory;
 
-import io.farheap.posix.PosixException;
-import org.junit.jupiter.api.Test;
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.farheap.posix.PosixException;
 import java.io.IOException;
 import java.nio.channels.SeekableByteChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.List;
-
-import static java.lang.foreign.ValueLayout.JAVA_BYTE;
-import static java.lang.foreign.ValueLayout.JAVA_LONG;
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertThrows;
-import static org.junit.jupiter.api.Assertions.assertTrue;
+import org.junit.jupiter.api.Test;
 
 class SharedMemoryTest {
 
@@ -37,7 +36,8 @@ class SharedMemoryTest {
             List<String> mappings = mappings(name);
             assertEquals(1, mappings.size());
             assertTrue(mappings.getFirst().contains(" rw-s "), mappings.getFirst());
-            try (SeekableByteChannel file = Files.newByteChannel(descriptors(name).getFirst(), StandardOpenOption.WRITE)) {
+            try (SeekableByteChannel file =
+                    Files.newByteChannel(descriptors(name).getFirst(), StandardOpenOption.WRITE)) {
                 assertThrows(IOException.class, () -> file.truncate(0));
             }
         }

@@ -1,9 +1,9 @@
 package io.farheap.migration;
 
-import org.junit.jupiter.api.Test;
-
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import org.junit.jupiter.api.Test;
 
 /** The window follows what the copier needs. */
 class CopyWindowTest {

@@ -1,15 +1,14 @@
 package io.farheap.migration;
 
-import io.farheap.control.RegionGrant;
-import io.farheap.remote.RemoteRegion;
-
-import org.junit.jupiter.api.Test;
-
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.farheap.control.RegionGrant;
+import io.farheap.remote.RemoteRegion;
+import org.junit.jupiter.api.Test;
 
 /** Where requests to a region go while it moves, and after it has moved in part. */
 class SplitRegionTest {
@@ -42,7 +41,8 @@ class SplitRegionTest {
         region.moved(200);
         for (long offset = 0; offset < BYTES; offset++) {
             assertSame(offset < 200 ? fresh : old, region.copy(READ, offset), "read at " + offset);
-            assertSame(offset < 200 ? fresh : offset < 600 ? null : old, region.copy(WRITE, offset), "write at " + offset);
+            assertSame(
+                    offset < 200 ? fresh : offset < 600 ? null : old, region.copy(WRITE, offset), "write at " + offset);
             assertEquals(offset < 200 ? 200 : BYTES, region.end(region.copy(READ, offset), offset), "end at " + offset);
         }
     }
@@ -131,7 +131,10 @@ class SplitRegionTest {
         again.moved(500);
         assertSame(fresh, again.copy(WRITE, 499));
         assertEquals(500, again.end(fresh, 200));
-        assertEquals(200, again.end(fresh, 0), "a request is cut at the end of an extent, also where the next is in the same copy");
+        assertEquals(
+                200,
+                again.end(fresh, 0),
+                "a request is cut at the end of an extent, also where the next is in the same copy");
         again.moved(BYTES);
         assertSame(fresh, whole(again.settled()));
     }

@@ -1,17 +1,16 @@
 package io.farheap.remote;
 
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
 import io.farheap.rpc.Arguments;
 import io.farheap.rpc.HeldRegions;
 import io.farheap.rpc.Reply;
 import io.farheap.rpc.RpcHandler;
 import io.farheap.testing.TestDevice;
-import org.junit.jupiter.api.Test;
-
 import java.lang.foreign.MemorySegment;
 import java.util.SplittableRandom;
-
-import static java.lang.foreign.ValueLayout.JAVA_LONG;
-import static org.junit.jupiter.api.Assertions.assertEquals;
+import org.junit.jupiter.api.Test;
 
 /** An application that brings an operation of its own: it follows a chain of pointers where it lies, in one call. */
 class FarCallsTest {
@@ -19,7 +18,9 @@ class FarCallsTest {
     private static final int FOLLOW = 16;
     private static final int NODES = 512;
 
-    /** Arguments: region, offset of the first node, steps. A node is the offset of the next. The reply is where it ends. */
+    /**
+     * Arguments: region, offset of the first node, steps. A node is the offset of the next. The reply is where it ends.
+     */
     private static final class Follow implements RpcHandler {
 
         @Override
@@ -57,18 +58,23 @@ class FarCallsTest {
         long seed = System.nanoTime();
         System.out.println("chain of seed " + seed);
         SplittableRandom random = new SplittableRandom(seed);
-        try (TestServers servers = new TestServers(1, 1); RemoteMemory memory = RemoteMemory.open(TestDevice.client(), "chains")) {
+        try (TestServers servers = new TestServers(1, 1);
+                RemoteMemory memory = RemoteMemory.open(TestDevice.client(), "chains")) {
             servers.register(FOLLOW, new Follow());
             RegisteredBuffer page = memory.register(2 * NODES * Long.BYTES);
             MemorySegment words = page.segment();
             for (int i = 0; i < servers.count(); i++) {
                 RemoteServer server = memory.attach(servers.address(i));
                 RemoteRegion region = memory.allocate(server, 1).getFirst();
-                try (RemoteQueue queue = memory.openQueue(QueueOptions.DEFAULT); RpcQueue calls = memory.openRpcQueue(RpcOptions.DEFAULT)) {
+                try (RemoteQueue queue = memory.openQueue(QueueOptions.DEFAULT);
+                        RpcQueue calls = memory.openRpcQueue(RpcOptions.DEFAULT)) {
                     for (int node = 0; node < NODES; node++) {
                         words.setAtIndex(JAVA_LONG, node, Long.BYTES * random.nextLong(NODES));
                     }
-                    await(queue, queue.write(region, 0, page, 0, NODES * Long.BYTES, 0), () -> queue.poll((tag, outcome) -> answer = outcome));
+                    await(
+                            queue,
+                            queue.write(region, 0, page, 0, NODES * Long.BYTES, 0),
+                            () -> queue.poll((tag, outcome) -> answer = outcome));
                     assertEquals(Outcome.DONE, answer);
                     for (int round = 0; round < 50; round++) {
                         long first = Long.BYTES * random.nextLong(NODES);
@@ -76,16 +82,22 @@ class FarCallsTest {
                         long expected = first;
                         for (int step = 0; step < steps; step++) {
                             long at = expected;
-                            await(queue, queue.read(region, at, page, 0, Long.BYTES, 0), () -> queue.poll((tag, outcome) -> answer = outcome));
+                            await(
+                                    queue,
+                                    queue.read(region, at, page, 0, Long.BYTES, 0),
+                                    () -> queue.poll((tag, outcome) -> answer = outcome));
                             expected = words.get(JAVA_LONG, 0);
                         }
                         words.setAtIndex(JAVA_LONG, 0, region.regionId());
                         words.setAtIndex(JAVA_LONG, 1, first);
                         words.setAtIndex(JAVA_LONG, 2, steps);
-                        await(calls, calls.call(server, FOLLOW, page, 0, 24, 64, 8, 0), () -> calls.poll((tag, outcome, bytes) -> {
-                            assertEquals(Outcome.DONE, outcome, () -> Outcome.describe(outcome));
-                            answer = bytes;
-                        }));
+                        await(
+                                calls,
+                                calls.call(server, FOLLOW, page, 0, 24, 64, 8, 0),
+                                () -> calls.poll((tag, outcome, bytes) -> {
+                                    assertEquals(Outcome.DONE, outcome, () -> Outcome.describe(outcome));
+                                    answer = bytes;
+                                }));
                         assertEquals(8, answer);
                         assertEquals(expected, words.get(JAVA_LONG, 64), "from " + first + ", " + steps + " steps");
                     }

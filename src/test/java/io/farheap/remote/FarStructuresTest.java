@@ -1,26 +1,31 @@
 package io.farheap.remote;
 
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
 import io.farheap.testing.TestDevice;
-
-import org.junit.jupiter.api.Test;
-
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
+import org.junit.jupiter.api.Test;
 
-import static java.lang.foreign.ValueLayout.JAVA_LONG;
-import static org.junit.jupiter.api.Assertions.assertEquals;
-
-/** An application of the seam alone: threads share a counter and a linked list in the memory of several servers, without locks. */
+/**
+ * An application of the seam alone: threads share a counter and a linked list in the memory of several servers, without
+ * locks.
+ */
 class FarStructuresTest {
 
     private static final int SERVERS = 3;
     private static final int THREADS = 4;
     private static final int NODES = TestDevice.scaled(200);
 
-    /** Words of the first region: how many nodes there are, and where the list begins. Nodes follow, of a value and the next node's address. */
+    /**
+     * Words of the first region: how many nodes there are, and where the list begins. Nodes follow, of a value and the
+     * next node's address.
+     */
     private static final long COUNT = 0;
+
     private static final long HEAD = 8;
     private static final long FIRST_NODE = 64;
     private static final long NODE_BYTES = 16;
@@ -91,7 +96,8 @@ class FarStructuresTest {
 
     @Test
     void threadsPushToOneListAndNoneIsLost() throws InterruptedException {
-        try (TestServers servers = new TestServers(1, 1, 1); RemoteMemory memory = RemoteMemory.open(TestDevice.client(), "list")) {
+        try (TestServers servers = new TestServers(1, 1, 1);
+                RemoteMemory memory = RemoteMemory.open(TestDevice.client(), "list")) {
             List<RemoteRegion> regions = new ArrayList<>();
             for (int i = 0; i < SERVERS; i++) {
                 regions.addAll(memory.allocate(memory.attach(servers.address(i)), 1));
@@ -100,13 +106,15 @@ class FarStructuresTest {
             List<Thread> threads = new ArrayList<>();
             for (int thread = 0; thread < THREADS; thread++) {
                 long base = thread * 1_000_000L;
-                threads.add(Thread.ofPlatform().uncaughtExceptionHandler((ignored, e) -> failures.add(e)).start(() -> {
-                    try (Far far = new Far(memory, regions)) {
-                        for (int i = 0; i < NODES; i++) {
-                            far.push(base + i);
-                        }
-                    }
-                }));
+                threads.add(Thread.ofPlatform()
+                        .uncaughtExceptionHandler((ignored, e) -> failures.add(e))
+                        .start(() -> {
+                            try (Far far = new Far(memory, regions)) {
+                                for (int i = 0; i < NODES; i++) {
+                                    far.push(base + i);
+                                }
+                            }
+                        }));
             }
             for (Thread thread : threads) {
                 thread.join();

@@ -1,5 +1,6 @@
 package io.farheap.remote;
 
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -7,18 +8,20 @@ import java.util.Deque;
 import java.util.List;
 import java.util.SplittableRandom;
 
-import static java.lang.foreign.ValueLayout.JAVA_LONG;
-
 /** Random operations of all kinds on a few words of several regions, compared with a model of those words. */
 final class RandomOperations {
 
     private static final int WORDS = 4;
     private static final int SLOTS = 64;
 
-    private enum Kind { READ, WRITE, SWAP, ADD }
-
-    private record Issued(long tag, Kind kind, int slot, long expected) {
+    private enum Kind {
+        READ,
+        WRITE,
+        SWAP,
+        ADD
     }
+
+    private record Issued(long tag, Kind kind, int slot, long expected) {}
 
     private final SplittableRandom random;
     private final RemoteQueue queue;
@@ -89,12 +92,14 @@ final class RandomOperations {
         if (kind == Kind.WRITE) {
             buffer.segment().set(JAVA_LONG, at(slot), value);
         }
-        int posting = switch (kind) {
-            case READ -> queue.read(regions.get(region), at(word), buffer, at(slot), Long.BYTES, tag);
-            case WRITE -> queue.write(regions.get(region), at(word), buffer, at(slot), Long.BYTES, tag);
-            case SWAP -> queue.compareAndSwap(regions.get(region), at(word), expected, value, buffer, at(slot), tag);
-            case ADD -> queue.fetchAndAdd(regions.get(region), at(word), value, buffer, at(slot), tag);
-        };
+        int posting =
+                switch (kind) {
+                    case READ -> queue.read(regions.get(region), at(word), buffer, at(slot), Long.BYTES, tag);
+                    case WRITE -> queue.write(regions.get(region), at(word), buffer, at(slot), Long.BYTES, tag);
+                    case SWAP ->
+                        queue.compareAndSwap(regions.get(region), at(word), expected, value, buffer, at(slot), tag);
+                    case ADD -> queue.fetchAndAdd(regions.get(region), at(word), value, buffer, at(slot), tag);
+                };
         if (posting == Posting.FULL) {
             return false;
         }

@@ -1,24 +1,22 @@
 package io.farheap.remote;
 
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
 import io.farheap.remote.Tags.Tag;
 import io.farheap.testing.TestDevice;
-
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Test;
-
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
-
-import static java.lang.foreign.ValueLayout.JAVA_LONG;
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
-import static org.junit.jupiter.api.Assertions.assertThrows;
-import static org.junit.jupiter.api.Assertions.assertTrue;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
 
 class RemoteQueueTest {
 
@@ -71,7 +69,14 @@ class RemoteQueueTest {
         ok(queue.compareAndSwap(regions.get(0), 800, 42, 44, buffer, 16, -1));
         ok(queue.fetchAndAdd(regions.get(0), 800, 7, buffer, 24, Long.MAX_VALUE));
         ok(queue.read(regions.get(0), 800, buffer, 32, 8, 5));
-        assertEquals(List.of(Tags.done(1), Tags.done(Long.MIN_VALUE), Tags.done(-1), Tags.done(Long.MAX_VALUE), Tags.done(5)), tags.await(queue, 5));
+        assertEquals(
+                List.of(
+                        Tags.done(1),
+                        Tags.done(Long.MIN_VALUE),
+                        Tags.done(-1),
+                        Tags.done(Long.MAX_VALUE),
+                        Tags.done(5)),
+                tags.await(queue, 5));
         assertEquals(List.of(42L, 43L, 43L, 50L), List.of(get(8), get(16), get(24), get(32)));
         assertEquals(new VerbCounts(1, 1, 2, 1, 8, 8, 5), queue.posted());
     }
@@ -83,7 +88,8 @@ class RemoteQueueTest {
             put(server * 64L, 100 + server);
             ok(queue.write(regions.get(server), 0, buffer, server * 64L, 8, server * 10L));
             ok(queue.fetchAndAdd(regions.get(server), 0, 5, buffer, server * 64L + 8, server * 10L + 1));
-            ok(queue.compareAndSwap(regions.get(server), 0, 105 + server, -1, buffer, server * 64L + 16, server * 10L + 2));
+            ok(queue.compareAndSwap(
+                    regions.get(server), 0, 105 + server, -1, buffer, server * 64L + 16, server * 10L + 2));
             ok(queue.read(regions.get(server), 0, buffer, server * 64L + 24, 8, server * 10L + 3));
         }
         assertEquals(0, queue.posted().doorbells());
@@ -92,8 +98,13 @@ class RemoteQueueTest {
         tags.await(queue, 8);
         for (int server = 0; server < 2; server++) {
             int which = server;
-            assertEquals(List.of(which * 10L, which * 10L + 1, which * 10L + 2, which * 10L + 3),
-                tags.all.stream().map(Tag::tag).filter(tag -> tag / 10 == which).toList(), "in posting order per server");
+            assertEquals(
+                    List.of(which * 10L, which * 10L + 1, which * 10L + 2, which * 10L + 3),
+                    tags.all.stream()
+                            .map(Tag::tag)
+                            .filter(tag -> tag / 10 == which)
+                            .toList(),
+                    "in posting order per server");
             assertEquals(100 + server, get(server * 64L + 8));
             assertEquals(105 + server, get(server * 64L + 16));
             assertEquals(-1, get(server * 64L + 24));
@@ -120,8 +131,18 @@ class RemoteQueueTest {
     @Test
     void badRangesAreRefusedBeforeTheDeviceSeesThem() throws Exception {
         RemoteRegion region = regions.get(0);
-        for (long[] bad : new long[][] {{-1, 0, 8}, {R - 7, 0, 8}, {R, 0, 1}, {0, -1, 8}, {0, R - 7, 8}, {0, 0, 0}, {0, 0, -1},
-            {Long.MAX_VALUE, 0, 8}, {0, Long.MAX_VALUE, 8}, {0, 0, Integer.MAX_VALUE}}) {
+        for (long[] bad : new long[][] {
+            {-1, 0, 8},
+            {R - 7, 0, 8},
+            {R, 0, 1},
+            {0, -1, 8},
+            {0, R - 7, 8},
+            {0, 0, 0},
+            {0, 0, -1},
+            {Long.MAX_VALUE, 0, 8},
+            {0, Long.MAX_VALUE, 8},
+            {0, 0, Integer.MAX_VALUE}
+        }) {
             assertEquals(Posting.INVALID, queue.read(region, bad[0], buffer, bad[1], (int) bad[2], 0));
             assertEquals(Posting.INVALID, queue.write(region, bad[0], buffer, bad[1], (int) bad[2], 0));
             assertEquals(Posting.INVALID, queue.execute(true, region, bad[0], buffer, bad[1], (int) bad[2], 0));
@@ -130,7 +151,8 @@ class RemoteQueueTest {
             assertEquals(Posting.INVALID, queue.fetchAndAdd(region, bad[0], 1, buffer, bad[1], 0));
             assertEquals(Posting.INVALID, queue.compareAndSwap(region, bad[0], 0, 1, buffer, bad[1], 0));
         }
-        try (RemoteMemory other = RemoteMemory.open(TestDevice.client(), "other"); RegisteredBuffer foreign = other.register(64)) {
+        try (RemoteMemory other = RemoteMemory.open(TestDevice.client(), "other");
+                RegisteredBuffer foreign = other.register(64)) {
             assertEquals(Posting.INVALID, queue.read(region, 0, foreign, 0, 8, 0));
         }
         assertEquals(0, queue.inFlight());
@@ -227,7 +249,9 @@ class RemoteQueueTest {
         }
         queue.disconnect(attached.get(0), 100);
         tags.await(queue, 9);
-        assertEquals(Tags.done(100), tags.all.stream().filter(tag -> tag.tag() == 100).findFirst().orElseThrow());
+        assertEquals(
+                Tags.done(100),
+                tags.all.stream().filter(tag -> tag.tag() == 100).findFirst().orElseThrow());
         assertEquals(8, tags.all.stream().filter(tag -> tag.tag() < 8).count());
         assertEquals(Posting.LOST, queue.read(regions.get(0), 0, buffer, 0, 8, 0));
     }
@@ -243,7 +267,9 @@ class RemoteQueueTest {
         assertTrue(tags.all.stream().noneMatch(tag -> tag.outcome() == Outcome.DONE), tags.all::toString);
         assertEquals(0, readBack(regions.get(1), 0));
         queue.reconnect(attached.get(0), 1000);
-        assertEquals(new Tag(1000, Outcome.UNREACHABLE), tags.await(queue, tags.all.size() + 1).getLast());
+        assertEquals(
+                new Tag(1000, Outcome.UNREACHABLE),
+                tags.await(queue, tags.all.size() + 1).getLast());
     }
 
     @Test
@@ -318,7 +344,9 @@ class RemoteQueueTest {
 
     private static void onAnotherThread(Runnable action) {
         Throwable[] thrown = new Throwable[1];
-        Thread thread = Thread.ofPlatform().uncaughtExceptionHandler((ignored, e) -> thrown[0] = e).start(action);
+        Thread thread = Thread.ofPlatform()
+                .uncaughtExceptionHandler((ignored, e) -> thrown[0] = e)
+                .start(action);
         try {
             thread.join();
         } catch (InterruptedException e) {
@@ -386,12 +414,18 @@ class RemoteQueueTest {
         assertEquals(0, least, "bytes allocated by 5,000 operations");
     }
 
-    /** Every tag comes back once, in order per server, and reads see what the queue's earlier operations made of each word. */
+    /**
+     * Every tag comes back once, in order per server, and reads see what the queue's earlier operations made of each
+     * word.
+     */
     @Test
     void randomOperationsDoWhatAModelSays() {
         long seed = Long.getLong("farheap.seed", System.nanoTime());
         SplittableRandom random = new SplittableRandom(seed);
         RandomOperations operations = new RandomOperations(random, queue, regions, buffer);
-        assertEquals(List.of(), operations.run(TestDevice.scaled(20_000)), "seed " + seed + "; repeat with -Dfarheap.seed=" + seed);
+        assertEquals(
+                List.of(),
+                operations.run(TestDevice.scaled(20_000)),
+                "seed " + seed + "; repeat with -Dfarheap.seed=" + seed);
     }
 }

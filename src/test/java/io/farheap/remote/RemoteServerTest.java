@@ -1,5 +1,10 @@
 package io.farheap.remote;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
 import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
 import io.farheap.control.ControlPlane;
@@ -11,12 +16,6 @@ import io.farheap.testing.TestDevice;
 import io.farheap.verbs.Context;
 import io.farheap.verbs.Devices;
 import io.farheap.verbs.ProtectionDomain;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.parallel.Execution;
-import org.junit.jupiter.api.parallel.ExecutionMode;
-
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.util.List;
@@ -25,11 +24,11 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
-
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertInstanceOf;
-import static org.junit.jupiter.api.Assertions.assertThrows;
-import static org.junit.jupiter.api.Assertions.assertTrue;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /**
  * A server whose answers come too late, or not at all: nothing of it leaks while the lease goes on. Each waits for
@@ -41,29 +40,32 @@ class RemoteServerTest {
     private static final long PATIENCE_SECONDS = TestDevice.patience(60);
     private static final int REGIONS = 4;
 
-    private final MemoryServer memory = MemoryServer.open(new ServerOptions(REGIONS * REGION, REGION,
-        TestDevice.patience(30_000_000_000L), TestDevice.server(), "test"));
+    private final MemoryServer memory = MemoryServer.open(new ServerOptions(
+            REGIONS * REGION, REGION, TestDevice.patience(30_000_000_000L), TestDevice.server(), "test"));
     private final Context context = Devices.open(TestDevice.client());
     private final ProtectionDomain domain = context.allocateProtectionDomain();
     private final Semaphore stuck = new Semaphore(0);
     /** An allocation has taken effect at the server, whatever the client knows of it. */
     private final CountDownLatch granted = new CountDownLatch(1);
+
     private final CountDownLatch mayGoOn = new CountDownLatch(1);
     private final CompletableFuture<ControlException> lost = new CompletableFuture<>();
     /** The method that hangs, and whether it does so before it takes effect. */
     private volatile String hanging = "";
+
     private volatile boolean before;
     private volatile boolean refusing;
     /** Says that its regions are huge, so that a client waits long for one. */
     private volatile boolean boasting;
+
     private ControlServer control;
     private RemoteServer server;
 
     @BeforeEach
     void open() {
         control = ControlServer.start("127.0.0.1:0", plane());
-        server = RemoteServer.attach(control.address(), 0, domain, "test", (_, cause) -> lost.complete(cause),
-            ignored -> { });
+        server = RemoteServer.attach(
+                control.address(), 0, domain, "test", (_, cause) -> lost.complete(cause), ignored -> {});
     }
 
     @AfterEach
@@ -78,36 +80,41 @@ class RemoteServerTest {
 
     private ControlPlane plane() {
         Class<?>[] plane = {ControlPlane.class};
-        return (ControlPlane) Proxy.newProxyInstance(ControlPlane.class.getClassLoader(), plane,
-            (proxy, method, arguments) -> {
-                boolean hangs = method.getName().equals(hanging);
-                if (hangs && before) {
-                    hang();
-                }
-                if (refusing && method.getName().equals("renewLease")) {
-                    throw new ControlException(Code.LEASE_EXPIRED, "gone");
-                }
-                if (method.getName().equals("abandon")) {
-                    // Else it may come first, and the late allocation is refused, not given back.
-                    granted.await();
-                }
-                try {
-                    Object result = method.invoke(memory, arguments);
-                    if (method.getName().equals("allocate")) {
-                        granted.countDown();
-                    }
-                    if (boasting && result instanceof ServerDescription told) {
-                        return new ServerDescription(told.serverId(), told.name(), told.protocolVersion(), 1L << 40,
-                            told.totalRegions(), told.freeRegions());
-                    }
-                    if (hangs && !before) {
+        return (ControlPlane)
+                Proxy.newProxyInstance(ControlPlane.class.getClassLoader(), plane, (proxy, method, arguments) -> {
+                    boolean hangs = method.getName().equals(hanging);
+                    if (hangs && before) {
                         hang();
                     }
-                    return result;
-                } catch (InvocationTargetException e) {
-                    throw e.getCause();
-                }
-            });
+                    if (refusing && method.getName().equals("renewLease")) {
+                        throw new ControlException(Code.LEASE_EXPIRED, "gone");
+                    }
+                    if (method.getName().equals("abandon")) {
+                        // Else it may come first, and the late allocation is refused, not given back.
+                        granted.await();
+                    }
+                    try {
+                        Object result = method.invoke(memory, arguments);
+                        if (method.getName().equals("allocate")) {
+                            granted.countDown();
+                        }
+                        if (boasting && result instanceof ServerDescription told) {
+                            return new ServerDescription(
+                                    told.serverId(),
+                                    told.name(),
+                                    told.protocolVersion(),
+                                    1L << 40,
+                                    told.totalRegions(),
+                                    told.freeRegions());
+                        }
+                        if (hangs && !before) {
+                            hang();
+                        }
+                        return result;
+                    } catch (InvocationTargetException e) {
+                        throw e.getCause();
+                    }
+                });
     }
 
     private void hang() throws InterruptedException {
@@ -172,15 +179,21 @@ class RemoteServerTest {
     void aLostLeaseEndsAnAllocationThatMayTakeLong() throws Exception {
         boasting = true;
         server.close();
-        server = RemoteServer.attach(control.address(), 0, domain, "test", (_, cause) -> lost.complete(cause),
-            ignored -> { });
+        server = RemoteServer.attach(
+                control.address(), 0, domain, "test", (_, cause) -> lost.complete(cause), ignored -> {});
         hanging = "allocate";
         CompletableFuture<List<RemoteRegion>> allocation = CompletableFuture.supplyAsync(() -> server.allocate(1));
         assertTrue(stuck.tryAcquire(PATIENCE_SECONDS, TimeUnit.SECONDS));
         refusing = true;
-        assertEquals(Code.LEASE_EXPIRED, lost.get(PATIENCE_SECONDS, TimeUnit.SECONDS).code());
-        ExecutionException e = assertThrows(ExecutionException.class, () -> allocation.get(PATIENCE_SECONDS, TimeUnit.SECONDS));
-        assertEquals(Code.UNAVAILABLE, assertInstanceOf(ControlException.class, e.getCause()).code());
-        assertEquals(Code.UNAVAILABLE, assertThrows(ControlException.class, () -> server.allocate(1)).code());
+        assertEquals(
+                Code.LEASE_EXPIRED, lost.get(PATIENCE_SECONDS, TimeUnit.SECONDS).code());
+        ExecutionException e =
+                assertThrows(ExecutionException.class, () -> allocation.get(PATIENCE_SECONDS, TimeUnit.SECONDS));
+        assertEquals(
+                Code.UNAVAILABLE,
+                assertInstanceOf(ControlException.class, e.getCause()).code());
+        assertEquals(
+                Code.UNAVAILABLE,
+                assertThrows(ControlException.class, () -> server.allocate(1)).code());
     }
 }

@@ -1,13 +1,12 @@
 package io.farheap.remote;
 
-import com.sun.management.ThreadMXBean;
-import io.farheap.testing.TestDevice;
-import org.junit.jupiter.api.Test;
-
-import java.lang.management.ManagementFactory;
-
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.sun.management.ThreadMXBean;
+import io.farheap.testing.TestDevice;
+import java.lang.management.ManagementFactory;
+import org.junit.jupiter.api.Test;
 
 /** Calls allocate nothing, at either end. */
 class RpcAllocationTest {
@@ -31,7 +30,8 @@ class RpcAllocationTest {
 
     @Test
     void callsAllocateNothing() {
-        try (TestServers servers = new TestServers(1); RemoteMemory memory = RemoteMemory.open(TestDevice.client(), "garbage")) {
+        try (TestServers servers = new TestServers(1);
+                RemoteMemory memory = RemoteMemory.open(TestDevice.client(), "garbage")) {
             servers.register(3, (held, arguments, reply) -> {
                 reply.setLong(0, arguments.getLong(0) + 1);
                 return Long.BYTES;
@@ -41,7 +41,8 @@ class RpcAllocationTest {
             RpcQueue queue = memory.openRpcQueue(RpcOptions.DEFAULT);
             long[] serving = serving();
             assertTrue(serving.length > 0);
-            // A compilation may deoptimise, and then allocate, now and then; what each call allocates it allocates in all rounds.
+            // A compilation may deoptimise, and then allocate, now and then; what each call allocates it allocates in
+            // all rounds.
             int silent = 0;
             long last = 0;
             for (int round = 0; round < MOST_ROUNDS && silent < SILENT_ROUNDS; round++) {
@@ -51,7 +52,11 @@ class RpcAllocationTest {
                 silent = bytes == 0 ? silent + 1 : 0;
                 last = bytes == 0 ? last : bytes;
             }
-            assertEquals(SILENT_ROUNDS, silent, "last rounds of " + CALLS + " calls that allocated nothing; before, one allocated " + last + " bytes");
+            assertEquals(
+                    SILENT_ROUNDS,
+                    silent,
+                    "last rounds of " + CALLS + " calls that allocated nothing; before, one allocated " + last
+                            + " bytes");
         }
     }
 
@@ -77,7 +82,9 @@ class RpcAllocationTest {
     }
 
     private static long[] serving() {
-        return Thread.getAllStackTraces().keySet().stream().filter(thread -> thread.getName().startsWith("farheap-srv-"))
-            .mapToLong(Thread::threadId).toArray();
+        return Thread.getAllStackTraces().keySet().stream()
+                .filter(thread -> thread.getName().startsWith("farheap-srv-"))
+                .mapToLong(Thread::threadId)
+                .toArray();
     }
 }

@@ -1,15 +1,17 @@
 package io.farheap.remote;
 
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
 import io.farheap.rpc.PendingCall;
 import io.farheap.rpc.RpcHandler;
 import io.farheap.rpc.RpcHandlers;
 import io.farheap.testing.TestDevice;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
-
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -19,14 +21,11 @@ import java.util.SplittableRandom;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
-
-import static java.lang.foreign.ValueLayout.JAVA_BYTE;
-import static java.lang.foreign.ValueLayout.JAVA_LONG;
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
-import static org.junit.jupiter.api.Assertions.assertNotNull;
-import static org.junit.jupiter.api.Assertions.assertThrows;
-import static org.junit.jupiter.api.Assertions.assertTrue;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Calls, their replies, what becomes of them when handlers, servers and callers do wrong. */
 class RpcQueueTest {
@@ -50,8 +49,7 @@ class RpcQueueTest {
     /** So long a sleep that is not ended shows. */
     private static final long SLEEP_NANOS = TimeUnit.SECONDS.toNanos(300);
 
-    private record Ended(int outcome, int bytes) {
-    }
+    private record Ended(int outcome, int bytes) {}
 
     private final TestServers servers = new TestServers(2, 2);
     private final RemoteMemory memory = RemoteMemory.open(TestDevice.client(), "calls");
@@ -99,7 +97,8 @@ class RpcQueueTest {
             }
 
             @Override
-            public int execute(io.farheap.rpc.HeldRegions held, io.farheap.rpc.Arguments arguments, io.farheap.rpc.Reply reply) {
+            public int execute(
+                    io.farheap.rpc.HeldRegions held, io.farheap.rpc.Arguments arguments, io.farheap.rpc.Reply reply) {
                 return 0;
             }
         });
@@ -136,7 +135,8 @@ class RpcQueueTest {
 
     /** A call whose arguments and reply are in the tag's own place of the buffer. */
     private int call(int server, int operation, int bytes, long tag) {
-        return queue.call(attached.get(server), operation, buffer, tag * 2 * RECORD, bytes, (tag * 2 + 1) * RECORD, RECORD, tag);
+        return queue.call(
+                attached.get(server), operation, buffer, tag * 2 * RECORD, bytes, (tag * 2 + 1) * RECORD, RECORD, tag);
     }
 
     private void mustCall(int server, int operation, int bytes, long tag) {
@@ -177,7 +177,10 @@ class RpcQueueTest {
             await(made);
             for (int i = 0; i < made; i++) {
                 assertEquals(new Ended(Outcome.DONE, lengths[i]), ended.get((long) i));
-                assertEquals(-1, arguments(i, lengths[i]).mismatch(reply(i, lengths[i])), "reply " + i + " in round " + round);
+                assertEquals(
+                        -1,
+                        arguments(i, lengths[i]).mismatch(reply(i, lengths[i])),
+                        "reply " + i + " in round " + round);
             }
         }
         assertEquals(0, queue.underWay());
@@ -187,7 +190,8 @@ class RpcQueueTest {
     void aHandlerChangesItsClientsRegionsAndNoOther() {
         RemoteRegion mine = memory.allocate(attached.get(0), 1).getFirst();
         try (RemoteMemory stranger = RemoteMemory.open(TestDevice.client(), "stranger")) {
-            RemoteRegion others = stranger.allocate(stranger.attach(servers.address(0)), 1).getFirst();
+            RemoteRegion others =
+                    stranger.allocate(stranger.attach(servers.address(0)), 1).getFirst();
             int[] regions = {mine.regionId(), others.regionId(), -1, 1 << 20};
             for (int i = 0; i < regions.length; i++) {
                 arguments(i, RECORD).set(JAVA_LONG, 0, regions[i]);
@@ -210,7 +214,18 @@ class RpcQueueTest {
     }
 
     @ParameterizedTest
-    @ValueSource(ints = {THROW, TOO_LONG, LATER_THEN_THROW, LATER_WITHOUT, TOUCH_THROWS, NONE, -1, Integer.MIN_VALUE, RpcHandlers.MOST})
+    @ValueSource(
+            ints = {
+                THROW,
+                TOO_LONG,
+                LATER_THEN_THROW,
+                LATER_WITHOUT,
+                TOUCH_THROWS,
+                NONE,
+                -1,
+                Integer.MIN_VALUE,
+                RpcHandlers.MOST
+            })
     void whatFailsEndsOneCallAlone(int operation) {
         int expected = operation >= 0 && operation < NONE ? Outcome.FAILED : Outcome.NO_OPERATION;
         for (int round = 0; round < 20; round++) {
@@ -220,7 +235,8 @@ class RpcQueueTest {
             }
             await(BATCH);
             for (long tag = 0; tag < BATCH; tag++) {
-                assertEquals(tag == 2 ? new Ended(expected, 0) : new Ended(Outcome.DONE, 9), ended.get(tag), "call " + tag);
+                assertEquals(
+                        tag == 2 ? new Ended(expected, 0) : new Ended(Outcome.DONE, 9), ended.get(tag), "call " + tag);
             }
         }
         assertTrue(queue.connected(attached.get(0)));
@@ -464,8 +480,9 @@ class RpcQueueTest {
         }
         assertEquals(new Ended(Outcome.UNKNOWN, 0), ended.get(0L));
         assertEquals(new Ended(Outcome.DONE, 8), ended.get(3L));
-        assertTrue(one.answer(MemorySegment.ofArray(new byte[8])) ^ other.answer(MemorySegment.ofArray(new byte[8])),
-            "the call of the server that has ended is cancelled, the other is not");
+        assertTrue(
+                one.answer(MemorySegment.ofArray(new byte[8])) ^ other.answer(MemorySegment.ofArray(new byte[8])),
+                "the call of the server that has ended is cancelled, the other is not");
         while (!ended.containsKey(1L)) {
             poll();
         }
@@ -539,7 +556,8 @@ class RpcQueueTest {
 
     @Test
     void aServerThatIsGoneKeepsNobodyFromClosing() {
-        try (TestServers one = new TestServers(1); RemoteMemory other = RemoteMemory.open(TestDevice.client(), "closing")) {
+        try (TestServers one = new TestServers(1);
+                RemoteMemory other = RemoteMemory.open(TestDevice.client(), "closing")) {
             RemoteServer server = other.attach(one.address(0));
             RpcQueue calls = other.openRpcQueue(OPTIONS);
             RegisteredBuffer page = other.register(4096);
@@ -562,7 +580,9 @@ class RpcQueueTest {
     void operationsComeAndGo() {
         assertThrows(IllegalArgumentException.class, () -> servers.register(ECHO, (held, arguments, reply) -> 0));
         assertThrows(IllegalArgumentException.class, () -> servers.register(-1, (held, arguments, reply) -> 0));
-        assertThrows(IllegalArgumentException.class, () -> servers.register(RpcHandlers.MOST, (held, arguments, reply) -> 0));
+        assertThrows(
+                IllegalArgumentException.class,
+                () -> servers.register(RpcHandlers.MOST, (held, arguments, reply) -> 0));
         servers.unregister(ECHO);
         mustCall(0, ECHO, 8, 0);
         await(1);

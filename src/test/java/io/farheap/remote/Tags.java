@@ -8,8 +8,7 @@ final class Tags implements CompletionHandler {
 
     private static final long TIMEOUT_NANOS = 60_000_000_000L;
 
-    record Tag(long tag, int outcome) {
-    }
+    record Tag(long tag, int outcome) {}
 
     final List<Tag> all = new ArrayList<>();
 

@@ -6,7 +6,6 @@ import io.farheap.rpc.RpcHandler;
 import io.farheap.server.MemoryServer;
 import io.farheap.server.ServerOptions;
 import io.farheap.testing.TestDevice;
-
 import java.util.ArrayList;
 import java.util.List;
 
@@ -17,8 +16,7 @@ final class TestServers implements AutoCloseable {
     /** Longer than a busy machine keeps any thread waiting. */
     private static final long LEASE_NANOS = TestDevice.patience(30_000_000_000L);
 
-    private record Node(MemoryServer memory, ControlServer control) {
-    }
+    private record Node(MemoryServer memory, ControlServer control) {}
 
     private final List<Node> nodes = new ArrayList<>();
 
@@ -30,7 +28,8 @@ final class TestServers implements AutoCloseable {
     }
 
     private void add(int regions) {
-        MemoryServer memory = MemoryServer.open(new ServerOptions(regions * REGION_BYTES, REGION_BYTES, LEASE_NANOS, TestDevice.server(), "test"));
+        MemoryServer memory = MemoryServer.open(
+                new ServerOptions(regions * REGION_BYTES, REGION_BYTES, LEASE_NANOS, TestDevice.server(), "test"));
         try {
             nodes.add(new Node(memory, ControlServer.start("127.0.0.1:0", memory)));
         } catch (RuntimeException e) {

@@ -1,11 +1,11 @@
 package io.farheap.ring;
 
-import org.junit.jupiter.api.Test;
-
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import org.junit.jupiter.api.Test;
 
 class LongRingTest {
 
@@ -54,7 +54,8 @@ class LongRingTest {
         producer.start();
         for (long i = 0; i < values; i++) {
             while (!ring.hasNext()) {
-                // Where both have one core, whoever spins keeps it from the other for a turn of the scheduler, at each of 64 values.
+                // Where both have one core, whoever spins keeps it from the other for a turn of the scheduler, at each
+                // of 64 values.
                 Thread.yield();
             }
             int place = (int) ring.peek();

@@ -1,15 +1,14 @@
 package io.farheap.rpc;
 
-import io.farheap.testing.TestDevice;
-import org.junit.jupiter.api.Test;
-
-import java.io.IOException;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
-
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.farheap.testing.TestDevice;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
 
 /** Of the trace of answers, in a JVM of its own: it is on or off for all of one. */
 class AnswerTraceTest {
@@ -23,7 +22,10 @@ class AnswerTraceTest {
     void aWordThatCameLaterIsNoticed() throws Exception {
         for (int word : new int[] {2, 3, 7, 8, 10, WORDS - 1}) {
             String said = run(true, word);
-            assertTrue(said.contains("the answer to batch 1 was accepted before all of it was there: word " + word + " of " + WORDS), said);
+            assertTrue(
+                    said.contains("the answer to batch 1 was accepted before all of it was there: word " + word + " of "
+                            + WORDS),
+                    said);
         }
     }
 
@@ -38,11 +40,21 @@ class AnswerTraceTest {
     }
 
     private static String run(boolean traced, int word) throws IOException, InterruptedException {
-        Process process = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xmx64m", "-XX:+UseSerialGC",
-            TestDevice.compilerFlag(), "--enable-native-access=ALL-UNNAMED", "-Dfarheap.verbs=" + System.getProperty("farheap.verbs"),
-            "-Dfarheap.test.clientDevice=" + TestDevice.client(), "-Dfarheap.trace.answers=" + traced, "-cp",
-            System.getProperty("java.class.path"), AnswerTraceTest.class.getName(), Integer.toString(word))
-            .redirectError(ProcessBuilder.Redirect.DISCARD).start();
+        Process process = new ProcessBuilder(
+                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        "-Xmx64m",
+                        "-XX:+UseSerialGC",
+                        TestDevice.compilerFlag(),
+                        "--enable-native-access=ALL-UNNAMED",
+                        "-Dfarheap.verbs=" + System.getProperty("farheap.verbs"),
+                        "-Dfarheap.test.clientDevice=" + TestDevice.client(),
+                        "-Dfarheap.trace.answers=" + traced,
+                        "-cp",
+                        System.getProperty("java.class.path"),
+                        AnswerTraceTest.class.getName(),
+                        Integer.toString(word))
+                .redirectError(ProcessBuilder.Redirect.DISCARD)
+                .start();
         try {
             String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8).strip();
             process.waitFor();

@@ -1,26 +1,24 @@
 package io.farheap.rpc;
 
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.SplittableRandom;
 import java.util.function.IntToLongFunction;
-
-import static java.lang.foreign.ValueLayout.JAVA_LONG;
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
-import static org.junit.jupiter.api.Assertions.assertNotEquals;
-import static org.junit.jupiter.api.Assertions.assertTrue;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * The hash of a batch on inputs with a structure, as memory has: alike, zero, repeated, permuted, and mixtures of what is new with what a
- * slot had before. Families of inputs, all different, must have hashes that are all different: by chance two of the million in a family
- * agree once in 2^25 runs.
+ * The hash of a batch on inputs with a structure, as memory has: alike, zero, repeated, permuted, and mixtures of what
+ * is new with what a slot had before. Families of inputs, all different, must have hashes that are all different: by
+ * chance two of the million in a family agree once in 2^25 runs.
  */
 class BatchHashTest {
 
@@ -30,8 +28,14 @@ class BatchHashTest {
 
     /** How the words of a body are divided into records. */
     private enum Layout {
-        ONE(128), HALVES(64, 64), QUADS(32, 32, 32, 32), PAIRS(16, 16, 16, 16, 16, 16, 16, 16), FIVE_AND_ONES(40, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8),
-        ONES(8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8), THREES(24, 24, 24, 24, 24, 8), SIX_SEVEN_THREE(48, 56, 24);
+        ONE(128),
+        HALVES(64, 64),
+        QUADS(32, 32, 32, 32),
+        PAIRS(16, 16, 16, 16, 16, 16, 16, 16),
+        FIVE_AND_ONES(40, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8),
+        ONES(8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8),
+        THREES(24, 24, 24, 24, 24, 8),
+        SIX_SEVEN_THREE(48, 56, 24);
 
         final int[] lengths;
 
@@ -66,13 +70,27 @@ class BatchHashTest {
         }
     }
 
-    /** What memory holds, word by word: first what is there before the first write, then records of one value, numbers, keys, doubles. */
+    /**
+     * What memory holds, word by word: first what is there before the first write, then records of one value, numbers,
+     * keys, doubles.
+     */
     private IntToLongFunction[] contents() {
         long key = random.nextLong();
         long value = 1 + random.nextInt(1 << 20);
         return new IntToLongFunction[] {
-            i -> 0, i -> -1, i -> 1, i -> value, i -> key, i -> i + 1, i -> value + i, i -> i % LINE_WORDS, i -> i % 2 * value, i -> key << i,
-            i -> Double.doubleToLongBits(value + i), i -> 3L << 40 | value << 8 | i, i -> (i < WORDS / 2 ? key : value),
+            i -> 0,
+            i -> -1,
+            i -> 1,
+            i -> value,
+            i -> key,
+            i -> i + 1,
+            i -> value + i,
+            i -> i % LINE_WORDS,
+            i -> i % 2 * value,
+            i -> key << i,
+            i -> Double.doubleToLongBits(value + i),
+            i -> 3L << 40 | value << 8 | i,
+            i -> (i < WORDS / 2 ? key : value),
         };
     }
 
@@ -83,7 +101,10 @@ class BatchHashTest {
         }
     }
 
-    /** A slot that is new in some words and in the others as it was, in all ways that there are: each has a hash of its own. */
+    /**
+     * A slot that is new in some words and in the others as it was, in all ways that there are: each has a hash of its
+     * own.
+     */
     @ParameterizedTest
     @EnumSource
     void mixturesOfTwoBodies(Layout layout) {
@@ -120,9 +141,12 @@ class BatchHashTest {
         for (IntToLongFunction content : contents()) {
             put(content);
             for (int i = 0; i < values.length; i++) {
-                values[i] = i < 5 ? i - 2 : i < 10 ? 1L << random.nextInt(64) : i < 15 ? random.nextInt(1 << 16) : random.nextLong();
+                values[i] = i < 5
+                        ? i - 2
+                        : i < 10 ? 1L << random.nextInt(64) : i < 15 ? random.nextInt(1 << 16) : random.nextLong();
             }
-            long[] different = Arrays.stream(values).filter(value -> value != 0).distinct().toArray();
+            long[] different =
+                    Arrays.stream(values).filter(value -> value != 0).distinct().toArray();
             int count = 0;
             hashes[count++] = hash(layout);
             // Differences to what is there, so that equal ones, which could cancel each other, are among them.
@@ -172,7 +196,8 @@ class BatchHashTest {
         }
     }
 
-    private int permute(Layout layout, long[] words, int of, int[] order, int used, int place, long[] hashes, int count) {
+    private int permute(
+            Layout layout, long[] words, int of, int[] order, int used, int place, long[] hashes, int count) {
         if (place == order.length) {
             for (int i = 0; i < order.length * of; i++) {
                 body.set(JAVA_LONG, (long) i * WORD, words[order[i / of] * of + i % of]);
@@ -189,7 +214,9 @@ class BatchHashTest {
         return count;
     }
 
-    /** One value in all words, or in all but some; equal pairs, equal halves, repeated lines: as many hashes as values. */
+    /**
+     * One value in all words, or in all but some; equal pairs, equal halves, repeated lines: as many hashes as values.
+     */
     @ParameterizedTest
     @EnumSource
     void repetitions(Layout layout) {
@@ -204,7 +231,8 @@ class BatchHashTest {
                     }
                     hashes[n] = hash(layout);
                 }
-                assertAllDifferent(hashes, values, layout + ", word " + place + " of " + period + " repeated, from " + base);
+                assertAllDifferent(
+                        hashes, values, layout + ", word " + place + " of " + period + " repeated, from " + base);
             }
         }
     }
@@ -220,12 +248,13 @@ class BatchHashTest {
             for (int n = 0; n < values; n++) {
                 // One word; all words; two words of one difference; words that are counted up.
                 for (int i = 0; i < WORDS; i++) {
-                    long word = switch (kind) {
-                        case 0 -> i == WORDS / 2 ? n : 0;
-                        case 1 -> n;
-                        case 2 -> i % 7 == 3 ? (long) n << 32 : -1;
-                        default -> (long) n << 8 | i;
-                    };
+                    long word =
+                            switch (kind) {
+                                case 0 -> i == WORDS / 2 ? n : 0;
+                                case 1 -> n;
+                                case 2 -> i % 7 == 3 ? (long) n << 32 : -1;
+                                default -> (long) n << 8 | i;
+                            };
                     body.set(JAVA_LONG, (long) i * WORD, word);
                 }
                 long hash = hash(layout);
@@ -233,8 +262,12 @@ class BatchHashTest {
                 low[n] = hash & 0xFFFF_FFFFL;
             }
             // 8 are expected. The inputs are always the same, so this has no luck in it.
-            assertTrue(repeated(high) < 32, layout + ", kind " + kind + ": " + repeated(high) + " upper halves are repeated");
-            assertTrue(repeated(low) < 32, layout + ", kind " + kind + ": " + repeated(low) + " lower halves are repeated");
+            assertTrue(
+                    repeated(high) < 32,
+                    layout + ", kind " + kind + ": " + repeated(high) + " upper halves are repeated");
+            assertTrue(
+                    repeated(low) < 32,
+                    layout + ", kind " + kind + ": " + repeated(low) + " lower halves are repeated");
         }
     }
 
@@ -247,7 +280,10 @@ class BatchHashTest {
         return repeated;
     }
 
-    /** Zeros of any number of words. Tails are as long as the request says, so of those of one word the hash need not tell. */
+    /**
+     * Zeros of any number of words. Tails are as long as the request says, so of those of one word the hash need not
+     * tell.
+     */
     @Test
     void zerosOfEveryLength() {
         body.fill((byte) 0);
@@ -282,7 +318,8 @@ class BatchHashTest {
                     for (int word = 0; word < BatchFormat.padded(bytes) / WORD; word++) {
                         for (long bits : new long[] {1, 1L << random.nextInt(64), -1, random.nextLong() | 1}) {
                             flip(word, bits);
-                            String what = "word " + word + " of " + bytes + " bytes, from the hash " + state + "; seed " + seed;
+                            String what = "word " + word + " of " + bytes + " bytes, from the hash " + state + "; seed "
+                                    + seed;
                             assertNotEquals(hash, Payload.hash(body.address(), bytes, state), what);
                             flip(word, bits);
                         }
@@ -300,7 +337,8 @@ class BatchHashTest {
             for (int bytes = 1; bytes <= WORDS * WORD; bytes++) {
                 long[] hashes = new long[256];
                 for (int i = 0; i < hashes.length; i++) {
-                    hashes[i] = Payload.hash(body.address(), bytes, i < 128 ? i : 1L << i % 64 ^ random.nextInt() | 1L << 60);
+                    hashes[i] = Payload.hash(
+                            body.address(), bytes, i < 128 ? i : 1L << i % 64 ^ random.nextInt() | 1L << 60);
                 }
                 int length = bytes;
                 assertAllDifferent(hashes, 128, length + " bytes after different hashes");

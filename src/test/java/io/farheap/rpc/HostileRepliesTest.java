@@ -1,18 +1,17 @@
 package io.farheap.rpc;
 
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
-
-import java.util.SplittableRandom;
-
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.SplittableRandom;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** A server that replies to calls whatever it likes: the client takes what it asked for, and writes nowhere else. */
 class HostileRepliesTest {
@@ -21,6 +20,7 @@ class HostileRepliesTest {
     private static final int CALLS = 4;
     /** What a reply may have, and so how far apart they land. */
     private static final int CAPACITY = 40;
+
     private static final byte UNTOUCHED = 0x77;
 
     private final HostileServer server = new HostileServer(SHAPE);
@@ -30,7 +30,12 @@ class HostileRepliesTest {
     void send4Calls() {
         server.destination().fill(UNTOUCHED);
         for (int i = 0; i < CALLS; i++) {
-            client.addCall(9, server.destinationAddress(), 8, server.destinationAddress() + 64 + (long) i * CAPACITY, CAPACITY);
+            client.addCall(
+                    9,
+                    server.destinationAddress(),
+                    8,
+                    server.destinationAddress() + 64 + (long) i * CAPACITY,
+                    CAPACITY);
         }
         assertTrue(client.send());
     }
@@ -63,14 +68,22 @@ class HostileRepliesTest {
             hash = Payload.hash(server.messageAddress() + at, BatchFormat.padded(CALLS), hash);
             at += BatchFormat.padded(CALLS);
         }
-        BatchFormat.header(server.message(), 0, 1, BatchFormat.summary(at, CALLS, statuses.length > 0 ? BatchFormat.STATUSES : 0), hash);
+        BatchFormat.header(
+                server.message(),
+                0,
+                1,
+                BatchFormat.summary(at, CALLS, statuses.length > 0 ? BatchFormat.STATUSES : 0),
+                hash);
         server.send(1, 0, at);
     }
 
     private void answerLater(int index, long sequence, int count, int said, int status, long spoil) {
         int at = SHAPE.laterAt(index);
         server.fill(at + BatchFormat.HEADER_BYTES, CAPACITY, 0x0505050505050505L);
-        long hash = Payload.hash(server.messageAddress() + at + BatchFormat.HEADER_BYTES, Math.clamp(said, 0, CAPACITY), BatchFormat.start());
+        long hash = Payload.hash(
+                server.messageAddress() + at + BatchFormat.HEADER_BYTES,
+                Math.clamp(said, 0, CAPACITY),
+                BatchFormat.start());
         BatchFormat.header(server.message(), at, sequence, BatchFormat.summary(said, count, status), hash ^ spoil);
         server.send(1, at, BatchFormat.HEADER_BYTES + CAPACITY);
     }
@@ -188,7 +201,8 @@ class HostileRepliesTest {
         for (int i = 0; i < CAPACITY; i += 8) {
             server.message().set(JAVA_LONG, at + BatchFormat.HEADER_BYTES + i, random.nextLong(3));
         }
-        long hash = Payload.hash(server.messageAddress() + at + BatchFormat.HEADER_BYTES, CAPACITY, BatchFormat.start());
+        long hash =
+                Payload.hash(server.messageAddress() + at + BatchFormat.HEADER_BYTES, CAPACITY, BatchFormat.start());
         BatchFormat.header(server.message(), at, 1, BatchFormat.summary(CAPACITY, 0, BatchFormat.DONE), hash);
         for (int word = 0; word < CAPACITY / 8; word++) {
             int place = at + BatchFormat.HEADER_BYTES + word * 8;

@@ -1,5 +1,8 @@
 package io.farheap.rpc;
 
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
 import io.farheap.memory.RegisteredMemory;
 import io.farheap.testing.TestDevice;
 import io.farheap.verbs.Access;
@@ -9,11 +12,7 @@ import io.farheap.verbs.Devices;
 import io.farheap.verbs.ProtectionDomain;
 import io.farheap.verbs.QueuePair;
 import io.farheap.verbs.SendRequests;
-
 import java.lang.foreign.MemorySegment;
-
-import static java.lang.foreign.ValueLayout.JAVA_LONG;
-import static org.junit.jupiter.api.Assertions.assertEquals;
 
 /** A server that looks at no request, and writes into the client's ring what a test tells it to; with its client. */
 final class HostileServer implements AutoCloseable {
@@ -28,12 +27,14 @@ final class HostileServer implements AutoCloseable {
     private final SendRequests requests = new SendRequests(1);
     private final RegisteredMemory ring;
     private final RegisteredMemory answer;
-    private final RegisteredMemory destination = RegisteredMemory.allocate(domain, "test-destination", DESTINATION_BYTES, Access.LOCAL_WRITE);
+    private final RegisteredMemory destination =
+            RegisteredMemory.allocate(domain, "test-destination", DESTINATION_BYTES, Access.LOCAL_WRITE);
     final BatchConnection client;
 
     HostileServer(RingShape shape) {
         this.shape = shape;
-        ring = RegisteredMemory.allocate(domain, "test-ring", shape.requestRingBytes(), Access.LOCAL_WRITE | Access.REMOTE_WRITE);
+        ring = RegisteredMemory.allocate(
+                domain, "test-ring", shape.requestRingBytes(), Access.LOCAL_WRITE | Access.REMOTE_WRITE);
         answer = RegisteredMemory.allocate(domain, "test-answer", shape.responseSlotBytes(), Access.LOCAL_WRITE);
         client = BatchConnection.create(context, null, shape, 0);
         queuePair.connect(client.endpoint());
@@ -58,7 +59,9 @@ final class HostileServer implements AutoCloseable {
         return destination.address();
     }
 
-    /** Puts the header of an answer that is right for the message: payloads of these lengths, and nothing after them. */
+    /**
+     * Puts the header of an answer that is right for the message: payloads of these lengths, and nothing after them.
+     */
     void seal(long sequence, int... lengths) {
         int at = BatchFormat.HEADER_BYTES;
         long hash = BatchFormat.start();
@@ -71,7 +74,11 @@ final class HostileServer implements AutoCloseable {
 
     /** Writes some bytes of the message to the slot of a batch, and returns when they are there. */
     void send(long sequence, int from, int bytes) {
-        write(SendRequests.WRITE, from, bytes, RingShape.CONTROL_BYTES + sequence % shape.slots() * shape.responseSlotBytes() + from);
+        write(
+                SendRequests.WRITE,
+                from,
+                bytes,
+                RingShape.CONTROL_BYTES + sequence % shape.slots() * shape.responseSlotBytes() + from);
     }
 
     /** As {@link #send(long, int, int)} with all of it. */
@@ -85,8 +92,15 @@ final class HostileServer implements AutoCloseable {
     }
 
     private void write(int opcode, int from, int bytes, long to) {
-        requests.prepare(0, opcode, SendRequests.SIGNALED, answer.address() + from, bytes, answer.localKey(),
-            client.responseAddress() + to, client.responseKey());
+        requests.prepare(
+                0,
+                opcode,
+                SendRequests.SIGNALED,
+                answer.address() + from,
+                bytes,
+                answer.localKey(),
+                client.responseAddress() + to,
+                client.responseKey());
         assertEquals(0, queuePair.postUnbounded(requests, 0));
         while (completions.poll() == 0) {
             Thread.onSpinWait();

@@ -1,17 +1,16 @@
 package io.farheap.rpc;
 
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Test;
-
-import java.lang.foreign.MemorySegment;
-import java.util.SplittableRandom;
-
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.lang.foreign.MemorySegment;
+import java.util.SplittableRandom;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
 
 /** A server that answers whatever it likes: the client takes only what answers its batch, and gives up on the rest. */
 class HostileServerTest {
@@ -56,7 +55,8 @@ class HostileServerTest {
             hash = Payload.hash(server.messageAddress() + bytes, RECORDS, hash);
             bytes += RECORDS;
         }
-        BatchFormat.header(message(), 0, sequence, BatchFormat.summary(bytes, RECORDS, statuses ? BatchFormat.STATUSES : 0), hash);
+        BatchFormat.header(
+                message(), 0, sequence, BatchFormat.summary(bytes, RECORDS, statuses ? BatchFormat.STATUSES : 0), hash);
     }
 
     private void send() {
@@ -125,7 +125,10 @@ class HostileServerTest {
         assertEquals(RECORDS, finishAll());
     }
 
-    /** What asks for wake-ups takes no place of a request that is not answered, however often the server wakes without an answer. */
+    /**
+     * What asks for wake-ups takes no place of a request that is not answered, however often the server wakes without
+     * an answer.
+     */
     @Test
     void wakeUpsWithoutAnswersLoseNothing() {
         int asked = 0;
@@ -138,7 +141,9 @@ class HostileServerTest {
         assertEquals(RECORDS, finishAll());
     }
 
-    /** A server that is gone, or never answers, does not keep the client waiting once its end of the connection is gone. */
+    /**
+     * A server that is gone, or never answers, does not keep the client waiting once its end of the connection is gone.
+     */
     @Test
     void aServerThatIsGoneIsNoticed() {
         server.disconnect();

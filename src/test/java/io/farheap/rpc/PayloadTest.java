@@ -1,19 +1,18 @@
 package io.farheap.rpc;
 
-import org.junit.jupiter.api.RepeatedTest;
-import org.junit.jupiter.api.Test;
-
-import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
-import java.util.Random;
-import java.util.concurrent.atomic.AtomicBoolean;
-
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.Random;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.junit.jupiter.api.RepeatedTest;
+import org.junit.jupiter.api.Test;
 
 class PayloadTest {
 
@@ -71,14 +70,19 @@ class PayloadTest {
                 int kind = random.nextInt(4);
                 for (int word = 0; word < words; word++) {
                     long value = batch.get(JAVA_LONG, at + 8L * word);
-                    batch.set(JAVA_LONG, at + 8L * word, switch (kind) {
-                        case 0 -> value ^ Long.MIN_VALUE;
-                        case 1 -> -value - 1;
-                        case 2 -> value + (word % 2 == 0 ? 1 : -1);
-                        default -> value ^ 1L << random.nextInt(64);
-                    });
+                    batch.set(
+                            JAVA_LONG,
+                            at + 8L * word,
+                            switch (kind) {
+                                case 0 -> value ^ Long.MIN_VALUE;
+                                case 1 -> -value - 1;
+                                case 2 -> value + (word % 2 == 0 ? 1 : -1);
+                                default -> value ^ 1L << random.nextInt(64);
+                            });
                 }
-                assertTrue(hash != Payload.hash(batch.address(), BYTES, 1), "kind " + kind + ", " + words + " words, seed " + seed);
+                assertTrue(
+                        hash != Payload.hash(batch.address(), BYTES, 1),
+                        "kind " + kind + ", " + words + " words, seed " + seed);
             }
         }
     }
@@ -101,7 +105,10 @@ class PayloadTest {
         }
     }
 
-    /** One after another from the start of a batch, words all alike or zero: each word counts, and none is lost on those that follow. */
+    /**
+     * One after another from the start of a batch, words all alike or zero: each word counts, and none is lost on those
+     * that follow.
+     */
     @Test
     void wordsAlikeAreInTheHash() {
         try (Arena arena = Arena.ofConfined()) {
@@ -119,8 +126,11 @@ class PayloadTest {
                             for (long other : new long[] {0, value + 1, ~value, value ^ 1L << random.nextInt(64)}) {
                                 if (other != value) {
                                     batch.set(JAVA_LONG, at, other);
-                                    assertNotEquals(hash, hashOfThree(batch, copy, first, second), "word " + at / 8 + " of records of " + first
-                                        + ", " + second + " and 8 bytes, " + value + " and there " + other);
+                                    assertNotEquals(
+                                            hash,
+                                            hashOfThree(batch, copy, first, second),
+                                            "word " + at / 8 + " of records of " + first + ", " + second
+                                                    + " and 8 bytes, " + value + " and there " + other);
                                 }
                             }
                             batch.set(JAVA_LONG, at, value);

@@ -1,5 +1,9 @@
 package io.farheap.rpc;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
 import io.farheap.memory.RegisteredMemory;
 import io.farheap.testing.TestDevice;
 import io.farheap.verbs.Access;
@@ -8,13 +12,8 @@ import io.farheap.verbs.Context;
 import io.farheap.verbs.Devices;
 import io.farheap.verbs.ProtectionDomain;
 import io.farheap.verbs.QueuePair;
-import org.junit.jupiter.api.Test;
-
 import java.util.concurrent.locks.LockSupport;
-
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
-import static org.junit.jupiter.api.Assertions.assertTrue;
+import org.junit.jupiter.api.Test;
 
 /** A server whose memory takes batches, and whose thread answers none: its process lives, and so does its lease. */
 class StuckServerTest {
@@ -24,12 +23,13 @@ class StuckServerTest {
 
     /** @param sleeping whether the client asks for wake-ups and looks seldom, or polls all the time */
     private static void givesUp(boolean sleeping) {
-        try (Context context = Devices.open(TestDevice.client()); ProtectionDomain domain = context.allocateProtectionDomain();
-             CompletionQueue completions = context.createCompletionQueue(4, 1, null);
-             RegisteredMemory ring = RegisteredMemory.allocate(domain, "test-ring", SHAPE.requestRingBytes(),
-                 Access.LOCAL_WRITE | Access.REMOTE_WRITE);
-             QueuePair queuePair = domain.createQueuePair(completions, 2, 0);
-             BatchConnection client = BatchConnection.create(context, null, SHAPE, 0)) {
+        try (Context context = Devices.open(TestDevice.client());
+                ProtectionDomain domain = context.allocateProtectionDomain();
+                CompletionQueue completions = context.createCompletionQueue(4, 1, null);
+                RegisteredMemory ring = RegisteredMemory.allocate(
+                        domain, "test-ring", SHAPE.requestRingBytes(), Access.LOCAL_WRITE | Access.REMOTE_WRITE);
+                QueuePair queuePair = domain.createQueuePair(completions, 2, 0);
+                BatchConnection client = BatchConnection.create(context, null, SHAPE, 0)) {
             queuePair.connect(client.endpoint());
             // For the bell of a client that asks to be woken.
             queuePair.postReceive(1);

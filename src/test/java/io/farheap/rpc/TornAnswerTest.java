@@ -1,20 +1,20 @@
 package io.farheap.rpc;
 
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.function.LongUnaryOperator;
-
-import static java.lang.foreign.ValueLayout.JAVA_LONG;
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertTrue;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Answers of which a part is there, and in the rest is what the slot had before: the client says no until all of it is there, whatever the
- * words are. Words alike matter most: memory that nobody wrote, and records that are filled with one value.
+ * Answers of which a part is there, and in the rest is what the slot had before: the client says no until all of it is
+ * there, whatever the words are. Words alike matter most: memory that nobody wrote, and records that are filled with
+ * one value.
  */
 class TornAnswerTest {
 
@@ -40,8 +40,26 @@ class TornAnswerTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"32", "40", "64", "128", "256", "40 8 8 8 8 8 8", "40 8", "32 8", "32 32", "64 8 8", "24 8 8 8", "8 8 8 8 8 8 8 8 8",
-        "16 16 16 16 16 16", "33 33", "48 5 5", "96 1 2 3", "200 40 8"})
+    @ValueSource(
+            strings = {
+                "32",
+                "40",
+                "64",
+                "128",
+                "256",
+                "40 8 8 8 8 8 8",
+                "40 8",
+                "32 8",
+                "32 32",
+                "64 8 8",
+                "24 8 8 8",
+                "8 8 8 8 8 8 8 8 8",
+                "16 16 16 16 16 16",
+                "33 33",
+                "48 5 5",
+                "96 1 2 3",
+                "200 40 8"
+            })
     void isNotTakenUntilAllOfItIsThere(String reads) {
         int[] lengths = lengths(reads);
         int bytes = BatchFormat.HEADER_BYTES;
@@ -52,7 +70,8 @@ class TornAnswerTest {
             long sequence = 0;
             for (String before : CONTENTS.keySet()) {
                 for (String after : CONTENTS.keySet()) {
-                    // As far as to a word, then line by line: the device may write lines in any order, and stop anywhere in one.
+                    // As far as to a word, then line by line: the device may write lines in any order, and stop
+                    // anywhere in one.
                     for (int from = BatchFormat.HEADER_BYTES; from < bytes; from += WORD) {
                         tear(server, ++sequence, lengths, before, after, from, bytes);
                     }
@@ -65,7 +84,8 @@ class TornAnswerTest {
     }
 
     /** @param from of what is old at first; it ends at {@code to} */
-    private static void tear(HostileServer server, long sequence, int[] lengths, String before, String after, int from, int to) {
+    private static void tear(
+            HostileServer server, long sequence, int[] lengths, String before, String after, int from, int to) {
         BatchConnection client = server.client;
         for (int i = 0, at = 0; i < lengths.length; at += BatchFormat.padded(lengths[i++])) {
             client.addRead(0, 0, lengths[i], server.destinationAddress() + at);
@@ -93,8 +113,12 @@ class TornAnswerTest {
         assertEquals(1, client.receive(), what);
         assertTrue(client.succeeded(), what);
         for (int i = 0, at = 0; i < lengths.length; at += BatchFormat.padded(lengths[i++])) {
-            assertEquals(-1, server.destination().asSlice(at, lengths[i])
-                .mismatch(server.message().asSlice(BatchFormat.HEADER_BYTES + at, lengths[i])), what);
+            assertEquals(
+                    -1,
+                    server.destination()
+                            .asSlice(at, lengths[i])
+                            .mismatch(server.message().asSlice(BatchFormat.HEADER_BYTES + at, lengths[i])),
+                    what);
             client.finish(1);
         }
     }

@@ -1,17 +1,16 @@
 package io.farheap.server;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
 import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
 import io.farheap.control.ControlPlane;
 import io.farheap.control.RegionGrant;
 import io.farheap.testing.TestDevice;
+import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-
-import java.util.List;
-
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertThrows;
 
 /** Allocations of which the client has heard nothing, and releases that come twice. */
 class AbandonTest {
@@ -19,8 +18,8 @@ class AbandonTest {
     private static final int REGIONS = 4;
     private static final long REGION = 64 * 1024;
 
-    private final MemoryServer server =
-        MemoryServer.open(new ServerOptions(REGIONS * REGION, REGION, 60_000_000_000L, TestDevice.server(), "test"));
+    private final MemoryServer server = MemoryServer.open(
+            new ServerOptions(REGIONS * REGION, REGION, 60_000_000_000L, TestDevice.server(), "test"));
     private final long lease = server.openLease("test").id();
 
     @AfterEach

@@ -1,33 +1,33 @@
 package io.farheap.server;
 
-import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertThrows;
-import static org.junit.jupiter.api.Assertions.assertTrue;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /** What a machine and its control groups leave, from the files that the kernel shows. */
 class AvailableMemoryTest {
 
     private static final long MIB = 1 << 20;
-    private static final String V2 = "30 23 0:26 %s /sys/fs/cgroup rw,nosuid shared:9 - cgroup2 cgroup2 "
-        + "rw,nsdelegate\n";
+    private static final String V2 =
+            "30 23 0:26 %s /sys/fs/cgroup rw,nosuid shared:9 - cgroup2 cgroup2 " + "rw,nsdelegate\n";
     private static final String V1 = "31 23 0:27 / /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpu,cpuacct\n"
-        + "32 23 0:28 %s /sys/fs/cgroup/memory rw shared:10 - cgroup cgroup rw,memory\n";
+            + "32 23 0:28 %s /sys/fs/cgroup/memory rw shared:10 - cgroup cgroup rw,memory\n";
 
     @TempDir
     private Path root;
 
     @BeforeEach
     void machine() throws IOException {
-        write("proc/meminfo", "MemTotal:       16000000 kB\nMemFree:          100000 kB\nMemAvailable:    8388608 "
-            + "kB\n");
+        write(
+                "proc/meminfo",
+                "MemTotal:       16000000 kB\nMemFree:          100000 kB\nMemAvailable:    8388608 " + "kB\n");
     }
 
     private void write(String file, String text) throws IOException {
@@ -119,11 +119,14 @@ class AvailableMemoryTest {
         write("proc/self/cgroup", "0::/box\n");
         two("/box", Long.toString(100 * MIB), 0, 0);
         AvailableMemory.require(100 * MIB, root);
-        String message = assertThrows(IllegalArgumentException.class, () -> AvailableMemory.require(101 * MIB,
-            root)).getMessage();
-        assertTrue(message.contains("101 MiB") && message.contains("100 MiB") && message.contains("/box")
-            && message.contains("donate less"),
-            message);
+        String message = assertThrows(IllegalArgumentException.class, () -> AvailableMemory.require(101 * MIB, root))
+                .getMessage();
+        assertTrue(
+                message.contains("101 MiB")
+                        && message.contains("100 MiB")
+                        && message.contains("/box")
+                        && message.contains("donate less"),
+                message);
     }
 
     @Test

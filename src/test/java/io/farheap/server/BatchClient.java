@@ -14,7 +14,6 @@ import io.farheap.verbs.Access;
 import io.farheap.verbs.Context;
 import io.farheap.verbs.Devices;
 import io.farheap.verbs.ProtectionDomain;
-
 import java.lang.foreign.MemorySegment;
 
 /** A client with one lease, one pair of message rings, and memory to read into and write from. */
@@ -28,17 +27,25 @@ final class BatchClient implements AutoCloseable {
     private final LeaseKeeper keeper;
     private final Context context = Devices.open(TestDevice.client());
     private final ProtectionDomain domain = context.allocateProtectionDomain();
-    private final RegisteredMemory memory = RegisteredMemory.allocate(domain, "test-memory", MEMORY_BYTES, Access.LOCAL_WRITE);
+    private final RegisteredMemory memory =
+            RegisteredMemory.allocate(domain, "test-memory", MEMORY_BYTES, Access.LOCAL_WRITE);
     final BatchConnection batches;
     final ConnectedRing connected;
 
     BatchClient(ControlPlane server, RingShape shape, int threads) {
         this.server = server;
         lease = server.openLease("batch-test");
-        keeper = new LeaseKeeper(server, lease, (lost, cause) -> { });
+        keeper = new LeaseKeeper(server, lease, (lost, cause) -> {});
         batches = BatchConnection.create(context, null, shape, 64);
-        connected = server.connectRing(lease.id(), new RingRequest(batches.endpoint(), shape.queueDepth(), shape.batch(), threads,
-            batches.responseAddress(), batches.responseKey()));
+        connected = server.connectRing(
+                lease.id(),
+                new RingRequest(
+                        batches.endpoint(),
+                        shape.queueDepth(),
+                        shape.batch(),
+                        threads,
+                        batches.responseAddress(),
+                        batches.responseKey()));
         batches.connect(connected.server(), connected.ringAddress(), connected.ringKey());
     }
 
@@ -66,7 +73,11 @@ final class BatchClient implements AutoCloseable {
         }
     }
 
-    /** Finishes all entries that are answered. @return the last one's status; 0 for success */
+    /**
+     * Finishes all entries that are answered.
+     *
+     * @return the last one's status; 0 for success
+     */
     int finishAll() {
         int status = 0;
         while (batches.ready() > 0) {
@@ -76,7 +87,11 @@ final class BatchClient implements AutoCloseable {
         return status;
     }
 
-    /** One read of any length, alone in its batch. @return its status */
+    /**
+     * One read of any length, alone in its batch.
+     *
+     * @return its status
+     */
     int read(int region, long offset, int bytes, long at) {
         batches.addRead(region, offset, bytes, address() + at);
         drain();

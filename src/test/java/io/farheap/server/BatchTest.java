@@ -1,5 +1,14 @@
 package io.farheap.server;
 
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assertions.fail;
+
+import com.sun.management.ThreadMXBean;
 import io.farheap.control.RegionGrant;
 import io.farheap.rpc.BatchConnection;
 import io.farheap.rpc.BatchFormat;
@@ -8,26 +17,16 @@ import io.farheap.testing.Need;
 import io.farheap.testing.Needs;
 import io.farheap.testing.TestDevice;
 import io.farheap.thread.Idle;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
-import org.junit.jupiter.params.provider.EnumSource;
-
-import com.sun.management.ThreadMXBean;
 import java.lang.foreign.MemorySegment;
 import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
-
-import static java.lang.foreign.ValueLayout.JAVA_BYTE;
-import static java.lang.foreign.ValueLayout.JAVA_LONG;
-import static org.junit.jupiter.api.Assertions.assertArrayEquals;
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
-import static org.junit.jupiter.api.Assertions.assertTrue;
-import static org.junit.jupiter.api.Assertions.fail;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** Batches between clients and a memory server's threads. */
 class BatchTest {
@@ -39,7 +38,8 @@ class BatchTest {
     private MemoryServer server;
 
     private MemoryServer start(int threads, Idle idle) {
-        server = MemoryServer.open(new ServerOptions((long) REGION * REGIONS, REGION, LEASE, TestDevice.server(), "test", threads, false, idle));
+        server = MemoryServer.open(new ServerOptions(
+                (long) REGION * REGIONS, REGION, LEASE, TestDevice.server(), "test", threads, false, idle));
         return server;
     }
 
@@ -48,7 +48,9 @@ class BatchTest {
         server.close();
     }
 
-    /** Random reads and writes of every length at every alignment, many in flight, against a model: also their order. */
+    /**
+     * Random reads and writes of every length at every alignment, many in flight, against a model: also their order.
+     */
     @ParameterizedTest(name = "q = {0}, b = {1}")
     @CsvSource({"1, 1", "1, 64", "3, 16", "16, 7", "8, 256"})
     void requestsTakeEffectInOrder(int queueDepth, int batch) {
@@ -81,8 +83,9 @@ class BatchTest {
                     }
                     System.arraycopy(payload, 0, model, offset, bytes);
                     MemorySegment.copy(payload, 0, client.memory(), JAVA_BYTE, at, bytes);
-                    int entry = random.nextBoolean() ? batches.addWrite(region, offset, bytes, client.address() + at)
-                        : batches.addWrite(region, offset, MemorySegment.ofArray(payload));
+                    int entry = random.nextBoolean()
+                            ? batches.addWrite(region, offset, bytes, client.address() + at)
+                            : batches.addWrite(region, offset, MemorySegment.ofArray(payload));
                     expected[entry] = null;
                     client.memory().asSlice(at, bytes).fill((byte) 0);
                 } else {
@@ -117,7 +120,10 @@ class BatchTest {
         }
     }
 
-    /** Whoever goes to sleep again and again before he takes answers must not use up the places of what he has not taken. */
+    /**
+     * Whoever goes to sleep again and again before he takes answers must not use up the places of what he has not
+     * taken.
+     */
     @Test
     void wakeUpsTakeNoPlaces() {
         start(1, Idle.SPIN);
@@ -145,8 +151,12 @@ class BatchTest {
             int entry = client.batches.head();
             assertTrue(client.batches.succeeded());
             if (expected[entry] != null) {
-                assertArrayEquals(expected[entry],
-                    client.memory().asSlice(places[entry], expected[entry].length).toArray(JAVA_BYTE), "seed " + seed);
+                assertArrayEquals(
+                        expected[entry],
+                        client.memory()
+                                .asSlice(places[entry], expected[entry].length)
+                                .toArray(JAVA_BYTE),
+                        "seed " + seed);
             }
             client.batches.finish(1);
         }
@@ -172,7 +182,8 @@ class BatchTest {
     @Test
     void aRegionThatIsNotHeldIsRefused() {
         start(2, Idle.PARK);
-        try (BatchClient client = new BatchClient(server, new RingShape(2, 64), 2); BatchClient other = new BatchClient(server, new RingShape(2, 64), 2)) {
+        try (BatchClient client = new BatchClient(server, new RingShape(2, 64), 2);
+                BatchClient other = new BatchClient(server, new RingShape(2, 64), 2)) {
             int mine = client.allocate().regionId();
             int theirs = other.allocate().regionId();
             int returned = client.allocate().regionId();
@@ -213,12 +224,25 @@ class BatchTest {
             for (int i = 0; i < REGIONS; i++) {
                 clients.add(new BatchClient(server, new RingShape(4, 32), 2));
             }
-            List<RegionGrant> regions = clients.stream().map(BatchClient::allocate).toList();
+            List<RegionGrant> regions =
+                    clients.stream().map(BatchClient::allocate).toList();
             for (int round = 0; round < 200; round++) {
                 for (int i = 0; i < REGIONS; i++) {
                     clients.get(i).memory().set(JAVA_LONG, 0, 1000 * round + i);
-                    clients.get(i).batches.addWrite(regions.get(i).regionId(), 8 * round, 8, clients.get(i).address());
-                    clients.get(i).batches.addRead(regions.get(i).regionId(), 8 * round, 8, clients.get(i).address() + 8);
+                    clients.get(i)
+                            .batches
+                            .addWrite(
+                                    regions.get(i).regionId(),
+                                    8 * round,
+                                    8,
+                                    clients.get(i).address());
+                    clients.get(i)
+                            .batches
+                            .addRead(
+                                    regions.get(i).regionId(),
+                                    8 * round,
+                                    8,
+                                    clients.get(i).address() + 8);
                     clients.get(i).batches.send();
                 }
                 for (int i = 0; i < REGIONS; i++) {
@@ -277,7 +301,8 @@ class BatchTest {
     @Test
     void disconnectIsAFence() {
         start(1, Idle.PARK);
-        try (BatchClient client = new BatchClient(server, new RingShape(4, 8), 1); BatchClient second = new BatchClient(server, new RingShape(4, 8), 1)) {
+        try (BatchClient client = new BatchClient(server, new RingShape(4, 8), 1);
+                BatchClient second = new BatchClient(server, new RingShape(4, 8), 1)) {
             int region = client.allocate().regionId();
             assertEquals(0, client.write(region, 0, 8, 0));
             server.disconnect(client.lease.id(), client.connected.connectionId());

@@ -1,15 +1,14 @@
 package io.farheap.server;
 
-import io.farheap.control.Caller;
-import io.farheap.control.ControlException;
-import org.junit.jupiter.api.Test;
-
-import java.util.ArrayList;
-import java.util.List;
-
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.farheap.control.Caller;
+import io.farheap.control.ControlException;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
 
 class BudgetTest {
 
@@ -29,7 +28,8 @@ class BudgetTest {
     }
 
     private String refused(Caller caller, Object lease) {
-        return assertThrows(ControlException.class, () -> budget.lend(caller, lease, 1)).getMessage();
+        return assertThrows(ControlException.class, () -> budget.lend(caller, lease, 1))
+                .getMessage();
     }
 
     @Test
@@ -39,8 +39,9 @@ class BudgetTest {
         assertEquals("the lease has 3 things, and 1 more asked for; the most is 3, so use fewer", message);
         lend(A, 2L, 1);
         message = refused(A, 2L);
-        assertTrue(message.startsWith("the client at /10.0.0.1:1 has 4 things") && message.contains("the most is 4"),
-            message);
+        assertTrue(
+                message.startsWith("the client at /10.0.0.1:1 has 4 things") && message.contains("the most is 4"),
+                message);
         lend(SAME_HOST, 3L, 3);
         lend(SAME_HOST, 4L, 1);
         lend(THIRD, 5L, 3);
@@ -49,8 +50,10 @@ class BudgetTest {
         assertTrue(message.startsWith("the clients of host 10.0.0.1 have 12 things"), message);
         lend(OTHER, 8L, 3);
         lend(null, 9L, 1);
-        assertEquals("the server has lent 16 things, and 1 more asked for; it lends 16 in all, so use fewer, or buy "
-            + "more", refused(null, 10L));
+        assertEquals(
+                "the server has lent 16 things, and 1 more asked for; it lends 16 in all, so use fewer, or buy "
+                        + "more",
+                refused(null, 10L));
     }
 
     @Test

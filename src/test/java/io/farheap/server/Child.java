@@ -1,7 +1,6 @@
 package io.farheap.server;
 
 import io.farheap.testing.TestDevice;
-
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -24,13 +23,19 @@ final class Child implements AutoCloseable {
 
     /** @param mainAndArguments may begin with more flags of the JVM */
     Child(String... mainAndArguments) throws IOException {
-        List<String> command = new ArrayList<>(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xmx64m",
-            "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "--enable-native-access=ALL-UNNAMED",
-            "--sun-misc-unsafe-memory-access=allow", "-Dfarheap.verbs=" + System.getProperty("farheap.verbs"),
-            "-Dfarheap.slowness=" + TestDevice.patience(1),
-            // Else Netty warns where a machine has no network interface but loopback.
-            "-Dio.grpc.netty.shaded.io.netty.machineId=02:00:00:00:00:01", "-cp",
-            System.getProperty("java.class.path")));
+        List<String> command = new ArrayList<>(List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-Xmx64m",
+                "-XX:+UseSerialGC",
+                "-XX:TieredStopAtLevel=1",
+                "--enable-native-access=ALL-UNNAMED",
+                "--sun-misc-unsafe-memory-access=allow",
+                "-Dfarheap.verbs=" + System.getProperty("farheap.verbs"),
+                "-Dfarheap.slowness=" + TestDevice.patience(1),
+                // Else Netty warns where a machine has no network interface but loopback.
+                "-Dio.grpc.netty.shaded.io.netty.machineId=02:00:00:00:00:01",
+                "-cp",
+                System.getProperty("java.class.path")));
         command.addAll(List.of(mainAndArguments));
         errors = Files.createTempFile("farheap-child", ".err");
         process = new ProcessBuilder(command).redirectError(errors.toFile()).start();

@@ -1,5 +1,10 @@
 package io.farheap.server;
 
+import static org.junit.jupiter.api.Assertions.assertDoesNotThrow;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
 import io.farheap.memory.RegisteredMemory;
 import io.farheap.memory.SharedMemory;
 import io.farheap.testing.Held;
@@ -9,14 +14,8 @@ import io.farheap.verbs.CompletionChannel;
 import io.farheap.verbs.CompletionQueue;
 import io.farheap.verbs.Context;
 import io.farheap.verbs.Devices;
-import org.junit.jupiter.api.Test;
-
 import java.lang.reflect.Field;
-
-import static org.junit.jupiter.api.Assertions.assertDoesNotThrow;
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertInstanceOf;
-import static org.junit.jupiter.api.Assertions.assertThrows;
+import org.junit.jupiter.api.Test;
 
 /** Where something of a server does not close, the rest of it does: the device has nothing of it left, and closes. */
 class ClosingTest {
@@ -37,7 +36,7 @@ class ClosingTest {
     @Test
     void ofACopy() throws ReflectiveOperationException {
         try (Context context = Devices.open(TestDevice.server());
-             SharedMemory into = SharedMemory.allocate("test-into", REGION)) {
+                SharedMemory into = SharedMemory.allocate("test-into", REGION)) {
             RegionCopy copy = new RegionCopy(context, into.segment());
             RegisteredMemory memory = field(copy, "scratch", RegisteredMemory.class);
             assertInstanceOf(IllegalStateException.class, Held.during(memory.segment(), copy::close));
@@ -55,8 +54,12 @@ class ClosingTest {
             CompletionQueue user = context.createCompletionQueue(1, 1, channel);
             assertThrows(IllegalStateException.class, threads::close);
             user.close();
-            assertEquals(0, Thread.getAllStackTraces().keySet().stream().map(Thread::getName)
-                .filter(name -> name.startsWith("farheap-srv-")).count());
+            assertEquals(
+                    0,
+                    Thread.getAllStackTraces().keySet().stream()
+                            .map(Thread::getName)
+                            .filter(name -> name.startsWith("farheap-srv-"))
+                            .count());
             channel.close();
             assertDoesNotThrow(context::close);
         }
@@ -65,7 +68,8 @@ class ClosingTest {
     @Test
     void ofAServer() throws ReflectiveOperationException {
         long lease = TestDevice.patience(30_000_000_000L);
-        MemoryServer server = MemoryServer.open(new ServerOptions(2 * REGION, REGION, lease, TestDevice.server(), "closing"));
+        MemoryServer server =
+                MemoryServer.open(new ServerOptions(2 * REGION, REGION, lease, TestDevice.server(), "closing"));
         Context context = field(server, "context", Context.class);
         RegisteredMemory memory = field(field(server, "pool", RegionPool.class), "memory", RegisteredMemory.class);
         assertInstanceOf(IllegalStateException.class, Held.during(memory.segment(), server::close));

@@ -1,23 +1,22 @@
 package io.farheap.server;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
 import io.farheap.control.ControlException;
 import io.farheap.control.ControlPlane;
 import io.farheap.control.LeaseKeeper;
 import io.farheap.rpc.RingShape;
 import io.farheap.testing.TestDevice;
 import io.farheap.thread.Idle;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
-
-import java.util.concurrent.Callable;
-import java.util.concurrent.CountDownLatch;
-
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
-import static org.junit.jupiter.api.Assertions.assertThrows;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** An {@code Error} in each of a server's threads. What waits for the end of leases does so at once. */
 class DyingThreadTest {
@@ -30,8 +29,8 @@ class DyingThreadTest {
     private MemoryServer server;
 
     private void start(int threads, Idle idle) {
-        server = MemoryServer.open(new ServerOptions((long) REGION * REGIONS, REGION, LEASE, TestDevice.server(),
-            "test", threads, false, idle));
+        server = MemoryServer.open(new ServerOptions(
+                (long) REGION * REGIONS, REGION, LEASE, TestDevice.server(), "test", threads, false, idle));
     }
 
     @AfterEach
@@ -84,8 +83,8 @@ class DyingThreadTest {
         start(2, Idle.PARK);
         ServerThread doomed = server.threads().thread(0);
         // Leases begin at random threads: rings of two threads reach both.
-        try (BatchClient keptOrLost = new BatchClient(server, SHAPE, 2); 
-             BatchClient second = new BatchClient(server, SHAPE, 1)) {
+        try (BatchClient keptOrLost = new BatchClient(server, SHAPE, 2);
+                BatchClient second = new BatchClient(server, SHAPE, 1)) {
             int region = keptOrLost.allocate().regionId();
             int other = second.allocate().regionId();
             assertEquals(0, keptOrLost.write(region, 0, 8, 0));
@@ -120,12 +119,13 @@ class DyingThreadTest {
             awaitLost(client, region);
             assertFalse(doomed.alive());
             ControlException refused = assertThrows(ControlException.class, () -> new BatchClient(server, SHAPE, 1));
-            assertTrue(refused.getMessage().contains("all 1 server threads have ended")
-                && refused.getMessage().contains("restart"),
-                refused.getMessage());
+            assertTrue(
+                    refused.getMessage().contains("all 1 server threads have ended")
+                            && refused.getMessage().contains("restart"),
+                    refused.getMessage());
             server.release(client.lease.id(), region);
             try (TestClient direct = new TestClient(server);
-                 LeaseKeeper _ = new LeaseKeeper(server, direct.lease, (lease, cause) -> { })) {
+                    LeaseKeeper _ = new LeaseKeeper(server, direct.lease, (lease, cause) -> {})) {
                 direct.fill(direct.allocate(), 1);
             }
         }
@@ -171,8 +171,11 @@ class DyingThreadTest {
             server.zeroing().fault.set(standstill(zeroes));
             var large = server.openLease("large");
             server.allocate(large.id(), 1);
-            await("the end of two leases", () -> server.leases().find(large.id()) == null && !held.fault.isSet()
-                && !server.zeroing().fault.isSet());
+            await(
+                    "the end of two leases",
+                    () -> server.leases().find(large.id()) == null
+                            && !held.fault.isSet()
+                            && !server.zeroing().fault.isSet());
 
             var third = server.openLease("third");
             server.allocate(third.id(), 1);
@@ -196,7 +199,9 @@ class DyingThreadTest {
         server.zeroing().fault.set(injected());
         var one = server.openLease("one");
         server.allocate(one.id(), 2);
-        await("the end of the lease", () -> free() == REGIONS && !server.zeroing().fault.isSet());
+        await(
+                "the end of the lease",
+                () -> free() == REGIONS && !server.zeroing().fault.isSet());
     }
 
     @Test

@@ -1,5 +1,10 @@
 package io.farheap.server;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
 import io.farheap.control.ControlClient;
 import io.farheap.control.ControlException;
 import io.farheap.control.ControlServer;
@@ -19,11 +24,6 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
-import static org.junit.jupiter.api.Assertions.assertThrows;
-import static org.junit.jupiter.api.Assertions.assertTrue;
-
 /** A client that takes all that it is given leaves room for others, and gets a refusal that says what to do. */
 class FloodTest {
 
@@ -38,8 +38,8 @@ class FloodTest {
 
     @BeforeEach
     void start() {
-        server = MemoryServer.open(new ServerOptions(REGION * 4, REGION, LEASE, TestDevice.server(), "flood", 1, false,
-            Idle.PARK));
+        server = MemoryServer.open(
+                new ServerOptions(REGION * 4, REGION, LEASE, TestDevice.server(), "flood", 1, false, Idle.PARK));
         control = ControlServer.start("127.0.0.1:0", server);
         greedy = ControlClient.connect(control.address());
         modest = ControlClient.connect(control.address());
@@ -66,7 +66,7 @@ class FloodTest {
 
     private void assertRoomForAnother() {
         try (TestClient other = new TestClient(modest);
-             LeaseKeeper _ = new LeaseKeeper(modest, other.lease, (lease, cause) -> { })) {
+                LeaseKeeper _ = new LeaseKeeper(modest, other.lease, (lease, cause) -> {})) {
             RegionGrant region = other.allocate();
             other.fill(region, 1);
             other.connect();
@@ -87,9 +87,9 @@ class FloodTest {
     @Test
     void connections() {
         try (Context context = Devices.open(TestDevice.client());
-             ProtectionDomain domain = context.allocateProtectionDomain();
-             CompletionQueue completions = context.createCompletionQueue(1, 1, null);
-             QueuePair queuePair = domain.createQueuePair(completions, 1, 0)) {
+                ProtectionDomain domain = context.allocateProtectionDomain();
+                CompletionQueue completions = context.createCompletionQueue(1, 1, null);
+                QueuePair queuePair = domain.createQueuePair(completions, 1, 0)) {
             Lease[] lease = new Lease[1];
             int[] connections = {0};
             String refusal = flood(() -> {
@@ -100,7 +100,8 @@ class FloodTest {
             });
             assertTrue(refusal.contains("the client at /127.0.0.1:"), refusal);
             assertTrue(refusal.contains(server.budgets().queuePairs().client() + " queue pairs"), refusal);
-            assertTrue(server.budgets().queuePairs().client() <= context.limits().maxQueuePairs() / 4);
+            assertTrue(
+                    server.budgets().queuePairs().client() <= context.limits().maxQueuePairs() / 4);
             assertRoomForAnother();
             greedy.closeLease(lease[0].id());
             Lease again = greedy.openLease("again");
@@ -111,20 +112,23 @@ class FloodTest {
     @Test
     void ringMemory() {
         try (Context context = Devices.open(TestDevice.client());
-             ProtectionDomain domain = context.allocateProtectionDomain();
-             CompletionQueue completions = context.createCompletionQueue(1, 1, null);
-             QueuePair queuePair = domain.createQueuePair(completions, 1, 0)) {
+                ProtectionDomain domain = context.allocateProtectionDomain();
+                CompletionQueue completions = context.createCompletionQueue(1, 1, null);
+                QueuePair queuePair = domain.createQueuePair(completions, 1, 0)) {
             long all = 64L << 20;
-            try (MemoryServer small = MemoryServer.open(new ServerOptions(REGION * 4, REGION, LEASE,
-                TestDevice.server(), "small")
-                    .limits(new ServerLimits(0, 0, all)));
-                 ControlServer smallControl = ControlServer.start("127.0.0.1:0", small);
-                 ControlClient plane = ControlClient.connect(smallControl.address())) {
+            try (MemoryServer small =
+                            MemoryServer.open(new ServerOptions(REGION * 4, REGION, LEASE, TestDevice.server(), "small")
+                                    .limits(new ServerLimits(0, 0, all)));
+                    ControlServer smallControl = ControlServer.start("127.0.0.1:0", small);
+                    ControlClient plane = ControlClient.connect(smallControl.address())) {
                 Lease lease = plane.openLease("flood");
-                String refusal = flood(() -> plane.connectRing(lease.id(), new RingRequest(queuePair.endpoint(), 256,
-                    256, 1, 0, 0)));
-                assertTrue(refusal.contains("KiB of message rings") && refusal.contains((all >> 10) + " KiB")
-                    && refusal.contains("smaller batch"), refusal);
+                String refusal = flood(
+                        () -> plane.connectRing(lease.id(), new RingRequest(queuePair.endpoint(), 256, 256, 1, 0, 0)));
+                assertTrue(
+                        refusal.contains("KiB of message rings")
+                                && refusal.contains((all >> 10) + " KiB")
+                                && refusal.contains("smaller batch"),
+                        refusal);
                 plane.closeLease(lease.id());
                 assertEquals(0, small.budgets().ringBytes().lent());
                 assertEquals(0, small.budgets().queuePairs().lent());
@@ -135,12 +139,13 @@ class FloodTest {
 
     @Test
     void aLimitThatTheUserSetsHolds() {
-        try (MemoryServer small = MemoryServer.open(new ServerOptions(REGION * 4, REGION, LEASE, TestDevice.server(),
-            "small")
-                .limits(new ServerLimits(2, 0, 0)))) {
+        try (MemoryServer small =
+                MemoryServer.open(new ServerOptions(REGION * 4, REGION, LEASE, TestDevice.server(), "small")
+                        .limits(new ServerLimits(2, 0, 0)))) {
             small.openLease("one");
             Lease two = small.openLease("two");
-            String refusal = assertThrows(ControlException.class, () -> small.openLease("three")).getMessage();
+            String refusal = assertThrows(ControlException.class, () -> small.openLease("three"))
+                    .getMessage();
             assertTrue(refusal.contains("lent 2 leases") && refusal.contains("--max-leases"), refusal);
             small.closeLease(two.id());
             small.openLease("three");

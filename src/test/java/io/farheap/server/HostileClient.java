@@ -1,5 +1,7 @@
 package io.farheap.server;
 
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
 import io.farheap.control.ConnectedRing;
 import io.farheap.control.ControlPlane;
 import io.farheap.control.Lease;
@@ -19,10 +21,7 @@ import io.farheap.verbs.ProtectionDomain;
 import io.farheap.verbs.QueuePair;
 import io.farheap.verbs.SendRequests;
 import io.farheap.verbs.WcStatus;
-
 import java.lang.foreign.MemorySegment;
-
-import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 /** A client that writes whatever it likes into the server's message ring. */
 final class HostileClient implements AutoCloseable {
@@ -35,12 +34,14 @@ final class HostileClient implements AutoCloseable {
     private final RingShape shape;
     /** Null where another client keeps the lease. */
     private final LeaseKeeper keeper;
+
     private final Context context = Devices.open(TestDevice.client());
     private final ProtectionDomain domain = context.allocateProtectionDomain();
     private final CompletionQueue completions = context.createCompletionQueue(2, 1, null);
-    private final RegisteredMemory message = RegisteredMemory.allocate(domain, "test-message", 1 << 20, Access.LOCAL_WRITE);
-    private final RegisteredMemory answers = RegisteredMemory.allocate(domain, "test-answers", 1 << 20,
-        Access.LOCAL_WRITE | Access.REMOTE_WRITE);
+    private final RegisteredMemory message =
+            RegisteredMemory.allocate(domain, "test-message", 1 << 20, Access.LOCAL_WRITE);
+    private final RegisteredMemory answers =
+            RegisteredMemory.allocate(domain, "test-answers", 1 << 20, Access.LOCAL_WRITE | Access.REMOTE_WRITE);
     private final SendRequests requests = new SendRequests(1);
     private QueuePair queuePair;
     private ConnectedRing connected;
@@ -54,7 +55,7 @@ final class HostileClient implements AutoCloseable {
         this.server = server;
         this.shape = shape;
         lease = server.openLease("hostile");
-        keeper = new LeaseKeeper(server, lease, (lost, cause) -> { });
+        keeper = new LeaseKeeper(server, lease, (lost, cause) -> {});
         connect(0);
     }
 
@@ -67,14 +68,27 @@ final class HostileClient implements AutoCloseable {
         connect(0);
     }
 
-    /** A new connection. @param responseOffset how wrong the address of its own ring is */
+    /**
+     * A new connection.
+     *
+     * @param responseOffset how wrong the address of its own ring is
+     */
     void connect(long responseOffset) {
         if (queuePair != null) {
             queuePair.close();
         }
         queuePair = domain.createQueuePair(completions, 2, 0);
-        connected = server.connectRing(lease.id(), new RingRequest(queuePair.endpoint(), shape.queueDepth(), shape.batch(),
-            shape.recordBytes(), shape.calls(), 1, answers.address() + responseOffset, answers.remoteKey()));
+        connected = server.connectRing(
+                lease.id(),
+                new RingRequest(
+                        queuePair.endpoint(),
+                        shape.queueDepth(),
+                        shape.batch(),
+                        shape.recordBytes(),
+                        shape.calls(),
+                        1,
+                        answers.address() + responseOffset,
+                        answers.remoteKey()));
         queuePair.connect(connected.server());
     }
 
@@ -83,7 +97,11 @@ final class HostileClient implements AutoCloseable {
         return message.segment();
     }
 
-    /** Puts one request after a header, and the payload of a write. @return the bytes so far */
+    /**
+     * Puts one request after a header, and the payload of a write.
+     *
+     * @return the bytes so far
+     */
     int put(int at, int operation, int region, int length, long offset, int payload) {
         message().set(JAVA_LONG, at, BatchFormat.request(operation, region, length));
         message().set(JAVA_LONG, at + 8, offset);
@@ -100,7 +118,8 @@ final class HostileClient implements AutoCloseable {
             hash = BatchFormat.mix(hash, request, message().get(JAVA_LONG, at + 8));
             at += BatchFormat.REQUEST_BYTES;
             int length = BatchFormat.length(request);
-            if (BatchFormat.operation(request) >= BatchFormat.WRITE && at + BatchFormat.padded(length) <= message().byteSize()) {
+            if (BatchFormat.operation(request) >= BatchFormat.WRITE
+                    && at + BatchFormat.padded(length) <= message().byteSize()) {
                 hash = Payload.hash(message.address() + at, length, hash);
                 at += BatchFormat.padded(length);
             }
@@ -108,27 +127,47 @@ final class HostileClient implements AutoCloseable {
         BatchFormat.header(message(), 0, sequence, BatchFormat.summary(bytes, count, flags), hash);
     }
 
-    /** Writes the message to the slot of batch 1. @return one of {@link WcStatus} */
+    /**
+     * Writes the message to the slot of batch 1.
+     *
+     * @return one of {@link WcStatus}
+     */
     int send() {
         return send(1);
     }
 
     /** Writes it to the slot of another. */
     int send(long sequence) {
-        return write(RingShape.CONTROL_BYTES + sequence % shape.slots() * shape.requestSlotBytes(), shape.requestSlotBytes());
+        return write(
+                RingShape.CONTROL_BYTES + sequence % shape.slots() * shape.requestSlotBytes(),
+                shape.requestSlotBytes());
     }
 
     /** Writes the message anywhere in the ring. */
     int write(long where, int bytes) {
-        requests.prepare(0, SendRequests.WRITE, SendRequests.SIGNALED, message.address(), bytes, message.localKey(),
-            connected.ringAddress() + where, connected.ringKey());
+        requests.prepare(
+                0,
+                SendRequests.WRITE,
+                SendRequests.SIGNALED,
+                message.address(),
+                bytes,
+                message.localKey(),
+                connected.ringAddress() + where,
+                connected.ringKey());
         return run();
     }
 
     /** Reads a region's beginning into the message. */
     int read(RegionGrant region, int bytes) {
-        requests.prepare(0, SendRequests.READ, SendRequests.SIGNALED, message.address(), bytes, message.localKey(),
-            region.remoteAddress(), region.rkey());
+        requests.prepare(
+                0,
+                SendRequests.READ,
+                SendRequests.SIGNALED,
+                message.address(),
+                bytes,
+                message.localKey(),
+                region.remoteAddress(),
+                region.rkey());
         return run();
     }
 
@@ -152,7 +191,10 @@ final class HostileClient implements AutoCloseable {
     }
 
     boolean answered(long sequence) {
-        return BatchFormat.sequence(answers.segment(), RingShape.CONTROL_BYTES + sequence % shape.slots() * shape.responseSlotBytes()) == sequence;
+        return BatchFormat.sequence(
+                        answers.segment(),
+                        RingShape.CONTROL_BYTES + sequence % shape.slots() * shape.responseSlotBytes())
+                == sequence;
     }
 
     /** Returns when the server has ended the connection. */
@@ -160,7 +202,8 @@ final class HostileClient implements AutoCloseable {
         long deadline = System.nanoTime() + TIMEOUT_NANOS;
         while (write(0, 8) == WcStatus.SUCCESS) {
             if (System.nanoTime() - deadline > 0) {
-                throw new AssertionError("the connection is still there after " + TIMEOUT_NANOS / 1_000_000_000L + " s");
+                throw new AssertionError(
+                        "the connection is still there after " + TIMEOUT_NANOS / 1_000_000_000L + " s");
             }
             Thread.sleep(20);
         }

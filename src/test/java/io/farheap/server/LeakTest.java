@@ -1,18 +1,17 @@
 package io.farheap.server;
 
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
 import io.farheap.control.ControlClient;
 import io.farheap.control.ControlServer;
 import io.farheap.control.RegionGrant;
 import io.farheap.testing.TestDevice;
-import org.junit.jupiter.api.Test;
-
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.stream.Stream;
-
-import static org.junit.jupiter.api.Assertions.assertNotEquals;
-import static org.junit.jupiter.api.Assertions.assertTrue;
+import org.junit.jupiter.api.Test;
 
 /** What a server and its clients took is given back when they are closed, whatever state they were in. */
 class LeakTest {
@@ -23,20 +22,27 @@ class LeakTest {
     private record Usage(long descriptors, long sharedMappings, long threads, long sharedMemoryFiles) {
 
         static Usage now() throws IOException {
-            return new Usage(count(Path.of("/proc/self/fd")), sharedMappingsNow(),
-                Thread.getAllStackTraces().keySet().stream().filter(thread -> thread.getName().startsWith("farheap")).count(),
-                count(Path.of("/dev/shm")));
+            return new Usage(
+                    count(Path.of("/proc/self/fd")),
+                    sharedMappingsNow(),
+                    Thread.getAllStackTraces().keySet().stream()
+                            .filter(thread -> thread.getName().startsWith("farheap"))
+                            .count(),
+                    count(Path.of("/dev/shm")));
         }
 
         /** Not more of anything: what had not been let go of when the other was taken is gone. */
         boolean within(Usage other) {
-            return descriptors <= other.descriptors && sharedMappings <= other.sharedMappings && threads <= other.threads
-                && sharedMemoryFiles <= other.sharedMemoryFiles;
+            return descriptors <= other.descriptors
+                    && sharedMappings <= other.sharedMappings
+                    && threads <= other.threads
+                    && sharedMemoryFiles <= other.sharedMemoryFiles;
         }
 
         private static long sharedMappingsNow() throws IOException {
             try (Stream<String> mappings = Files.lines(Path.of("/proc/self/maps"))) {
-                return mappings.filter(line -> line.contains("farheap-") || line.contains("test-")).count();
+                return mappings.filter(line -> line.contains("farheap-") || line.contains("test-"))
+                        .count();
             }
         }
 
@@ -79,11 +85,14 @@ class LeakTest {
 
     private static void useAndClose() throws IOException {
         ServerOptions options = new ServerOptions(4 * REGION, REGION, LEASE, TestDevice.server(), "leak");
-        try (MemoryServer one = MemoryServer.open(options); ControlServer oneControl = ControlServer.start("127.0.0.1:0", one);
-             MemoryServer two = MemoryServer.open(options); ControlServer twoControl = ControlServer.start("127.0.0.1:0", two);
-             ControlClient onePlane = ControlClient.connect(oneControl.address());
-             ControlClient twoPlane = ControlClient.connect(twoControl.address());
-             TestClient left = new TestClient(onePlane); TestClient right = new TestClient(twoPlane)) {
+        try (MemoryServer one = MemoryServer.open(options);
+                ControlServer oneControl = ControlServer.start("127.0.0.1:0", one);
+                MemoryServer two = MemoryServer.open(options);
+                ControlServer twoControl = ControlServer.start("127.0.0.1:0", two);
+                ControlClient onePlane = ControlClient.connect(oneControl.address());
+                ControlClient twoPlane = ControlClient.connect(twoControl.address());
+                TestClient left = new TestClient(onePlane);
+                TestClient right = new TestClient(twoPlane)) {
             RegionGrant from = left.allocate();
             left.fill(from, 1);
             RegionGrant to = right.allocate();

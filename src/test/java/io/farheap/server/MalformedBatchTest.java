@@ -1,5 +1,12 @@
 package io.farheap.server;
 
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
 import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
 import io.farheap.control.RegionGrant;
@@ -9,22 +16,17 @@ import io.farheap.rpc.RingShape;
 import io.farheap.testing.TestDevice;
 import io.farheap.thread.Idle;
 import io.farheap.verbs.WcStatus;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.SplittableRandom;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-import java.util.LinkedHashMap;
-import java.util.Map;
-import java.util.SplittableRandom;
-
-import static java.lang.foreign.ValueLayout.JAVA_BYTE;
-import static java.lang.foreign.ValueLayout.JAVA_LONG;
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
-import static org.junit.jupiter.api.Assertions.assertThrows;
-import static org.junit.jupiter.api.Assertions.assertTrue;
-
-/** Clients that write anything into their message rings: they lose that connection, touch nothing, and nobody else notices. */
+/**
+ * Clients that write anything into their message rings: they lose that connection, touch nothing, and nobody else
+ * notices.
+ */
 class MalformedBatchTest {
 
     private static final int HEADER = BatchFormat.HEADER_BYTES;
@@ -39,7 +41,8 @@ class MalformedBatchTest {
 
     @BeforeEach
     void start() {
-        server = MemoryServer.open(new ServerOptions((long) REGION * REGIONS, REGION, LEASE, TestDevice.server(), "test", 1, false, Idle.BACK_OFF));
+        server = MemoryServer.open(new ServerOptions(
+                (long) REGION * REGIONS, REGION, LEASE, TestDevice.server(), "test", 1, false, Idle.BACK_OFF));
         good = new BatchClient(server, new RingShape(4, 32), 1);
         goodRegion = good.allocate().regionId();
         fillGood();
@@ -78,7 +81,8 @@ class MalformedBatchTest {
         int bytes = HostileClient.SHAPE.requestSlotBytes();
         assertEquals(WcStatus.SUCCESS, client.read(region, bytes));
         for (int at = 0; at < bytes / 8 * 8; at += 8) {
-            assertEquals(0, client.message().get(JAVA_LONG, at), "byte " + at + " of a region that no good batch wrote to");
+            assertEquals(
+                    0, client.message().get(JAVA_LONG, at), "byte " + at + " of a region that no good batch wrote to");
         }
     }
 
@@ -95,8 +99,11 @@ class MalformedBatchTest {
         attacks.put("a sequence ahead", (c, r) -> c.seal(2, c.put(HEADER, BatchFormat.WRITE, r, 8, 0, 8), 1, 0));
         attacks.put("a negative sequence", (c, r) -> c.seal(-1, c.put(HEADER, BatchFormat.WRITE, r, 8, 0, 8), 1, 0));
         attacks.put("too many requests", (c, r) -> c.seal(1, HEADER + 33 * 16, 33, 0));
-        attacks.put("more requests than bytes", (c, r) -> c.seal(1, c.put(HEADER, BatchFormat.WRITE, r, 8, 0, 8), 2, 0));
-        attacks.put("fewer requests than bytes", (c, r) -> c.seal(1, c.put(HEADER, BatchFormat.WRITE, r, 8, 0, 8) + 16, 1, 0));
+        attacks.put(
+                "more requests than bytes", (c, r) -> c.seal(1, c.put(HEADER, BatchFormat.WRITE, r, 8, 0, 8), 2, 0));
+        attacks.put(
+                "fewer requests than bytes",
+                (c, r) -> c.seal(1, c.put(HEADER, BatchFormat.WRITE, r, 8, 0, 8) + 16, 1, 0));
         attacks.put("a length beyond the slot", (c, r) -> c.seal(1, slot + 8, 1, 0));
         attacks.put("a negative length", (c, r) -> c.seal(1, -8, 1, 0));
         attacks.put("a length below the header", (c, r) -> c.seal(1, 16, 0, 0));
@@ -104,18 +111,29 @@ class MalformedBatchTest {
         attacks.put("no operation", (c, r) -> c.seal(1, c.put(HEADER, 0, r, 8, 0, 0), 1, 0));
         attacks.put("an unknown operation", (c, r) -> c.seal(1, c.put(HEADER, 255, r, 8, 0, 8), 1, 0));
         attacks.put("a write of nothing", (c, r) -> c.seal(1, c.put(HEADER, BatchFormat.WRITE, r, 0, 0, 0), 1, 0));
-        attacks.put("a record too long", (c, r) -> c.seal(1, c.put(HEADER, BatchFormat.WRITE, r, record + 1, 0, record + 8), 1, 0));
-        attacks.put("the longest record", (c, r) -> c.seal(1, c.put(HEADER, BatchFormat.READ, r, 0xFFFFFF, 0, 0), 1, 0));
-        attacks.put("an offset beyond the region", (c, r) -> c.seal(1, c.put(HEADER, BatchFormat.WRITE, r, 8, REGION - 7, 8), 1, 0));
-        attacks.put("an offset of another region", (c, r) -> c.seal(1, c.put(HEADER, BatchFormat.WRITE, r, 8, REGION, 8), 1, 0));
+        attacks.put(
+                "a record too long",
+                (c, r) -> c.seal(1, c.put(HEADER, BatchFormat.WRITE, r, record + 1, 0, record + 8), 1, 0));
+        attacks.put(
+                "the longest record", (c, r) -> c.seal(1, c.put(HEADER, BatchFormat.READ, r, 0xFFFFFF, 0, 0), 1, 0));
+        attacks.put(
+                "an offset beyond the region",
+                (c, r) -> c.seal(1, c.put(HEADER, BatchFormat.WRITE, r, 8, REGION - 7, 8), 1, 0));
+        attacks.put(
+                "an offset of another region",
+                (c, r) -> c.seal(1, c.put(HEADER, BatchFormat.WRITE, r, 8, REGION, 8), 1, 0));
         attacks.put("a negative offset", (c, r) -> c.seal(1, c.put(HEADER, BatchFormat.WRITE, r, 8, -8, 8), 1, 0));
-        attacks.put("the largest offset", (c, r) -> c.seal(1, c.put(HEADER, BatchFormat.WRITE, r, 8, Long.MAX_VALUE, 8), 1, 0));
+        attacks.put(
+                "the largest offset",
+                (c, r) -> c.seal(1, c.put(HEADER, BatchFormat.WRITE, r, 8, Long.MAX_VALUE, 8), 1, 0));
         attacks.put("a payload longer than the batch", (c, r) -> {
             c.put(HEADER, BatchFormat.WRITE, r, 64, 0, 64);
             c.seal(1, HEADER + 16 + 56, 1, 0);
         });
-        attacks.put("a good write before a bad one", (c, r) ->
-            c.seal(1, c.put(c.put(HEADER, BatchFormat.WRITE, r, 8, 0, 8), BatchFormat.WRITE, r, 8, -8, 8), 2, 0));
+        attacks.put(
+                "a good write before a bad one",
+                (c, r) -> c.seal(
+                        1, c.put(c.put(HEADER, BatchFormat.WRITE, r, 8, 0, 8), BatchFormat.WRITE, r, 8, -8, 8), 2, 0));
         attacks.put("a wrong checksum", (c, r) -> {
             c.seal(1, c.put(HEADER, BatchFormat.WRITE, r, 8, 0, 8), 1, 0);
             c.message().set(JAVA_LONG, 16, c.message().get(JAVA_LONG, 16) ^ 1);
@@ -156,7 +174,9 @@ class MalformedBatchTest {
         assertTrue(client.answered());
     }
 
-    /** Random bytes, and good batches with random bytes changed, written over and over while the server looks at them. */
+    /**
+     * Random bytes, and good batches with random bytes changed, written over and over while the server looks at them.
+     */
     @Test
     void randomBytesAreNeverExecuted() throws InterruptedException {
         long seed = System.nanoTime();
@@ -187,8 +207,13 @@ class MalformedBatchTest {
         for (int i = 0; i < count; i++) {
             int length = 1 + random.nextInt(HostileClient.SHAPE.recordBytes());
             boolean write = random.nextInt(4) > 0;
-            bytes = client.put(bytes, write ? BatchFormat.WRITE : BatchFormat.READ, region, length, random.nextInt(REGION),
-                write ? BatchFormat.padded(length) : 0);
+            bytes = client.put(
+                    bytes,
+                    write ? BatchFormat.WRITE : BatchFormat.READ,
+                    region,
+                    length,
+                    random.nextInt(REGION),
+                    write ? BatchFormat.padded(length) : 0);
         }
         client.seal(1, bytes, count, 0);
         long good = client.message().get(JAVA_LONG, CHECKSUM);
@@ -198,11 +223,14 @@ class MalformedBatchTest {
             int at = from + random.nextInt(changed == 1 && random.nextBoolean() ? HEADER - from : bytes - from);
             client.message().set(JAVA_BYTE, at, (byte) (client.message().get(JAVA_BYTE, at) + 1 + random.nextInt(255)));
         }
-        // What comes next is written over this word by word: where all else is good, the two must not add up to a good batch.
+        // What comes next is written over this word by word: where all else is good, the two must not add up to a good
+        // batch.
         client.message().set(JAVA_LONG, CHECKSUM, good ^ (random.nextLong() | 1));
     }
 
-    /** Where the answers go is the client's own affair; a server that cannot write there gives up on that connection. */
+    /**
+     * Where the answers go is the client's own affair; a server that cannot write there gives up on that connection.
+     */
     @Test
     void anAddressThatCannotBeWrittenEndsTheConnection() throws InterruptedException {
         SplittableRandom random = new SplittableRandom();
@@ -219,10 +247,14 @@ class MalformedBatchTest {
     @Test
     void ringsOutOfBoundsAreRefused() {
         try (HostileClient client = new HostileClient(server)) {
-            for (int[] wrong : new int[][] {{0, 1, 1}, {1, 0, 1}, {1, 1, 0}, {-1, 1, 1}, {1, -1, 1}, {1, 1, -1}, {1 << 20, 1, 1}, {1, 1 << 20, 1}}) {
+            for (int[] wrong : new int[][] {
+                {0, 1, 1}, {1, 0, 1}, {1, 1, 0}, {-1, 1, 1}, {1, -1, 1}, {1, 1, -1}, {1 << 20, 1, 1}, {1, 1 << 20, 1}
+            }) {
                 RingRequest request = new RingRequest(good.batches.endpoint(), wrong[0], wrong[1], wrong[2], 0, 0);
-                assertEquals(Code.INVALID_ARGUMENT,
-                    assertThrows(ControlException.class, () -> server.connectRing(client.lease.id(), request)).code());
+                assertEquals(
+                        Code.INVALID_ARGUMENT,
+                        assertThrows(ControlException.class, () -> server.connectRing(client.lease.id(), request))
+                                .code());
             }
             RingRequest large = new RingRequest(good.batches.endpoint(), 1024, 1024, 1, 0, 0);
             ControlException refused = assertThrows(ControlException.class, () -> {

@@ -1,5 +1,10 @@
 package io.farheap.server;
 
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
 import io.farheap.rpc.BatchConnection;
 import io.farheap.rpc.BatchFormat;
 import io.farheap.rpc.PendingCall;
@@ -8,9 +13,6 @@ import io.farheap.rpc.RpcHandler;
 import io.farheap.testing.TestDevice;
 import io.farheap.thread.Idle;
 import io.farheap.verbs.WcStatus;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.Test;
-
 import java.lang.foreign.MemorySegment;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -18,11 +20,8 @@ import java.util.Queue;
 import java.util.SplittableRandom;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
-
-import static java.lang.foreign.ValueLayout.JAVA_LONG;
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
-import static org.junit.jupiter.api.Assertions.assertTrue;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
 
 /** Clients whose calls are not what they should be: no handler sees one, and they lose their connection. */
 class MalformedCallTest {
@@ -35,8 +34,15 @@ class MalformedCallTest {
     /** Words at the start of the ring that a client writes beside batches. */
     private static final int WANTED = (int) BatchConnection.WANTED;
 
-    private final MemoryServer server = MemoryServer.open(new ServerOptions(REGION, REGION, TestDevice.patience(60_000_000_000L),
-        TestDevice.server(), "test", 1, false, Idle.BACK_OFF));
+    private final MemoryServer server = MemoryServer.open(new ServerOptions(
+            REGION,
+            REGION,
+            TestDevice.patience(60_000_000_000L),
+            TestDevice.server(),
+            "test",
+            1,
+            false,
+            Idle.BACK_OFF));
     private final AtomicInteger executed = new AtomicInteger();
     private final Queue<PendingCall> pending = new ConcurrentLinkedQueue<>();
 
@@ -86,7 +92,8 @@ class MalformedCallTest {
     void aMalformedCallEndsItsConnection() throws InterruptedException {
         Map<String, Attack> attacks = new LinkedHashMap<>();
         attacks.put("arguments too long", c -> c.seal(1, call(c, HEADER, COUNT, 65, 8), 1, 0));
-        attacks.put("the longest arguments", c -> c.seal(1, c.put(HEADER, BatchFormat.CALL, COUNT, 0xFFFFFF, 8, 0), 1, 0));
+        attacks.put(
+                "the longest arguments", c -> c.seal(1, c.put(HEADER, BatchFormat.CALL, COUNT, 0xFFFFFF, 8, 0), 1, 0));
         attacks.put("arguments longer than the batch", c -> {
             call(c, HEADER, COUNT, 64, 8);
             c.seal(1, HEADER + 16 + 56, 1, 0);
@@ -94,7 +101,9 @@ class MalformedCallTest {
         attacks.put("a reply too long", c -> c.seal(1, call(c, HEADER, COUNT, 8, 65), 1, 0));
         attacks.put("a reply of less than nothing", c -> c.seal(1, call(c, HEADER, COUNT, 8, -1), 1, 0));
         attacks.put("the longest reply", c -> c.seal(1, call(c, HEADER, COUNT, 8, Long.MAX_VALUE), 1, 0));
-        attacks.put("a good call before a bad one", c -> c.seal(1, call(c, call(c, HEADER, COUNT, 8, 8), COUNT, 8, -1), 2, 0));
+        attacks.put(
+                "a good call before a bad one",
+                c -> c.seal(1, call(c, call(c, HEADER, COUNT, 8, 8), COUNT, 8, -1), 2, 0));
         attacks.put("a wrong checksum", c -> {
             c.seal(1, call(c, HEADER, COUNT, 8, 8), 1, 0);
             c.message().set(JAVA_LONG, 16, c.message().get(JAVA_LONG, 16) ^ 1);

@@ -1,5 +1,10 @@
 package io.farheap.server;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
 import io.farheap.control.ControlClient;
 import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
@@ -11,18 +16,12 @@ import io.farheap.control.RegionGrant;
 import io.farheap.testing.TestDevice;
 import io.farheap.verbs.Endpoint;
 import io.farheap.verbs.WcStatus;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Test;
-
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
-
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertNotEquals;
-import static org.junit.jupiter.api.Assertions.assertThrows;
-import static org.junit.jupiter.api.Assertions.assertTrue;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
 
 /** One memory server behind real sockets, and clients on the software device. */
 class MemoryServerTest {
@@ -64,12 +63,13 @@ class MemoryServerTest {
     }
 
     private LeaseKeeper keep(TestClient client) {
-        return new LeaseKeeper(plane, client.lease, (lease, cause) -> { });
+        return new LeaseKeeper(plane, client.lease, (lease, cause) -> {});
     }
 
     @Test
     void aRegionIsWrittenAndReadBack() {
-        try (TestClient client = new TestClient(plane); LeaseKeeper _ = keep(client)) {
+        try (TestClient client = new TestClient(plane);
+                LeaseKeeper _ = keep(client)) {
             RegionGrant region = client.allocate();
             assertEquals(REGION, region.length());
             client.assertZero(region);
@@ -96,7 +96,8 @@ class MemoryServerTest {
 
     @Test
     void aReleasedRegionIsZeroWhenItIsGrantedAgain() {
-        try (TestClient client = new TestClient(plane); LeaseKeeper _ = keep(client)) {
+        try (TestClient client = new TestClient(plane);
+                LeaseKeeper _ = keep(client)) {
             List<RegionGrant> all = plane.allocate(client.lease.id(), REGIONS);
             all.forEach(region -> client.fill(region, 2));
             all.forEach(region -> plane.release(client.lease.id(), region.regionId()));
@@ -109,8 +110,10 @@ class MemoryServerTest {
 
     @Test
     void anotherLeasesKeyIsRefusedAndHarmsNobody() {
-        try (TestClient owner = new TestClient(plane); TestClient thief = new TestClient(plane);
-             LeaseKeeper _ = keep(owner); LeaseKeeper _ = keep(thief)) {
+        try (TestClient owner = new TestClient(plane);
+                TestClient thief = new TestClient(plane);
+                LeaseKeeper _ = keep(owner);
+                LeaseKeeper _ = keep(thief)) {
             RegionGrant region = owner.allocate();
             owner.fill(region, 3);
 
@@ -124,7 +127,8 @@ class MemoryServerTest {
 
     @Test
     void reachingBeyondARegionIsRefused() {
-        try (TestClient client = new TestClient(plane); LeaseKeeper _ = keep(client)) {
+        try (TestClient client = new TestClient(plane);
+                LeaseKeeper _ = keep(client)) {
             RegionGrant region = client.allocate();
             assertEquals(WcStatus.REM_ACCESS_ERR, client.read(region, REGION - 1));
         }
@@ -132,7 +136,8 @@ class MemoryServerTest {
 
     @Test
     void disconnectFences() {
-        try (TestClient client = new TestClient(plane); LeaseKeeper _ = keep(client)) {
+        try (TestClient client = new TestClient(plane);
+                LeaseKeeper _ = keep(client)) {
             RegionGrant region = client.allocate();
             client.fill(region, 4);
             plane.disconnect(client.lease.id(), client.connectionId());
@@ -148,7 +153,9 @@ class MemoryServerTest {
 
     @Test
     void closingALeaseFencesItAndGivesEverythingBackZeroed() {
-        try (TestClient client = new TestClient(plane); TestClient next = new TestClient(plane); LeaseKeeper _ = keep(next)) {
+        try (TestClient client = new TestClient(plane);
+                TestClient next = new TestClient(plane);
+                LeaseKeeper _ = keep(next)) {
             RegionGrant region = client.allocate();
             client.fill(region, 5);
             plane.closeLease(client.lease.id());
@@ -166,7 +173,9 @@ class MemoryServerTest {
     void aLeaseThatIsNotRenewedExpires() throws Exception {
         stop();
         start(SHORT_LEASE);
-        try (TestClient silent = new TestClient(plane); TestClient lively = new TestClient(plane); LeaseKeeper _ = keep(lively)) {
+        try (TestClient silent = new TestClient(plane);
+                TestClient lively = new TestClient(plane);
+                LeaseKeeper _ = keep(lively)) {
             RegionGrant lost = silent.allocate();
             silent.fill(lost, 6);
             RegionGrant kept = lively.allocate();
@@ -194,7 +203,8 @@ class MemoryServerTest {
         assertEquals(Code.OUT_OF_MEMORY, codeOf(() -> plane.allocate(lease, Integer.MAX_VALUE)));
         assertEquals(Code.NOT_FOUND, codeOf(() -> plane.release(lease, -1)));
         assertEquals(Code.NOT_FOUND, codeOf(() -> plane.export(lease, REGIONS)));
-        assertEquals(Code.INVALID_ARGUMENT, codeOf(() -> plane.openLease("n".repeat(ControlPlane.MAX_NAME_LENGTH + 1))));
+        assertEquals(
+                Code.INVALID_ARGUMENT, codeOf(() -> plane.openLease("n".repeat(ControlPlane.MAX_NAME_LENGTH + 1))));
         assertEquals(Code.PROTOCOL_MISMATCH, codeOf(() -> plane.hello(0)));
         Endpoint nowhere = new Endpoint(1, 1, 0, new byte[Endpoint.GID_BYTES], 5, 1, 1);
         assertEquals(Code.TICKET_REFUSED, codeOf(() -> plane.openPull(new byte[0], nowhere)));

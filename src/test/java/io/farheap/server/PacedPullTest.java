@@ -1,5 +1,8 @@
 package io.farheap.server;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
 import io.farheap.control.ControlClient;
 import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
@@ -9,20 +12,15 @@ import io.farheap.control.PullPace;
 import io.farheap.control.PullResult;
 import io.farheap.control.RegionGrant;
 import io.farheap.testing.TestDevice;
-
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
-
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
-import java.util.concurrent.TimeUnit;
-
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertThrows;
 
 /** A pull that goes at its client's pace. */
 class PacedPullTest {
@@ -49,7 +47,7 @@ class PacedPullTest {
         control = ControlServer.start("127.0.0.1:0", server);
         plane = ControlClient.connect(control.address());
         client = new TestClient(plane);
-        keeper = new LeaseKeeper(plane, client.lease, (lease, cause) -> { });
+        keeper = new LeaseKeeper(plane, client.lease, (lease, cause) -> {});
         from = client.allocate();
         to = client.allocate();
         client.fill(from, 1);
@@ -77,17 +75,19 @@ class PacedPullTest {
     }
 
     private CompletableFuture<PullResult> start(long offset) {
-        CompletableFuture<PullResult> pull =
-            CompletableFuture.supplyAsync(() -> plane.pull(client.lease.id(), to.regionId(), control.address(), token));
+        CompletableFuture<PullResult> pull = CompletableFuture.supplyAsync(
+                () -> plane.pull(client.lease.id(), to.regionId(), control.address(), token));
         leader.awaitCopied(offset);
         return pull;
     }
 
     private static Code ended(CompletableFuture<PullResult> pull) {
-        CompletionException e = assertThrows(CompletionException.class, () -> pull.orTimeout(60, TimeUnit.SECONDS).join());
+        CompletionException e = assertThrows(CompletionException.class, () -> pull.orTimeout(60, TimeUnit.SECONDS)
+                .join());
         return assertThrows(ControlException.class, () -> {
-            throw e.getCause();
-        }).code();
+                    throw e.getCause();
+                })
+                .code();
     }
 
     @Test
@@ -165,9 +165,20 @@ class PacedPullTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"-1,1048576,65536", "0,1048577,65536", "1048576,1048576,65536", "8,8,65536", "0,-1,65536", "0,1048576,0", "0,1048576,-1",
-        "0,1048576,1073741825"})
+    @CsvSource({
+        "-1,1048576,65536",
+        "0,1048577,65536",
+        "1048576,1048576,65536",
+        "8,8,65536",
+        "0,-1,65536",
+        "0,1048576,0",
+        "0,1048576,-1",
+        "0,1048576,1073741825"
+    })
     void aPaceThatMakesNoSenseIsRefused(long offset, long end, int piece) {
-        assertEquals(Code.INVALID_ARGUMENT, assertThrows(ControlException.class, () -> prepare(offset, end, piece)).code());
+        assertEquals(
+                Code.INVALID_ARGUMENT,
+                assertThrows(ControlException.class, () -> prepare(offset, end, piece))
+                        .code());
     }
 }

@@ -1,5 +1,7 @@
 package io.farheap.server;
 
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
 import io.farheap.connection.WatermarkExchange;
 import io.farheap.control.ControlPlane;
 import io.farheap.control.Mark;
@@ -7,8 +9,6 @@ import io.farheap.control.PullPace;
 import io.farheap.control.RegionGrant;
 import io.farheap.verbs.Context;
 import io.farheap.verbs.Devices;
-
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** A client's end of a paced pull. */
 final class PullLeader implements AutoCloseable {
@@ -20,11 +20,20 @@ final class PullLeader implements AutoCloseable {
     private final Context context = Devices.open("");
     private final WatermarkExchange exchange = new WatermarkExchange(context, NOT_BEGUN);
 
-    void prepare(ControlPlane server, long lease, RegionGrant into, String source, byte[] token, long offset, long end) {
+    void prepare(
+            ControlPlane server, long lease, RegionGrant into, String source, byte[] token, long offset, long end) {
         prepare(server, lease, into, source, token, offset, end, PIECE);
     }
 
-    void prepare(ControlPlane server, long lease, RegionGrant into, String source, byte[] token, long offset, long end, int piece) {
+    void prepare(
+            ControlPlane server,
+            long lease,
+            RegionGrant into,
+            String source,
+            byte[] token,
+            long offset,
+            long end,
+            int piece) {
         Mark own = new Mark(exchange.endpoint(), exchange.address(), exchange.remoteKey());
         Mark peer = server.preparePull(lease, into.regionId(), source, token, new PullPace(own, offset, end, piece));
         exchange.connect(peer.endpoint(), peer.remoteAddress(), peer.rkey());

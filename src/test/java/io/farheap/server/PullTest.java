@@ -1,5 +1,9 @@
 package io.farheap.server;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
 import io.farheap.control.ControlClient;
 import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
@@ -14,16 +18,11 @@ import io.farheap.memory.SharedMemory;
 import io.farheap.testing.TestDevice;
 import io.farheap.verbs.Context;
 import io.farheap.verbs.Devices;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.locks.LockSupport;
-
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertThrows;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** A region of one server, copied by another. */
 class PullTest {
@@ -47,13 +46,14 @@ class PullTest {
         }
 
         Site(long regionBytes, long ticketNanos, long pullNanos) {
-            server = MemoryServer.open(new ServerOptions(regionBytes * 2, regionBytes, LEASE, TestDevice.server(),
-                "site"), ticketNanos,
-                pullNanos);
+            server = MemoryServer.open(
+                    new ServerOptions(regionBytes * 2, regionBytes, LEASE, TestDevice.server(), "site"),
+                    ticketNanos,
+                    pullNanos);
             control = ControlServer.start("127.0.0.1:0", server);
             plane = ControlClient.connect(control.address());
             client = new TestClient(plane);
-            keeper = new LeaseKeeper(plane, client.lease, (lease, cause) -> { });
+            keeper = new LeaseKeeper(plane, client.lease, (lease, cause) -> {});
         }
 
         long lease() {
@@ -115,7 +115,8 @@ class PullTest {
     @Test
     void aPreparedPullEndsWithItsRegionAndLeavesItZeroed() {
         byte[] token = export();
-        try (PullLeader first = new PullLeader(); PullLeader second = new PullLeader()) {
+        try (PullLeader first = new PullLeader();
+                PullLeader second = new PullLeader()) {
             first.prepare(fresh.plane, fresh.lease(), to, old.control.address(), token, 0, REGION);
             second.prepare(fresh.plane, fresh.lease(), to, old.control.address(), export(), 0, REGION);
             fresh.plane.release(fresh.lease(), to.regionId());
@@ -160,11 +161,12 @@ class PullTest {
     @Test
     void aTicketThatComesTooLateIsRefused() throws Exception {
         try (Site hasty = new Site(REGION, SHORT_TICKET)) {
-            Ticket ticket = hasty.plane.export(hasty.lease(), hasty.client.allocate().regionId());
+            Ticket ticket =
+                    hasty.plane.export(hasty.lease(), hasty.client.allocate().regionId());
             assertEquals(SHORT_TICKET, ticket.validNanos());
             Thread.sleep(100);
             ControlException e = refused(
-                () -> fresh.plane.pull(fresh.lease(), to.regionId(), hasty.control.address(), ticket.token()));
+                    () -> fresh.plane.pull(fresh.lease(), to.regionId(), hasty.control.address(), ticket.token()));
             assertEquals(Code.TICKET_REFUSED, e.code());
             assertTrue(e.getMessage().contains("50 ms"), e.getMessage());
         }
@@ -173,7 +175,8 @@ class PullTest {
     /** Nobody takes it: what it holds goes, and who comes too late is told so. */
     @Test
     void aPreparedPullThatIsNotBegunEnds() throws Exception {
-        try (Site hasty = new Site(REGION, TICKET, 1); PullLeader leader = new PullLeader()) {
+        try (Site hasty = new Site(REGION, TICKET, 1);
+                PullLeader leader = new PullLeader()) {
             RegionGrant into = hasty.client.allocate();
             byte[] token = export();
             leader.prepare(hasty.plane, hasty.lease(), into, old.control.address(), token, 0, REGION);
@@ -182,8 +185,8 @@ class PullTest {
                 assertTrue(System.nanoTime() - start < 30_000_000_000L, "the pull is still there");
                 Thread.sleep(10);
             }
-            ControlException e = refused(() -> hasty.plane.pull(hasty.lease(), into.regionId(), old.control.address(),
-                token));
+            ControlException e =
+                    refused(() -> hasty.plane.pull(hasty.lease(), into.regionId(), old.control.address(), token));
             assertEquals(Code.TICKET_REFUSED, e.code());
             assertTrue(e.getMessage().contains("not begun in time"), e.getMessage());
             hasty.plane.pull(hasty.lease(), into.regionId(), old.control.address(), export());
@@ -205,14 +208,24 @@ class PullTest {
 
     @Test
     void aPullThatFailsLeavesBothServersWhole() {
-        assertEquals(Code.TICKET_REFUSED, refused(() -> pull(new byte[ControlPlane.TOKEN_BYTES])).code());
+        assertEquals(
+                Code.TICKET_REFUSED,
+                refused(() -> pull(new byte[ControlPlane.TOKEN_BYTES])).code());
         byte[] token = export();
-        assertEquals(Code.NOT_FOUND,
-            refused(() -> fresh.plane.pull(fresh.lease(), to.regionId() + 1, old.control.address(), token)).code());
-        assertEquals(Code.LEASE_EXPIRED,
-            refused(() -> fresh.plane.pull(fresh.lease() + 1, to.regionId(), old.control.address(), token)).code());
-        assertEquals(Code.INVALID_ARGUMENT, refused(() -> fresh.plane.pull(fresh.lease(), to.regionId(), "nonsense", token)).code());
-        ControlException unreachable = refused(() -> fresh.plane.pull(fresh.lease(), to.regionId(), "127.0.0.1:1", token));
+        assertEquals(
+                Code.NOT_FOUND,
+                refused(() -> fresh.plane.pull(fresh.lease(), to.regionId() + 1, old.control.address(), token))
+                        .code());
+        assertEquals(
+                Code.LEASE_EXPIRED,
+                refused(() -> fresh.plane.pull(fresh.lease() + 1, to.regionId(), old.control.address(), token))
+                        .code());
+        assertEquals(
+                Code.INVALID_ARGUMENT,
+                refused(() -> fresh.plane.pull(fresh.lease(), to.regionId(), "nonsense", token))
+                        .code());
+        ControlException unreachable =
+                refused(() -> fresh.plane.pull(fresh.lease(), to.regionId(), "127.0.0.1:1", token));
         assertEquals(Code.PULL_FAILED, unreachable.code());
         assertTrue(unreachable.getMessage().contains("127.0.0.1:1"), unreachable.getMessage());
 
@@ -225,7 +238,8 @@ class PullTest {
         try (Site small = new Site(REGION / 2, TICKET)) {
             RegionGrant half = small.client.allocate();
             byte[] token = export();
-            ControlException e = refused(() -> small.plane.pull(small.lease(), half.regionId(), old.control.address(), token));
+            ControlException e =
+                    refused(() -> small.plane.pull(small.lease(), half.regionId(), old.control.address(), token));
             assertEquals(Code.PULL_FAILED, e.code());
             assertTrue(e.getMessage().contains(Long.toString(REGION)), e.getMessage());
         }
@@ -233,8 +247,9 @@ class PullTest {
 
     @Test
     void givingTheRegionBackEndsThePullThatReadsIt() {
-        try (Context context = Devices.open(""); SharedMemory into = SharedMemory.allocate("test-copy", REGION);
-             RegionCopy copy = new RegionCopy(context, into.segment())) {
+        try (Context context = Devices.open("");
+                SharedMemory into = SharedMemory.allocate("test-copy", REGION);
+                RegionCopy copy = new RegionCopy(context, into.segment())) {
             PullSource source = old.plane.openPull(export(), copy.endpoint());
             old.plane.release(old.lease(), from.regionId());
 
@@ -245,8 +260,9 @@ class PullTest {
 
     @Test
     void anEndedPullCanReadNoMore() {
-        try (Context context = Devices.open(""); SharedMemory into = SharedMemory.allocate("test-copy", REGION);
-             RegionCopy copy = new RegionCopy(context, into.segment())) {
+        try (Context context = Devices.open("");
+                SharedMemory into = SharedMemory.allocate("test-copy", REGION);
+                RegionCopy copy = new RegionCopy(context, into.segment())) {
             PullSource source = old.plane.openPull(export(), copy.endpoint());
             copy.connect(source);
             old.plane.closePull(source.pullId());
@@ -264,7 +280,7 @@ class PullTest {
             long lease = fresh.plane.openLease("short").id();
             int region = fresh.plane.allocate(lease, 1).getFirst().regionId();
             CompletableFuture<PullResult> pull =
-                CompletableFuture.supplyAsync(() -> fresh.plane.pull(lease, region, old.control.address(), token));
+                    CompletableFuture.supplyAsync(() -> fresh.plane.pull(lease, region, old.control.address(), token));
             LockSupport.parkNanos(delayMicros * 1_000L);
             fresh.plane.closeLease(lease);
             // A copy that gets no core for a moment keeps its region so much longer.
@@ -277,8 +293,10 @@ class PullTest {
             RegionGrant again = fresh.client.allocate();
             assertEquals(region, again.regionId());
             fresh.client.assertZero(again);
-            Code ended = pull.handle((result, e) -> e == null ? null : ((ControlException) e.getCause()).code()).get();
-            assertTrue(ended == null || ended == Code.PULL_FAILED || ended == Code.LEASE_EXPIRED, "ended with " + ended);
+            Code ended = pull.handle((result, e) -> e == null ? null : ((ControlException) e.getCause()).code())
+                    .get();
+            assertTrue(
+                    ended == null || ended == Code.PULL_FAILED || ended == Code.LEASE_EXPIRED, "ended with " + ended);
             fresh.client.assertZero(again);
             fresh.plane.release(fresh.lease(), again.regionId());
         }

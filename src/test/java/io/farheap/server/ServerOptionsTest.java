@@ -1,17 +1,18 @@
 package io.farheap.server;
 
-import org.junit.jupiter.api.Test;
-
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import org.junit.jupiter.api.Test;
 
 class ServerOptionsTest {
 
     private static final long SECOND = 1_000_000_000L;
 
     private static String refusal(long memory, long region, long lease) {
-        return assertThrows(IllegalArgumentException.class, () -> new ServerOptions(memory, region, lease, "", "s")).getMessage();
+        return assertThrows(IllegalArgumentException.class, () -> new ServerOptions(memory, region, lease, "", "s"))
+                .getMessage();
     }
 
     @Test
@@ -34,14 +35,16 @@ class ServerOptionsTest {
 
     @Test
     void aLimitIsNotNegative() {
-        String message = assertThrows(IllegalArgumentException.class, () -> new ServerLimits(0, -7, 0)).getMessage();
+        String message = assertThrows(IllegalArgumentException.class, () -> new ServerLimits(0, -7, 0))
+                .getMessage();
         assertTrue(message.contains("-7 queue pairs") && message.contains("at least 1"), message);
     }
 
     @Test
     void moreMemoryThanTheMachineHasIsRefusedBeforeItIsTaken() {
         ServerOptions huge = new ServerOptions(1L << 50, 1L << 30, SECOND, "", "s");
-        String message = assertThrows(IllegalArgumentException.class, () -> MemoryServer.open(huge)).getMessage();
+        String message = assertThrows(IllegalArgumentException.class, () -> MemoryServer.open(huge))
+                .getMessage();
         assertTrue(message.contains("available"), message);
     }
 }

@@ -1,5 +1,9 @@
 package io.farheap.server;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.sun.management.ThreadMXBean;
 import io.farheap.rpc.BatchFormat;
 import io.farheap.rpc.RingShape;
 import io.farheap.testing.Need;
@@ -7,13 +11,8 @@ import io.farheap.testing.Needs;
 import io.farheap.testing.TestDevice;
 import io.farheap.thread.Idle;
 import io.farheap.verbs.WcStatus;
-import org.junit.jupiter.api.Test;
-
-import com.sun.management.ThreadMXBean;
 import java.lang.management.ManagementFactory;
-
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertTrue;
+import org.junit.jupiter.api.Test;
 
 /**
  * A client that wants to be woken up and posts no receive, as one that is stopped: its answers stay in the server's
@@ -28,17 +27,21 @@ class SilentClientTest {
     @Test
     @Needs(Need.HOST)
     void itsServerThreadSleepsAndServesOthers() throws Exception {
-        try (MemoryServer server = MemoryServer.open(new ServerOptions(4L * REGION, REGION, LEASE, TestDevice.server(),
-            "test", 1, false,
-                Idle.PARK)); HostileClient silent = new HostileClient(server);
-             BatchClient good = new BatchClient(server, new RingShape(4, 32), 1)) {
+        try (MemoryServer server = MemoryServer.open(new ServerOptions(
+                        4L * REGION, REGION, LEASE, TestDevice.server(), "test", 1, false, Idle.PARK));
+                HostileClient silent = new HostileClient(server);
+                BatchClient good = new BatchClient(server, new RingShape(4, 32), 1)) {
             int region = good.allocate().regionId();
             int slots = HostileClient.SHAPE.slots();
             for (int batch = 1; batch <= 2 * slots; batch++) {
                 silent.message().fill((byte) 0);
                 silent.seal(batch, BatchFormat.HEADER_BYTES, 0, BatchFormat.NOTIFY);
-                assertEquals(WcStatus.SUCCESS, silent.write(RingShape.CONTROL_BYTES + (long) (batch % slots)
-                    * HostileClient.SHAPE.requestSlotBytes(), BatchFormat.HEADER_BYTES));
+                assertEquals(
+                        WcStatus.SUCCESS,
+                        silent.write(
+                                RingShape.CONTROL_BYTES
+                                        + (long) (batch % slots) * HostileClient.SHAPE.requestSlotBytes(),
+                                BatchFormat.HEADER_BYTES));
                 // Wakes the thread up: it tells all clients that it is awake, and then that it sleeps.
                 assertEquals(0, good.write(region, 0, 8, 0));
                 assertEquals(0, good.read(region, 0, 8, 8));

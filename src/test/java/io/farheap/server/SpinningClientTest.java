@@ -1,21 +1,21 @@
 package io.farheap.server;
 
-import io.farheap.rpc.BatchConnection;
-import io.farheap.rpc.RingShape;
-import io.farheap.testing.TestDevice;
-import io.farheap.thread.Idle;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.Test;
-
-import java.util.Arrays;
-
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.farheap.rpc.BatchConnection;
+import io.farheap.rpc.RingShape;
+import io.farheap.testing.TestDevice;
+import io.farheap.thread.Idle;
+import java.util.Arrays;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
 /**
- * A client that spins looks at answers while they are being written, so at many that are torn: what it takes must be whole. Each batch
- * fills some words with its number and reads them, so a word with another number comes from the answer that was in the slot before.
+ * A client that spins looks at answers while they are being written, so at many that are torn: what it takes must be
+ * whole. Each batch fills some words with its number and reads them, so a word with another number comes from the
+ * answer that was in the slot before.
  *
  * <p>{@code -Dfarheap.batches=N} runs so many batches of each form, and takes the time that they take.
  */
@@ -27,10 +27,11 @@ class SpinningClientTest {
     private static final long BATCHES = ASKED != null ? ASKED : TestDevice.scaled(300_000);
     /** Without the property. Where cores are shared a batch may cost a time slice. */
     private static final long MOST_NANOS = 10_000_000_000L;
+
     private static final int MOST_EXAMPLES = 3;
 
-    private final MemoryServer server = MemoryServer.open(new ServerOptions(REGION, REGION, TestDevice.patience(10_000_000_000L),
-        TestDevice.server(), "test", 1, false, Idle.SPIN));
+    private final MemoryServer server = MemoryServer.open(new ServerOptions(
+            REGION, REGION, TestDevice.patience(10_000_000_000L), TestDevice.server(), "test", 1, false, Idle.SPIN));
 
     @AfterEach
     void stop() {
@@ -88,7 +89,12 @@ class SpinningClientTest {
                 for (int at = 0; at < bytes; at += 8) {
                     long there = client.memory().get(JAVA_LONG, at);
                     if (there != done && ++stale <= MOST_EXAMPLES) {
-                        examples.append("; word ").append(at / 8).append(" of batch ").append(done).append(" is of batch ").append(there);
+                        examples.append("; word ")
+                                .append(at / 8)
+                                .append(" of batch ")
+                                .append(done)
+                                .append(" is of batch ")
+                                .append(there);
                     }
                 }
                 staleBatches += stale > before ? 1 : 0;
@@ -101,6 +107,7 @@ class SpinningClientTest {
     }
 
     private static void report(long stale, long done, int... lengths) {
-        System.out.println("reads of " + Arrays.toString(lengths) + " bytes: stale words in " + stale + " of " + done + " batches");
+        System.out.println("reads of " + Arrays.toString(lengths) + " bytes: stale words in " + stale + " of " + done
+                + " batches");
     }
 }

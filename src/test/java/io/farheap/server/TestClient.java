@@ -1,5 +1,7 @@
 package io.farheap.server;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
 import io.farheap.control.Connected;
 import io.farheap.control.ControlPlane;
 import io.farheap.control.Lease;
@@ -13,11 +15,8 @@ import io.farheap.verbs.ProtectionDomain;
 import io.farheap.verbs.QueuePair;
 import io.farheap.verbs.SendRequests;
 import io.farheap.verbs.WcStatus;
-
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-
-import static org.junit.jupiter.api.Assertions.assertEquals;
 
 /** A client with one lease, one queue pair and a page to read into and write from, one operation at a time. */
 final class TestClient implements AutoCloseable {
@@ -74,8 +73,15 @@ final class TestClient implements AutoCloseable {
     }
 
     private int run(int opcode, RegionGrant region, long at) {
-        requests.prepare(0, opcode, SendRequests.SIGNALED, page.address(), PAGE, page.localKey(), region.remoteAddress() + at,
-            region.rkey());
+        requests.prepare(
+                0,
+                opcode,
+                SendRequests.SIGNALED,
+                page.address(),
+                PAGE,
+                page.localKey(),
+                region.remoteAddress() + at,
+                region.rkey());
         assertEquals(0, queuePair.postUnbounded(requests, 0));
         long deadline = System.nanoTime() + TIMEOUT_NANOS;
         while (completions.poll() == 0) {

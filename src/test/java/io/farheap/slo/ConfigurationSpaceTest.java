@@ -1,13 +1,12 @@
 package io.farheap.slo;
 
-import org.junit.jupiter.api.Test;
-
-import java.util.Arrays;
-
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.Arrays;
+import org.junit.jupiter.api.Test;
 
 class ConfigurationSpaceTest {
 
@@ -23,12 +22,17 @@ class ConfigurationSpaceTest {
     @Test
     void sizeIsTheNumberOfLeaves() {
         assertEquals(3_095_430, new ConfigurationSpace(30, 512, 4, 16).size());
-        for (ConfigurationSpace space : new ConfigurationSpace[] {new ConfigurationSpace(5, 7, 2, 9), new ConfigurationSpace(1, 1, 1, 1)}) {
+        for (ConfigurationSpace space :
+                new ConfigurationSpace[] {new ConfigurationSpace(5, 7, 2, 9), new ConfigurationSpace(1, 1, 1, 1)}) {
             long leaves = 0;
             for (int s = space.first(Parameter.SERVER_THREADS, 0); s <= space.last(Parameter.SERVER_THREADS, 0); s++) {
-                for (int c = space.first(Parameter.CLIENT_THREADS, s); c <= space.last(Parameter.CLIENT_THREADS, s); c++) {
+                for (int c = space.first(Parameter.CLIENT_THREADS, s);
+                        c <= space.last(Parameter.CLIENT_THREADS, s);
+                        c++) {
                     for (int b = space.first(Parameter.BATCH_SIZE, s); b <= space.last(Parameter.BATCH_SIZE, s); b++) {
-                        for (int q = space.first(Parameter.QUEUE_DEPTH, s); q <= space.last(Parameter.QUEUE_DEPTH, s); q++) {
+                        for (int q = space.first(Parameter.QUEUE_DEPTH, s);
+                                q <= space.last(Parameter.QUEUE_DEPTH, s);
+                                q++) {
                             assertTrue(space.contains(new Configuration(c, s, b, q)));
                             leaves++;
                         }
@@ -50,8 +54,13 @@ class ConfigurationSpaceTest {
 
     @Test
     void cheapestFirstIsServerThreadsThenClientThreadsThenBatchThenDepth() {
-        Configuration[] sorted = {new Configuration(9, 0, 1, 9), new Configuration(1, 1, 9, 9), new Configuration(2, 1, 1, 9),
-            new Configuration(2, 1, 2, 1), new Configuration(2, 1, 2, 2)};
+        Configuration[] sorted = {
+            new Configuration(9, 0, 1, 9),
+            new Configuration(1, 1, 9, 9),
+            new Configuration(2, 1, 1, 9),
+            new Configuration(2, 1, 2, 1),
+            new Configuration(2, 1, 2, 2)
+        };
         Configuration[] shuffled = {sorted[4], sorted[1], sorted[3], sorted[0], sorted[2]};
         Arrays.sort(shuffled, Configuration.CHEAPEST_FIRST);
         assertArrayEquals(sorted, shuffled);

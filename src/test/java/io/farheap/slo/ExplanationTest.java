@@ -1,17 +1,16 @@
 package io.farheap.slo;
 
-import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.MethodSource;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.Comparator;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.stream.LongStream;
-
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertThrows;
-import static org.junit.jupiter.api.Assertions.assertTrue;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 
 class ExplanationTest {
 
@@ -24,7 +23,9 @@ class ExplanationTest {
     void itChoosesTheCheapestOrNamesTheNearest(long seed) {
         SplittableRandom random = new SplittableRandom(seed);
         PerformanceModel model = Models.anyhow(random);
-        if (!new ExhaustiveSearch().find(model, new Slo(Objective.NONE, Objective.NONE)).feasible()) {
+        if (!new ExhaustiveSearch()
+                .find(model, new Slo(Objective.NONE, Objective.NONE))
+                .feasible()) {
             return;
         }
         for (int i = 0; i < 8; i++) {
@@ -33,10 +34,14 @@ class ExplanationTest {
             if (expected.feasible()) {
                 checkChoice(model, slo, expected, Explanation.of(model, slo));
             } else {
-                InfeasibleSloException refused = assertThrows(InfeasibleSloException.class, () -> Explanation.of(model, slo));
+                InfeasibleSloException refused =
+                        assertThrows(InfeasibleSloException.class, () -> Explanation.of(model, slo));
                 for (NearestFeasible nearest : refused.nearest()) {
                     checkNearest(seed, model, slo, nearest);
-                    assertTrue(refused.getMessage().contains(nearest.configuration().toString()), refused::getMessage);
+                    assertTrue(
+                            refused.getMessage()
+                                    .contains(nearest.configuration().toString()),
+                            refused::getMessage);
                 }
                 assertTrue(refused.nearest().stream().anyMatch(nearest -> nearest.relaxed() == Relaxation.BOTH));
             }
@@ -46,9 +51,16 @@ class ExplanationTest {
     private static void checkChoice(PerformanceModel model, Slo slo, SearchResult expected, Explanation explanation) {
         assertEquals(expected.found(), explanation.chosen().configuration());
         assertEquals(model.space().size(), explanation.space());
-        List<Configuration> candidates = explanation.candidates().stream().map(Candidate::configuration).toList();
-        assertEquals(candidates.stream().sorted(Comparator.comparingInt(Configuration::serverThreads)).toList(), candidates);
-        assertEquals(candidates.size(), candidates.stream().map(Configuration::serverThreads).distinct().count());
+        List<Configuration> candidates =
+                explanation.candidates().stream().map(Candidate::configuration).toList();
+        assertEquals(
+                candidates.stream()
+                        .sorted(Comparator.comparingInt(Configuration::serverThreads))
+                        .toList(),
+                candidates);
+        assertEquals(
+                candidates.size(),
+                candidates.stream().map(Configuration::serverThreads).distinct().count());
         assertTrue(explanation.candidates().stream().allMatch(candidate -> slo.metBy(candidate.predicted())));
     }
 
@@ -60,7 +72,8 @@ class ExplanationTest {
             for (int c = Math.max(1, s); c <= space.clientCores(); c++) {
                 for (int b = 1; b <= (s == 0 ? 1 : space.maxBatch()); b++) {
                     for (int q = space.minDepth(); q <= space.maxDepth(); q++) {
-                        Performance performance = model.predict(new Configuration(c, s, b, q)).orElse(null);
+                        Performance performance =
+                                model.predict(new Configuration(c, s, b, q)).orElse(null);
                         if (performance != null && keeps(slo, nearest.relaxed(), performance)) {
                             smallest = Math.min(smallest, nearest.relaxed().miss(slo, performance));
                         }
@@ -69,7 +82,9 @@ class ExplanationTest {
             }
         }
         double least = smallest;
-        assertTrue(nearest.factor() >= least && nearest.factor() <= least * 1.0011, () -> "seed " + seed + ": " + nearest + ", and the smallest is " + least);
+        assertTrue(
+                nearest.factor() >= least && nearest.factor() <= least * 1.0011,
+                () -> "seed " + seed + ": " + nearest + ", and the smallest is " + least);
         assertEquals(nearest.predicted(), model.predict(nearest.configuration()).orElseThrow());
         assertEquals(nearest.factor(), nearest.relaxed().miss(slo, nearest.predicted()), nearest.factor() * 1e-3);
     }
@@ -85,12 +100,19 @@ class ExplanationTest {
     @Test
     void theMessageSaysWhatCanBeHad() throws InterruptedException {
         ModelSubject subject = Models.subject(2, 64, 16);
-        PerformanceModel model = Models.measured(subject, new SimulatedSystem(subject, 0, 1)).model();
+        PerformanceModel model =
+                Models.measured(subject, new SimulatedSystem(subject, 0, 1)).model();
         Slo slo = new Slo(new Objective(3_500, 20e6), Objective.NONE);
-        String message = assertThrows(InfeasibleSloException.class, () -> Explanation.of(model, slo)).getMessage();
-        assertTrue(message.startsWith("no configuration with up to 2 client threads on device simulated meets the objective (reads 3.500 us at 20.00 M/s, writes any)"),
-            message);
-        assertTrue(message.contains("with latencies relaxed by a factor of ") && message.contains("with throughputs relaxed by a factor of ")
-            && message.contains("with both relaxed by a factor of "), message);
+        String message = assertThrows(InfeasibleSloException.class, () -> Explanation.of(model, slo))
+                .getMessage();
+        assertTrue(
+                message.startsWith(
+                        "no configuration with up to 2 client threads on device simulated meets the objective (reads 3.500 us at 20.00 M/s, writes any)"),
+                message);
+        assertTrue(
+                message.contains("with latencies relaxed by a factor of ")
+                        && message.contains("with throughputs relaxed by a factor of ")
+                        && message.contains("with both relaxed by a factor of "),
+                message);
     }
 }

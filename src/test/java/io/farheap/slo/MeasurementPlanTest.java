@@ -1,19 +1,19 @@
 package io.farheap.slo;
 
-import org.junit.jupiter.api.Test;
-
-import java.util.ArrayList;
-import java.util.List;
-import java.util.Set;
-
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+
 class MeasurementPlanTest {
 
-    private static List<Configuration> measured(ModelSubject subject, Measurement measurement) throws InterruptedException {
+    private static List<Configuration> measured(ModelSubject subject, Measurement measurement)
+            throws InterruptedException {
         List<Configuration> measured = new ArrayList<>();
         Models.measured(subject, configuration -> {
             measured.add(configuration);
@@ -22,7 +22,9 @@ class MeasurementPlanTest {
         return measured;
     }
 
-    /** Redy: "These two optimizations reduce the number of measurements for the above example to 1000" (section 5.2). */
+    /**
+     * Redy: "These two optimizations reduce the number of measurements for the above example to 1000" (section 5.2).
+     */
     @Test
     void theSpaceOfThreeMillionNeedsNoMoreThanRedysThousand() throws InterruptedException {
         ModelSubject subject = Models.paper();
@@ -38,9 +40,10 @@ class MeasurementPlanTest {
     void theLowerBoundIsTheLargestDepthThatStillImprovesBoth() throws InterruptedException {
         for (int knee : new int[] {1, 4, 16}) {
             PerformanceModel model = Models.measured(Models.subject(2, 1024, 16), configuration -> {
-                double latency = 1000 + Math.abs(configuration.queueDepth() - knee) * 100;
-                return new Performance(latency, configuration.queueDepth() * 100, latency, 1);
-            }).model();
+                        double latency = 1000 + Math.abs(configuration.queueDepth() - knee) * 100;
+                        return new Performance(latency, configuration.queueDepth() * 100, latency, 1);
+                    })
+                    .model();
             assertEquals(knee, model.space().minDepth());
         }
     }
@@ -55,14 +58,28 @@ class MeasurementPlanTest {
         assertTrue(Growth.improvesBoth(before, new Performance(970, 103, 970, 103)));
     }
 
-    /** Redy's example: no growth from f(4, 2, 2, 2) to f(8, 2, 2, 2), so f(16, 2, 2, 2) is not measured, and neither is 30. */
+    /**
+     * Redy's example: no growth from f(4, 2, 2, 2) to f(8, 2, 2, 2), so f(16, 2, 2, 2) is not measured, and neither is
+     * 30.
+     */
     @Test
     void aLineEndsWhereThroughputNoLongerGrows() throws InterruptedException {
         Measurement growing = configuration -> {
-            int c = configuration.serverThreads() == 2 && configuration.batchSize() == 2 && configuration.queueDepth() == 2
-                ? Math.min(4, configuration.clientThreads()) : configuration.clientThreads();
-            double throughput = 1e6 * c * (1 + configuration.serverThreads()) * configuration.batchSize() * configuration.queueDepth();
-            return new Performance(configuration.queueDepth() > 2 ? 2000 : 3000.0 / configuration.queueDepth(), throughput, 1500, throughput);
+            int c = configuration.serverThreads() == 2
+                            && configuration.batchSize() == 2
+                            && configuration.queueDepth() == 2
+                    ? Math.min(4, configuration.clientThreads())
+                    : configuration.clientThreads();
+            double throughput = 1e6
+                    * c
+                    * (1 + configuration.serverThreads())
+                    * configuration.batchSize()
+                    * configuration.queueDepth();
+            return new Performance(
+                    configuration.queueDepth() > 2 ? 2000 : 3000.0 / configuration.queueDepth(),
+                    throughput,
+                    1500,
+                    throughput);
         };
         List<Configuration> measured = measured(Models.subject(30, 1024, 4), growing);
         assertTrue(measured.contains(new Configuration(8, 2, 2, 2)));
@@ -77,7 +94,11 @@ class MeasurementPlanTest {
     void whatIsLeftOutIsEstimatedByLittlesLaw() throws InterruptedException {
         Measurement limited = configuration -> {
             double perSecond = 1e6 * Math.min(4, configuration.clientThreads());
-            double nanos = 1e9 * configuration.clientThreads() * configuration.batchSize() * configuration.queueDepth() / perSecond;
+            double nanos = 1e9
+                    * configuration.clientThreads()
+                    * configuration.batchSize()
+                    * configuration.queueDepth()
+                    / perSecond;
             return new Performance(nanos, perSecond, nanos, perSecond);
         };
         MeasurementPlan plan = Models.measured(Models.subject(30, 1024, 4), limited);
@@ -89,8 +110,13 @@ class MeasurementPlanTest {
                     Configuration configuration = new Configuration(c, s, b, 4);
                     Performance expected = limited.measure(configuration);
                     Performance predicted = model.predict(configuration).orElseThrow();
-                    assertEquals(expected.readLatencyNanos(), predicted.readLatencyNanos(), 1e-9 * expected.readLatencyNanos(), configuration::toString);
-                    assertEquals(expected.writesPerSecond(), predicted.writesPerSecond(), 1e-3, configuration::toString);
+                    assertEquals(
+                            expected.readLatencyNanos(),
+                            predicted.readLatencyNanos(),
+                            1e-9 * expected.readLatencyNanos(),
+                            configuration::toString);
+                    assertEquals(
+                            expected.writesPerSecond(), predicted.writesPerSecond(), 1e-3, configuration::toString);
                 }
             }
         }
@@ -99,8 +125,10 @@ class MeasurementPlanTest {
     /** Noise could end a line early, and there is time for all. */
     @Test
     void aSmallGridIsMeasuredWhole() throws InterruptedException {
-        for (ModelSubject subject : List.of(Models.subject(1, 8, 14), Models.subject(2, 1024, 4), Models.subject(2, 8, 14))) {
-            MeasurementPlan plan = Models.measured(subject, configuration -> new Performance(1_000 * configuration.queueDepth(), 1e6, 1_000, 1e6));
+        for (ModelSubject subject :
+                List.of(Models.subject(1, 8, 14), Models.subject(2, 1024, 4), Models.subject(2, 8, 14))) {
+            MeasurementPlan plan = Models.measured(
+                    subject, configuration -> new Performance(1_000 * configuration.queueDepth(), 1e6, 1_000, 1e6));
             boolean small = subject.clientCores() == 1 || subject.recordBytes() > 8;
             assertEquals(small, plan.leftOut() == 0, () -> subject + ": " + plan.leftOut());
         }
@@ -111,7 +139,9 @@ class MeasurementPlanTest {
     void theWorstOfARoundCounts() throws InterruptedException {
         ModelSubject subject = Models.subject(1, 8, 14);
         List<Configuration> measured = new ArrayList<>();
-        int points = measured(subject, configuration -> new Performance(1_000, 1e6, 1_000, 1e6)).size() / MeasurementPlan.ROUNDS;
+        int points = measured(subject, configuration -> new Performance(1_000, 1e6, 1_000, 1e6))
+                        .size()
+                / MeasurementPlan.ROUNDS;
         for (int slow = 0; slow < MeasurementPlan.ROUNDS; slow++) {
             measured.clear();
             int slowRound = slow;
@@ -119,11 +149,17 @@ class MeasurementPlanTest {
                 int round = measured.size() / points;
                 measured.add(configuration);
                 double rate = round == slowRound ? 1e6 : 1.5e6;
-                return new Performance(1e9 * configuration.queueDepth() / rate, rate, 1e9 * configuration.queueDepth() / rate, rate);
+                return new Performance(
+                        1e9 * configuration.queueDepth() / rate, rate, 1e9 * configuration.queueDepth() / rate, rate);
             });
             assertEquals(MeasurementPlan.ROUNDS * points, plan.measured());
-            assertEquals(measured.subList(0, points).stream().sorted(Configuration.CHEAPEST_FIRST).toList(), measured.subList(points, 2 * points));
-            Performance predicted = plan.model().predict(new Configuration(1, 1, 8, 14)).orElseThrow();
+            assertEquals(
+                    measured.subList(0, points).stream()
+                            .sorted(Configuration.CHEAPEST_FIRST)
+                            .toList(),
+                    measured.subList(points, 2 * points));
+            Performance predicted =
+                    plan.model().predict(new Configuration(1, 1, 8, 14)).orElseThrow();
             assertEquals(1e6, predicted.readsPerSecond(), 1);
             assertEquals(14_000, predicted.writeLatencyNanos(), 1);
         }
@@ -159,6 +195,7 @@ class MeasurementPlanTest {
         MeasurementPlan plan = new MeasurementPlan(new ModelSubject("simulated", "none", 0, 8, 100, 2, 16));
         assertThrows(IllegalArgumentException.class, () -> plan.record(new Performance(1, 1, 1, 1)));
         plan.record(new Performance(1, 1, 0, 0));
-        assertThrows(IllegalArgumentException.class, () -> new MeasurementPlan(Models.paper()).record(new Performance(1, 1, 0, 0)));
+        assertThrows(IllegalArgumentException.class, () -> new MeasurementPlan(Models.paper())
+                .record(new Performance(1, 1, 0, 0)));
     }
 }

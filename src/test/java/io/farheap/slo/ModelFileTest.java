@@ -1,41 +1,46 @@
 package io.farheap.slo;
 
-import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicInteger;
-
-import static org.junit.jupiter.api.Assertions.assertArrayEquals;
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertThrows;
-import static org.junit.jupiter.api.Assertions.assertTrue;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 class ModelFileTest {
 
-    private static final ModelSubject SUBJECT = new ModelSubject("sim0 (simulated)", "a processor, a card", 1, 1024, 50, 2, 8);
+    private static final ModelSubject SUBJECT =
+            new ModelSubject("sim0 (simulated)", "a processor, a card", 1, 1024, 50, 2, 8);
     private static final Measurement SYSTEM = new SimulatedSystem(SUBJECT, 0.05, 7);
 
     @TempDir
     private Path directory;
+
     private Path file;
     private byte[] whole;
 
     @BeforeEach
     void measure() throws IOException, InterruptedException {
         file = directory.resolve("a.model");
-        ModelMeasurer.measure(file, SUBJECT, SYSTEM, (measured, leftOut, atMost) -> { });
+        ModelMeasurer.measure(file, SUBJECT, SYSTEM, (measured, leftOut, atMost) -> {});
         whole = Files.readAllBytes(file);
     }
 
     private String refusal(ModelSubject subject) {
         byte[] before = bytes();
-        String message = assertThrows(ModelFileException.class, () -> ModelFile.load(file, subject)).getMessage();
-        assertEquals(message, assertThrows(ModelFileException.class, () -> ModelFile.open(file, subject)).getMessage());
+        String message = assertThrows(ModelFileException.class, () -> ModelFile.load(file, subject))
+                .getMessage();
+        assertEquals(
+                message,
+                assertThrows(ModelFileException.class, () -> ModelFile.open(file, subject))
+                        .getMessage());
         assertArrayEquals(before, bytes(), "a file that was refused has changed");
         return message;
     }
@@ -68,14 +73,22 @@ class ModelFileTest {
     @Test
     void anotherSubjectIsRefused() {
         String device = refusal(new ModelSubject("mlx5_0", SUBJECT.hardware(), 1, 1024, 50, 2, 8));
-        assertEquals(file + " was measured with device \"sim0 (simulated)\", and the model is wanted for \"mlx5_0\"; measure one for this into another file",
-            device);
-        assertTrue(refusal(new ModelSubject(SUBJECT.device(), "another", 1, 1024, 50, 2, 8)).contains("hardware"));
-        assertTrue(refusal(new ModelSubject(SUBJECT.device(), SUBJECT.hardware(), 3, 1024, 50, 2, 8)).contains("switches"));
-        assertTrue(refusal(new ModelSubject(SUBJECT.device(), SUBJECT.hardware(), 1, 512, 50, 2, 8)).contains("record-bytes"));
-        assertTrue(refusal(new ModelSubject(SUBJECT.device(), SUBJECT.hardware(), 1, 1024, 90, 2, 8)).contains("read-percent"));
-        assertTrue(refusal(new ModelSubject(SUBJECT.device(), SUBJECT.hardware(), 1, 1024, 50, 4, 8)).contains("client-cores"));
-        assertTrue(refusal(new ModelSubject(SUBJECT.device(), SUBJECT.hardware(), 1, 1024, 50, 2, 16)).contains("device-depth"));
+        assertEquals(
+                file
+                        + " was measured with device \"sim0 (simulated)\", and the model is wanted for \"mlx5_0\"; measure one for this into another file",
+                device);
+        assertTrue(refusal(new ModelSubject(SUBJECT.device(), "another", 1, 1024, 50, 2, 8))
+                .contains("hardware"));
+        assertTrue(refusal(new ModelSubject(SUBJECT.device(), SUBJECT.hardware(), 3, 1024, 50, 2, 8))
+                .contains("switches"));
+        assertTrue(refusal(new ModelSubject(SUBJECT.device(), SUBJECT.hardware(), 1, 512, 50, 2, 8))
+                .contains("record-bytes"));
+        assertTrue(refusal(new ModelSubject(SUBJECT.device(), SUBJECT.hardware(), 1, 1024, 90, 2, 8))
+                .contains("read-percent"));
+        assertTrue(refusal(new ModelSubject(SUBJECT.device(), SUBJECT.hardware(), 1, 1024, 50, 4, 8))
+                .contains("client-cores"));
+        assertTrue(refusal(new ModelSubject(SUBJECT.device(), SUBJECT.hardware(), 1, 1024, 50, 2, 16))
+                .contains("device-depth"));
     }
 
     @Test
@@ -85,10 +98,16 @@ class ModelFileTest {
             assertThrows(ModelFileException.class, () -> ModelFile.load(file), length + " bytes");
         }
         String header = ModelFormat.header(SUBJECT, new ModelFormat.Checksum());
-        for (String changed : new String[] {header.replace("switches 1 ", "switches -1 "), header.replace("switches 1 ", "switches one "),
-            header.replace("read-percent 50 ", "read-percent 500 "), header.replace(" #", ""), header.replace("hardware", "h")}) {
+        for (String changed : new String[] {
+            header.replace("switches 1 ", "switches -1 "),
+            header.replace("switches 1 ", "switches one "),
+            header.replace("read-percent 50 ", "read-percent 500 "),
+            header.replace(" #", ""),
+            header.replace("hardware", "h")
+        }) {
             Files.writeString(file, changed + "complete 0\n");
-            String message = assertThrows(ModelFileException.class, () -> ModelFile.load(file)).getMessage();
+            String message = assertThrows(ModelFileException.class, () -> ModelFile.load(file))
+                    .getMessage();
             assertTrue(message.contains("is damaged in "), message);
         }
     }
@@ -97,7 +116,9 @@ class ModelFileTest {
     void anotherVersionIsRefused() throws IOException {
         Files.writeString(file, new String(whole).replace("version 3", "version 4"));
         assertTrue(refusal(SUBJECT).contains("format version 4, and this Farheap reads version 3"));
-        assertTrue(assertThrows(ModelFileException.class, () -> ModelFile.load(file)).getMessage().contains("format version 4"));
+        assertTrue(assertThrows(ModelFileException.class, () -> ModelFile.load(file))
+                .getMessage()
+                .contains("format version 4"));
         Files.writeString(file, "{\"a\": 1}\n".repeat(20));
         assertTrue(refusal(SUBJECT).contains("is not a performance model"));
     }
@@ -131,8 +152,15 @@ class ModelFileTest {
     /** Right checksums do not make a file right: another may have written it. */
     @Test
     void aWellSealedFileThatNoPlanMakesIsRefused() throws IOException {
-        for (String line : new String[] {"c2 s0 b1 q1 reads 1.0 ns 1.0 /s writes 1.0 ns 1.0 /s", "c1 s0 b1 q1 reads NaN ns 1.0 /s writes 1.0 ns 1.0 /s",
-            "c1 s0 b1 q1 reads 1.0 ns 1.0 /s writes 0.0 ns 0.0 /s", "c1 s0 b1 q1 reads -1.0 ns 1.0 /s writes 1.0 ns 1.0 /s", "complete 0", "", "nothing"}) {
+        for (String line : new String[] {
+            "c2 s0 b1 q1 reads 1.0 ns 1.0 /s writes 1.0 ns 1.0 /s",
+            "c1 s0 b1 q1 reads NaN ns 1.0 /s writes 1.0 ns 1.0 /s",
+            "c1 s0 b1 q1 reads 1.0 ns 1.0 /s writes 0.0 ns 0.0 /s",
+            "c1 s0 b1 q1 reads -1.0 ns 1.0 /s writes 1.0 ns 1.0 /s",
+            "complete 0",
+            "",
+            "nothing"
+        }) {
             ModelFormat.Checksum checksum = new ModelFormat.Checksum();
             Files.writeString(file, ModelFormat.header(SUBJECT, checksum) + checksum.seal(line));
             assertTrue(refusal(SUBJECT).contains("is damaged in line 9"));
@@ -147,14 +175,19 @@ class ModelFileTest {
         int total = Models.measured(SUBJECT, SYSTEM).measured();
         for (int length = 0; length < whole.length; length += 1 + length % 149) {
             Files.write(file, Arrays.copyOf(whole, length));
-            String message = assertThrows(ModelFileException.class, () -> ModelFile.load(file, SUBJECT)).getMessage();
+            String message = assertThrows(ModelFileException.class, () -> ModelFile.load(file, SUBJECT))
+                    .getMessage();
             assertTrue(message.contains("is not complete"), message);
             AtomicInteger first = new AtomicInteger(-1);
             AtomicInteger calls = new AtomicInteger();
-            ModelMeasurer.measure(file, SUBJECT, configuration -> {
-                calls.incrementAndGet();
-                return SYSTEM.measure(configuration);
-            }, (measured, leftOut, atMost) -> first.compareAndSet(-1, measured));
+            ModelMeasurer.measure(
+                    file,
+                    SUBJECT,
+                    configuration -> {
+                        calls.incrementAndGet();
+                        return SYSTEM.measure(configuration);
+                    },
+                    (measured, leftOut, atMost) -> first.compareAndSet(-1, measured));
             assertEquals(total, first.get() + calls.get());
             assertArrayEquals(whole, bytes());
         }
@@ -164,12 +197,18 @@ class ModelFileTest {
     void whatWasMeasuredBeforeAFailureIsKept() throws IOException, InterruptedException {
         Files.delete(file);
         AtomicInteger calls = new AtomicInteger();
-        assertThrows(InterruptedException.class, () -> ModelMeasurer.measure(file, SUBJECT, configuration -> {
-            if (calls.incrementAndGet() > 5) {
-                throw new InterruptedException();
-            }
-            return SYSTEM.measure(configuration);
-        }, (measured, leftOut, atMost) -> { }));
+        assertThrows(
+                InterruptedException.class,
+                () -> ModelMeasurer.measure(
+                        file,
+                        SUBJECT,
+                        configuration -> {
+                            if (calls.incrementAndGet() > 5) {
+                                throw new InterruptedException();
+                            }
+                            return SYSTEM.measure(configuration);
+                        },
+                        (measured, leftOut, atMost) -> {}));
         try (ModelFile model = ModelFile.open(file, SUBJECT)) {
             assertEquals(5, model.plan().measured());
         }
@@ -179,7 +218,8 @@ class ModelFileTest {
     void twoDoNotMeasureIntoOneFile() throws IOException {
         try (ModelFile model = ModelFile.open(file, SUBJECT)) {
             assertTrue(model.plan().complete());
-            String message = assertThrows(ModelFileException.class, () -> ModelFile.open(file, SUBJECT)).getMessage();
+            String message = assertThrows(ModelFileException.class, () -> ModelFile.open(file, SUBJECT))
+                    .getMessage();
             assertTrue(message.contains("is being measured into already"), message);
         }
     }

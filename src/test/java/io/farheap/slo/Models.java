@@ -6,8 +6,7 @@ import java.util.stream.LongStream;
 /** Small random models, and objectives for them. */
 final class Models {
 
-    private Models() {
-    }
+    private Models() {}
 
     /** {@code -Dfarheap.seed=S} is one seed, {@code -Dfarheap.seeds=N} N of them. */
     static LongStream seeds(int count) {
@@ -85,27 +84,36 @@ final class Models {
 
     /** Between the model's figures, some bounds absent. */
     static Slo drawn(SplittableRandom random, PerformanceModel model) {
-        return new Slo(drawn(random, model.readLatencyNanos(), model.readsPerSecond()), drawn(random, model.writeLatencyNanos(), model.writesPerSecond()));
+        return new Slo(
+                drawn(random, model.readLatencyNanos(), model.readsPerSecond()),
+                drawn(random, model.writeLatencyNanos(), model.writesPerSecond()));
     }
 
-    private static Objective drawn(SplittableRandom random, PerformanceModel.Range latency, PerformanceModel.Range throughput) {
-        return new Objective(random.nextInt(5) == 0 ? Double.POSITIVE_INFINITY : between(random, latency),
-            random.nextInt(5) == 0 ? 0 : between(random, throughput));
+    private static Objective drawn(
+            SplittableRandom random, PerformanceModel.Range latency, PerformanceModel.Range throughput) {
+        return new Objective(
+                random.nextInt(5) == 0 ? Double.POSITIVE_INFINITY : between(random, latency),
+                random.nextInt(5) == 0 ? 0 : between(random, throughput));
     }
 
     private static double between(SplittableRandom random, PerformanceModel.Range range) {
         return range.low() + (range.high() - range.low()) * random.nextDouble();
     }
 
-    /** What some configuration does exactly, so that it meets the bounds with nothing to spare; null where that one is not predicted. */
+    /**
+     * What some configuration does exactly, so that it meets the bounds with nothing to spare; null where that one is
+     * not predicted.
+     */
     static Slo exact(SplittableRandom random, PerformanceModel model) {
         ConfigurationSpace space = model.space();
         int client = 1 + random.nextInt(space.clientCores());
         int server = random.nextInt(client + 1);
         int batch = server == 0 ? 1 : 1 + random.nextInt(space.maxBatch());
         int depth = space.minDepth() + random.nextInt(space.maxDepth() - space.minDepth() + 1);
-        return model.predict(new Configuration(client, server, batch, depth)).map(performance -> new Slo(
-            new Objective(performance.readLatencyNanos(), performance.readsPerSecond()),
-            new Objective(performance.writeLatencyNanos(), performance.writesPerSecond()))).orElse(null);
+        return model.predict(new Configuration(client, server, batch, depth))
+                .map(performance -> new Slo(
+                        new Objective(performance.readLatencyNanos(), performance.readsPerSecond()),
+                        new Objective(performance.writeLatencyNanos(), performance.writesPerSecond())))
+                .orElse(null);
     }
 }

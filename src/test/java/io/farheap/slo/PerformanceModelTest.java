@@ -1,17 +1,17 @@
 package io.farheap.slo;
 
-import org.junit.jupiter.api.Test;
-
-import java.util.Optional;
-
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
 
 class PerformanceModelTest {
 
     private static Performance linear(Configuration f) {
         double latency = 100 + 3 * f.clientThreads() + 5 * f.serverThreads() + 7 * f.batchSize() + 11 * f.queueDepth();
-        double throughput = 1000 + 13 * f.clientThreads() + 17 * f.serverThreads() + 19 * f.batchSize() + 23 * f.queueDepth();
+        double throughput =
+                1000 + 13 * f.clientThreads() + 17 * f.serverThreads() + 19 * f.batchSize() + 23 * f.queueDepth();
         return new Performance(latency, throughput, 2 * latency, 3 * throughput);
     }
 
@@ -40,7 +40,11 @@ class PerformanceModelTest {
                         Performance expected = linear(configuration);
                         Performance predicted = model.predict(configuration).orElseThrow();
                         for (int metric = 0; metric < Metric.COUNT; metric++) {
-                            assertEquals(expected.get(metric), predicted.get(metric), 1e-9 * expected.get(metric), configuration::toString);
+                            assertEquals(
+                                    expected.get(metric),
+                                    predicted.get(metric),
+                                    1e-9 * expected.get(metric),
+                                    configuration::toString);
                         }
                     }
                 }
@@ -54,9 +58,15 @@ class PerformanceModelTest {
             double square = configuration.queueDepth() * configuration.queueDepth() + configuration.serverThreads();
             return new Performance(square, square, square, square);
         });
-        assertEquals((16 + 64) / 2.0 + 2, model(grid).predict(new Configuration(4, 2, 4, 6)).orElseThrow().readLatencyNanos());
-        assertEquals((16 + 64) / 2.0 + 3, model(grid).predict(new Configuration(4, 3, 4, 6)).orElseThrow().readLatencyNanos());
-        assertEquals(16, model(grid).predict(new Configuration(4, 0, 1, 4)).orElseThrow().readLatencyNanos());
+        assertEquals(
+                (16 + 64) / 2.0 + 2,
+                model(grid).predict(new Configuration(4, 2, 4, 6)).orElseThrow().readLatencyNanos());
+        assertEquals(
+                (16 + 64) / 2.0 + 3,
+                model(grid).predict(new Configuration(4, 3, 4, 6)).orElseThrow().readLatencyNanos());
+        assertEquals(
+                16,
+                model(grid).predict(new Configuration(4, 0, 1, 4)).orElseThrow().readLatencyNanos());
     }
 
     @Test
@@ -74,8 +84,12 @@ class PerformanceModelTest {
         assertEquals(Optional.empty(), model.predict(hole));
         assertEquals(Optional.empty(), model.predict(new Configuration(7, 4, 8, 4)));
         assertEquals(Optional.empty(), model.predict(new Configuration(8, 3, 7, 5)));
-        assertEquals(linear(new Configuration(8, 4, 16, 4)), model.predict(new Configuration(8, 4, 16, 4)).orElseThrow());
-        assertEquals(linear(new Configuration(8, 4, 4, 8)), model.predict(new Configuration(8, 4, 4, 8)).orElseThrow());
+        assertEquals(
+                linear(new Configuration(8, 4, 16, 4)),
+                model.predict(new Configuration(8, 4, 16, 4)).orElseThrow());
+        assertEquals(
+                linear(new Configuration(8, 4, 4, 8)),
+                model.predict(new Configuration(8, 4, 4, 8)).orElseThrow());
         assertEquals(Optional.empty(), model.predict(new Configuration(14, 0, 1, 4)));
     }
 

@@ -1,17 +1,19 @@
 package io.farheap.slo;
 
-import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.MethodSource;
-
-import java.util.SplittableRandom;
-import java.util.stream.LongStream;
-
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-/** The searches against the exhaustive one on random models; {@code -Dfarheap.seed=S} runs one seed again, {@code -Dfarheap.seeds=N} more. */
+import java.util.SplittableRandom;
+import java.util.stream.LongStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/**
+ * The searches against the exhaustive one on random models; {@code -Dfarheap.seed=S} runs one seed again,
+ * {@code -Dfarheap.seeds=N} more.
+ */
 class SearchPropertyTest {
 
     private static final int OBJECTIVES = 12;
@@ -75,10 +77,12 @@ class SearchPropertyTest {
         long seed = Models.seeds(1).findFirst().orElseThrow();
         SplittableRandom random = new SplittableRandom(seed);
         ModelSubject subject = Models.paper();
-        PerformanceModel model = Models.measured(subject, new SimulatedSystem(subject, 0.2, seed)).model();
+        PerformanceModel model = Models.measured(subject, new SimulatedSystem(subject, 0.2, seed))
+                .model();
         for (int i = 0; i < 4; i++) {
             Slo slo = Models.drawn(random, model);
-            assertEquals(oracle.find(model, slo).found(), exact.find(model, slo).found(), () -> "seed " + seed + ", " + slo);
+            assertEquals(
+                    oracle.find(model, slo).found(), exact.find(model, slo).found(), () -> "seed " + seed + ", " + slo);
         }
         SearchResult impossible = exact.find(model, new Slo(new Objective(1, 1), Objective.NONE));
         assertTrue(!impossible.feasible());
@@ -87,11 +91,15 @@ class SearchPropertyTest {
     @Test
     void operationsThatAModelLacksAreNotBounded() throws InterruptedException {
         ModelSubject reads = new ModelSubject("simulated", "none", 1, 1024, 100, 2, 4);
-        PerformanceModel model = Models.measured(reads, new SimulatedSystem(reads, 0, 1)).model();
+        PerformanceModel model =
+                Models.measured(reads, new SimulatedSystem(reads, 0, 1)).model();
         Slo writes = new Slo(Objective.NONE, new Objective(1e9, 0));
         for (Search search : new Search[] {oracle, exact, pruned}) {
             assertThrows(IllegalArgumentException.class, () -> search.find(model, writes));
-            assertEquals(new Configuration(1, 0, 1, 4), search.find(model, new Slo(new Objective(1e9, 1), Objective.NONE)).found());
+            assertEquals(
+                    new Configuration(1, 0, 1, 4),
+                    search.find(model, new Slo(new Objective(1e9, 1), Objective.NONE))
+                            .found());
         }
     }
 }

@@ -1,5 +1,9 @@
 package io.farheap.testing;
 
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
@@ -8,16 +12,13 @@ import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
 
-import static java.lang.foreign.ValueLayout.ADDRESS;
-import static java.lang.foreign.ValueLayout.JAVA_INT;
-import static java.lang.foreign.ValueLayout.JAVA_LONG;
-
 /** Memory whose arena cannot be closed for the moment, since native code has it: a close that throws. */
 public final class Held {
 
     private static final Linker LINKER = Linker.nativeLinker();
-    private static final MethodHandle SORT = LINKER.downcallHandle(LINKER.defaultLookup().findOrThrow("qsort"),
-        FunctionDescriptor.ofVoid(ADDRESS, JAVA_LONG, JAVA_LONG, ADDRESS));
+    private static final MethodHandle SORT = LINKER.downcallHandle(
+            LINKER.defaultLookup().findOrThrow("qsort"),
+            FunctionDescriptor.ofVoid(ADDRESS, JAVA_LONG, JAVA_LONG, ADDRESS));
 
     private final Runnable action;
     private Throwable thrown;
@@ -26,14 +27,18 @@ public final class Held {
         this.action = action;
     }
 
-    /** Runs an action, once, while the memory is held. @return what it threw, or null */
+    /**
+     * Runs an action, once, while the memory is held.
+     *
+     * @return what it threw, or null
+     */
     public static Throwable during(MemorySegment memory, Runnable action) {
         Held held = new Held(action);
         try (Arena arena = Arena.ofConfined()) {
-            MethodHandle compare = MethodHandles.lookup().findVirtual(Held.class, "compare",
-                MethodType.methodType(int.class, long.class, long.class));
-            MemorySegment callback = LINKER.upcallStub(compare.bindTo(held),
-                FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG), arena);
+            MethodHandle compare = MethodHandles.lookup()
+                    .findVirtual(Held.class, "compare", MethodType.methodType(int.class, long.class, long.class));
+            MemorySegment callback = LINKER.upcallStub(
+                    compare.bindTo(held), FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG), arena);
             SORT.invokeExact(memory, 2L, 1L, callback);
         } catch (Throwable e) {
             throw new AssertionError(e);

@@ -1,17 +1,16 @@
 package io.farheap.testing;
 
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import org.junit.platform.engine.TestExecutionResult;
 import org.junit.platform.engine.support.descriptor.ClassSource;
 import org.junit.platform.engine.support.descriptor.MethodSource;
 import org.junit.platform.launcher.TestExecutionListener;
 import org.junit.platform.launcher.TestIdentifier;
 import org.junit.platform.launcher.TestPlan;
-
-import java.util.ArrayList;
-import java.util.Collections;
-import java.util.List;
-import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
 
 /** Prints what was not run and why, so that nothing is skipped silently; in the guest also how long each class took. */
 public final class NotRunReport implements TestExecutionListener {
@@ -36,7 +35,8 @@ public final class NotRunReport implements TestExecutionListener {
             System.out.printf("%s took %.1f s%n", name(test), nanos / 1e9);
         }
         if (result.getStatus() == TestExecutionResult.Status.ABORTED) {
-            notRun.add(name(test) + ": " + result.getThrowable().map(Throwable::getMessage).orElse("aborted"));
+            notRun.add(name(test) + ": "
+                    + result.getThrowable().map(Throwable::getMessage).orElse("aborted"));
         }
     }
 
@@ -45,7 +45,8 @@ public final class NotRunReport implements TestExecutionListener {
         synchronized (notRun) {
             // A fork runs one class at a time, and would say of each that it was run.
             if (!notRun.isEmpty()) {
-                System.out.println("not run here: " + notRun.size() + (notRun.size() == 1 ? " test or class" : " tests or classes"));
+                System.out.println("not run here: " + notRun.size()
+                        + (notRun.size() == 1 ? " test or class" : " tests or classes"));
                 notRun.forEach(line -> System.out.println("  " + line));
                 notRun.clear();
             }
@@ -53,10 +54,12 @@ public final class NotRunReport implements TestExecutionListener {
     }
 
     private static String name(TestIdentifier test) {
-        return test.getSource().map(source -> switch (source) {
-            case ClassSource of -> of.getJavaClass().getSimpleName();
-            case MethodSource of -> of.getJavaClass().getSimpleName() + '.' + of.getMethodName();
-            default -> test.getDisplayName();
-        }).orElse(test.getDisplayName());
+        return test.getSource()
+                .map(source -> switch (source) {
+                    case ClassSource of -> of.getJavaClass().getSimpleName();
+                    case MethodSource of -> of.getJavaClass().getSimpleName() + '.' + of.getMethodName();
+                    default -> test.getDisplayName();
+                })
+                .orElse(test.getDisplayName());
     }
 }

@@ -5,8 +5,7 @@ import java.io.IOException;
 /** Commands that change the guest; nothing else may use it. */
 public final class Shell {
 
-    private Shell() {
-    }
+    private Shell() {}
 
     /** @return its output; fails where it does not end with 0 */
     public static String run(String line) {
@@ -17,15 +16,16 @@ public final class Shell {
         return result.output();
     }
 
-    public record Result(int status, String output) {
-    }
+    public record Result(int status, String output) {}
 
     public static Result result(String line) {
         if (!TestDevice.inGuest()) {
             throw new AssertionError("not in the guest: the test must say that it needs it");
         }
         try {
-            Process process = new ProcessBuilder("bash", "-c", line).redirectErrorStream(true).start();
+            Process process = new ProcessBuilder("bash", "-c", line)
+                    .redirectErrorStream(true)
+                    .start();
             String output = new String(process.getInputStream().readAllBytes());
             return new Result(process.waitFor(), output);
         } catch (IOException e) {

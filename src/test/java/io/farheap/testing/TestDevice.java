@@ -1,13 +1,12 @@
 package io.farheap.testing;
 
 /**
- * Where the tests run: which device is whose, and how fast the machine is. The guest's suite sets the properties; without them there
- * is one device, the first with an active port, and a processor at full speed.
+ * Where the tests run: which device is whose, and how fast the machine is. The guest's suite sets the properties;
+ * without them there is one device, the first with an active port, and a processor at full speed.
  */
 public final class TestDevice {
 
-    private TestDevice() {
-    }
+    private TestDevice() {}
 
     /** The device of memory servers; empty for the first with an active port. */
     public static String server() {

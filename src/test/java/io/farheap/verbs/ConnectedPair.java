@@ -2,7 +2,6 @@ package io.farheap.verbs;
 
 import io.farheap.memory.RegisteredMemory;
 import io.farheap.testing.TestDevice;
-
 import java.util.ArrayList;
 import java.util.List;
 
@@ -38,6 +37,7 @@ final class ConnectedPair implements AutoCloseable {
     private final List<AutoCloseable> more = new ArrayList<>();
     /** Of the last poll's completions, those that {@link #await} has given out. */
     private int awaited;
+
     private int polled;
 
     private ConnectedPair(String clientDevice, String serverDevice, int memoryBytes) {
@@ -70,8 +70,15 @@ final class ConnectedPair implements AutoCloseable {
 
     /** Prepares a READ or WRITE between the two ends' memory. */
     void prepare(int index, int opcode, int flags, long localOffset, int bytes, long remoteOffset) {
-        requests.prepare(index, opcode, flags, client.memory.address() + localOffset, bytes, client.memory.localKey(),
-            server.memory.address() + remoteOffset, server.memory.remoteKey());
+        requests.prepare(
+                index,
+                opcode,
+                flags,
+                client.memory.address() + localOffset,
+                bytes,
+                client.memory.localKey(),
+                server.memory.address() + remoteOffset,
+                server.memory.remoteKey());
     }
 
     /** @return errno */
@@ -86,7 +93,8 @@ final class ConnectedPair implements AutoCloseable {
             awaited = 0;
             polled = client.completions.poll();
             if (polled == 0 && System.nanoTime() - deadline > 0) {
-                throw new AssertionError("no completion of request " + id + " in " + TIMEOUT_NANOS / 1_000_000_000 + " s");
+                throw new AssertionError(
+                        "no completion of request " + id + " in " + TIMEOUT_NANOS / 1_000_000_000 + " s");
             }
             Thread.yield();
         }

@@ -1,10 +1,13 @@
 package io.farheap.verbs;
 
-import io.farheap.posix.Posix;
-import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.farheap.posix.Posix;
 import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -25,26 +28,21 @@ import java.util.jar.JarEntry;
 import java.util.jar.JarOutputStream;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
-
-import static org.junit.jupiter.api.Assertions.assertArrayEquals;
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
-import static org.junit.jupiter.api.Assertions.assertNotEquals;
-import static org.junit.jupiter.api.Assertions.assertTrue;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /** Which files native code is loaded from. Each case is a JVM of its own: a process loads its libraries once. */
 class EmbeddedLibraryTest {
 
     private static final String REMEDY =
-        "set -Dorg.bytedeco.javacpp.cachedir= to a directory that belongs to this user and that nobody else may write to";
+            "set -Dorg.bytedeco.javacpp.cachedir= to a directory that belongs to this user and that nobody else may write to";
 
     private static final String REFUSED = "refused cannot extract libjnijavacpp.so (";
 
     /** Opens softverbs, and prints which files of native code of ours and of JavaCPP are mapped. */
     static final class Loaded {
-        private Loaded() {
-        }
+        private Loaded() {}
 
         public static void main(String[] arguments) throws IOException {
             try {
@@ -54,14 +52,17 @@ class EmbeddedLibraryTest {
                 return;
             }
             try (Stream<String> maps = Files.lines(Path.of("/proc/self/maps"))) {
-                maps.filter(line -> line.matches(".*/lib(jni|softverbs).*")).map(line -> line.substring(line.indexOf('/')))
-                    .distinct().forEach(System.out::println);
+                maps.filter(line -> line.matches(".*/lib(jni|softverbs).*"))
+                        .map(line -> line.substring(line.indexOf('/')))
+                        .distinct()
+                        .forEach(System.out::println);
             }
         }
     }
 
     @TempDir
     private Path directory;
+
     private Path cache;
     private Path temporary;
 
@@ -174,7 +175,8 @@ class EmbeddedLibraryTest {
         assertFalse(Files.exists(cache.resolve("farheap-60")));
         assertTrue(Files.exists(cache.resolve("farheap-1")));
         for (Path library : first) {
-            Files.setLastModifiedTime(library.getParent(), FileTime.from(Instant.now().minus(Duration.ofDays(60))));
+            Files.setLastModifiedTime(
+                    library.getParent(), FileTime.from(Instant.now().minus(Duration.ofDays(60))));
         }
         // Of those that it finds it uses all, and so keeps all.
         Files.delete(find(first, "libsoftverbs.so"));
@@ -194,9 +196,13 @@ class EmbeddedLibraryTest {
     /** Classes in a jar of their own before the tests'. */
     private String jar(String build, int more) throws Exception {
         Path jar = Files.createDirectories(directory.resolve(build)).resolve("farheap.jar");
-        Path classes = Path.of(VerbsLibrary.class.getProtectionDomain().getCodeSource().getLocation().toURI());
+        Path classes = Path.of(VerbsLibrary.class
+                .getProtectionDomain()
+                .getCodeSource()
+                .getLocation()
+                .toURI());
         try (JarOutputStream out = new JarOutputStream(Files.newOutputStream(jar));
-             Stream<Path> files = Files.walk(classes)) {
+                Stream<Path> files = Files.walk(classes)) {
             for (Path file : files.filter(Files::isRegularFile).toList()) {
                 JarEntry entry = new JarEntry(classes.relativize(file).toString());
                 // One time for all, as in a jar that is built reproducibly.
@@ -211,15 +217,17 @@ class EmbeddedLibraryTest {
     }
 
     private static Path find(Set<Path> libraries, String name) {
-        return libraries.stream().filter(library -> library.endsWith(name)).findAny()
-            .orElseThrow(() -> new AssertionError(name + " of " + libraries));
+        return libraries.stream()
+                .filter(library -> library.endsWith(name))
+                .findAny()
+                .orElseThrow(() -> new AssertionError(name + " of " + libraries));
     }
 
     /** Files of native code in the cache. */
     private Set<Path> libraries() throws IOException {
         return entries(cache).stream()
-            .filter(file -> file.toString().contains(".so") && Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS))
-            .collect(Collectors.toCollection(TreeSet::new));
+                .filter(file -> file.toString().contains(".so") && Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS))
+                .collect(Collectors.toCollection(TreeSet::new));
     }
 
     private static Set<Path> entries(Path place) throws IOException {
@@ -240,8 +248,12 @@ class EmbeddedLibraryTest {
 
     private String run(String classPath, String... flags) throws Exception {
         String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
-        List<String> command = new ArrayList<>(List.of(java, "-XX:TieredStopAtLevel=1",
-            "--enable-native-access=ALL-UNNAMED", "-Dfarheap.verbs=soft", "-Djava.io.tmpdir=" + temporary));
+        List<String> command = new ArrayList<>(List.of(
+                java,
+                "-XX:TieredStopAtLevel=1",
+                "--enable-native-access=ALL-UNNAMED",
+                "-Dfarheap.verbs=soft",
+                "-Djava.io.tmpdir=" + temporary));
         command.addAll(List.of(flags));
         command.addAll(List.of("-cp", classPath, Loaded.class.getName()));
         Process process = new ProcessBuilder(command).redirectErrorStream(true).start();

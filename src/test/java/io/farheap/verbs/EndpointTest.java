@@ -1,10 +1,10 @@
 package io.farheap.verbs;
 
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
-
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** What a peer says of itself is checked before a device sees it. */
 class EndpointTest {
@@ -22,10 +22,14 @@ class EndpointTest {
         "1, 0, 0, 16, 5, 256, 16, an initiator depth of 256",
         "1, 0, 0, 16, 5, 16, 0, responder resources for 0 READs",
         "1, 0, 0, 16, 5, 16, 256, responder resources for 256 READs",
-        "1, 0, 0, 16, 5, 16, -1, responder resources for -1 READs"})
-    void whatIsNoneIsNamed(int queuePair, int sequence, int lid, int gidBytes, int mtu, int initiator, int responder, String message) {
-        String said = assertThrows(IllegalArgumentException.class,
-            () -> new Endpoint(queuePair, sequence, lid, new byte[gidBytes], mtu, initiator, responder)).getMessage();
+        "1, 0, 0, 16, 5, 16, -1, responder resources for -1 READs"
+    })
+    void whatIsNoneIsNamed(
+            int queuePair, int sequence, int lid, int gidBytes, int mtu, int initiator, int responder, String message) {
+        String said = assertThrows(
+                        IllegalArgumentException.class,
+                        () -> new Endpoint(queuePair, sequence, lid, new byte[gidBytes], mtu, initiator, responder))
+                .getMessage();
         assertTrue(said.startsWith(message), said);
     }
 }

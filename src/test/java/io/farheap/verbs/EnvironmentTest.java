@@ -1,15 +1,14 @@
 package io.farheap.verbs;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
 import io.farheap.memory.RegisteredMemory;
 import io.farheap.testing.Need;
 import io.farheap.testing.Needs;
 import io.farheap.testing.Shell;
-import org.junit.jupiter.api.Test;
-
 import java.nio.file.Path;
-
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertTrue;
+import org.junit.jupiter.api.Test;
 
 /** A machine that is not set up for RDMA gets one sentence that names the remedy. Each case is a JVM of its own. */
 @Needs({Need.GUEST, Need.SYSTEM})
@@ -17,12 +16,13 @@ class EnvironmentTest {
 
     /** Opens the first active device and registers memory, and prints what happens. */
     static final class Registrar {
-        private Registrar() {
-        }
+        private Registrar() {}
 
         public static void main(String[] arguments) {
-            try (Context context = Devices.open(); ProtectionDomain domain = context.allocateProtectionDomain();
-                 RegisteredMemory memory = RegisteredMemory.allocate(domain, "test-memory", 4 << 20, Access.LOCAL_WRITE)) {
+            try (Context context = Devices.open();
+                    ProtectionDomain domain = context.allocateProtectionDomain();
+                    RegisteredMemory memory =
+                            RegisteredMemory.allocate(domain, "test-memory", 4 << 20, Access.LOCAL_WRITE)) {
                 System.out.println("registered " + memory.bytes());
             } catch (VerbsException e) {
                 System.out.println("refused " + e.getMessage());
@@ -39,8 +39,10 @@ class EnvironmentTest {
     @Test
     void tooLittleLockedMemoryNamesTheLimit() {
         String output = register("ulimit -l 64; setpriv --bounding-set -ipc_lock --inh-caps -ipc_lock");
-        assertEquals("refused cannot register 4194304 bytes on rxe0: ENOMEM (out of memory, or above the locked-memory limit: raise "
-            + "`ulimit -l` or LimitMEMLOCK=)", output);
+        assertEquals(
+                "refused cannot register 4194304 bytes on rxe0: ENOMEM (out of memory, or above the locked-memory limit: raise "
+                        + "`ulimit -l` or LimitMEMLOCK=)",
+                output);
     }
 
     @Test
@@ -48,8 +50,10 @@ class EnvironmentTest {
         Shell.run("chmod 000 /dev/infiniband/uverbs0");
         try {
             String output = register("setpriv --bounding-set -dac_override --inh-caps -dac_override");
-            assertEquals("refused cannot open device rxe0: no permission on /dev/infiniband/uverbs0; give this user read and write access to "
-                + "/dev/infiniband (a udev rule or a group)", output);
+            assertEquals(
+                    "refused cannot open device rxe0: no permission on /dev/infiniband/uverbs0; give this user read and write access to "
+                            + "/dev/infiniband (a udev rule or a group)",
+                    output);
         } finally {
             Shell.run("chmod 666 /dev/infiniband/uverbs0");
         }
@@ -62,20 +66,29 @@ class EnvironmentTest {
         try {
             String output = register("");
             assertTrue(output.startsWith("refused no RDMA device with an active port (devices: [rxe0"), output);
-            assertTrue(output.endsWith("bring a link up, or use the software device with -Dfarheap.verbs=soft"), output);
+            assertTrue(
+                    output.endsWith("bring a link up, or use the software device with -Dfarheap.verbs=soft"), output);
         } finally {
-            Shell.run(links + "up; done; for i in $(seq 100); do rdma link show | grep -q 'state DOWN' || exit 0; sleep 0.1; done; exit 1");
+            Shell.run(
+                    links
+                            + "up; done; for i in $(seq 100); do rdma link show | grep -q 'state DOWN' || exit 0; sleep 0.1; done; exit 1");
         }
     }
 
     @Test
     void noLibraryNamesThePackages() {
-        String library = Shell.run("ldconfig -p | sed -n 's/.*libibverbs.so.1 .*=> //p' | head -n 1").trim();
+        String library = Shell.run("ldconfig -p | sed -n 's/.*libibverbs.so.1 .*=> //p' | head -n 1")
+                .trim();
         Shell.run("mv " + library + " " + library + ".gone");
         try {
             String output = register("");
-            assertTrue(output.startsWith("refused no libibverbs (libibverbs.so.1: cannot open shared object file"), output);
-            assertTrue(output.contains("apt-get install libibverbs1 ibverbs-providers") && output.contains("-Dfarheap.verbs=soft"), output);
+            assertTrue(
+                    output.startsWith("refused no libibverbs (libibverbs.so.1: cannot open shared object file"),
+                    output);
+            assertTrue(
+                    output.contains("apt-get install libibverbs1 ibverbs-providers")
+                            && output.contains("-Dfarheap.verbs=soft"),
+                    output);
         } finally {
             Shell.run("mv " + library + ".gone " + library);
         }
@@ -95,9 +108,13 @@ class EnvironmentTest {
     /** @param before commands, and a program that runs the JVM */
     private static String register(String before) {
         String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
-        Shell.Result result = Shell.result(before + " " + java + " -XX:TieredStopAtLevel=1 -Xmx64m --enable-native-access=ALL-UNNAMED"
-            + " -Dfarheap.verbs=system -cp " + System.getProperty("java.class.path") + " '" + Registrar.class.getName() + "'");
+        Shell.Result result = Shell.result(before + " " + java
+                + " -XX:TieredStopAtLevel=1 -Xmx64m --enable-native-access=ALL-UNNAMED" + " -Dfarheap.verbs=system -cp "
+                + System.getProperty("java.class.path") + " '" + Registrar.class.getName() + "'");
         assertEquals(0, result.status(), result.output());
-        return result.output().lines().filter(line -> !line.startsWith("WARNING")).reduce("", (all, line) -> all + line);
+        return result.output()
+                .lines()
+                .filter(line -> !line.startsWith("WARNING"))
+                .reduce("", (all, line) -> all + line);
     }
 }

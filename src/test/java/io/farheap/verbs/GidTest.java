@@ -1,16 +1,15 @@
 package io.farheap.verbs;
 
-import io.farheap.testing.TestDevice;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.Test;
-
-import java.util.HexFormat;
-
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertDoesNotThrow;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.farheap.testing.TestDevice;
+import java.util.HexFormat;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
 
 class GidTest {
 
@@ -38,15 +37,21 @@ class GidTest {
 
     @Test
     void anotherInfinibandSubnetIsRefused() {
-        String message = assertThrows(VerbsException.class, () -> gid(LINK_LOCAL).checkReaches(endpoint(OTHER_SUBNET), INFINIBAND)).getMessage();
-        assertEquals("cannot reach QP 5 (LID 0, GID " + OTHER_SUBNET + ") from GID " + LINK_LOCAL
-            + ": they are in different InfiniBand subnets; connect machines of one subnet", message);
+        String message = assertThrows(
+                        VerbsException.class, () -> gid(LINK_LOCAL).checkReaches(endpoint(OTHER_SUBNET), INFINIBAND))
+                .getMessage();
+        assertEquals(
+                "cannot reach QP 5 (LID 0, GID " + OTHER_SUBNET + ") from GID " + LINK_LOCAL
+                        + ": they are in different InfiniBand subnets; connect machines of one subnet",
+                message);
     }
 
     @Test
     void ipv4DoesNotReachAnythingElse() {
         for (String[] pair : new String[][] {{IPV4, LINK_LOCAL}, {LINK_LOCAL, IPV4}}) {
-            String message = assertThrows(VerbsException.class, () -> gid(pair[0]).checkReaches(endpoint(pair[1]), ETHERNET)).getMessage();
+            String message = assertThrows(
+                            VerbsException.class, () -> gid(pair[0]).checkReaches(endpoint(pair[1]), ETHERNET))
+                    .getMessage();
             assertTrue(message.contains("give both ports an IPv4 address"), message);
         }
     }
@@ -57,11 +62,16 @@ class GidTest {
             Context context = pair.client.context;
             PortInfo port = context.activePort();
             System.setProperty(Gid.PROPERTY, "0");
-            assertArrayEquals(context.gid(port.number(), 0), Gid.choose(context, port).bytes());
+            assertArrayEquals(
+                    context.gid(port.number(), 0), Gid.choose(context, port).bytes());
             for (String none : new String[] {"255", "1000", "-1", "x", ""}) {
                 System.setProperty(Gid.PROPERTY, none);
-                String message = assertThrows(VerbsException.class, () -> Gid.choose(context, port)).getMessage();
-                assertTrue(message.startsWith("farheap.gid=" + none + " names no GID of port 1 of " + context.device().name()), message);
+                String message = assertThrows(VerbsException.class, () -> Gid.choose(context, port))
+                        .getMessage();
+                assertTrue(
+                        message.startsWith("farheap.gid=" + none + " names no GID of port 1 of "
+                                + context.device().name()),
+                        message);
             }
         }
     }
@@ -71,7 +81,9 @@ class GidTest {
         System.setProperty(Gid.PROPERTY, "0");
         String device = TestDevice.client();
         try (ConnectedPair pair = ConnectedPair.connect(device, device, 4096)) {
-            assertArrayEquals(pair.client.context.gid(1, 0), pair.client.queuePair.endpoint().gid());
+            assertArrayEquals(
+                    pair.client.context.gid(1, 0),
+                    pair.client.queuePair.endpoint().gid());
             pair.prepare(0, SendRequests.WRITE, SendRequests.SIGNALED, 0, 8, 0);
             assertEquals(0, pair.post(0));
             assertEquals(WcStatus.SUCCESS, pair.await(0));

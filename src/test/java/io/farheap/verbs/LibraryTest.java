@@ -1,26 +1,28 @@
 package io.farheap.verbs;
 
-import org.junit.jupiter.api.Test;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import org.junit.jupiter.api.Test;
 
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertTrue;
-
-/** A JVM that lacks something gets one sentence that names the remedy. Each case is a JVM of its own: a process loads one library. */
+/**
+ * A JVM that lacks something gets one sentence that names the remedy. Each case is a JVM of its own: a process loads
+ * one library.
+ */
 class LibraryTest {
 
     /** Lists devices and prints what happens. */
     static final class Lister {
-        private Lister() {
-        }
+        private Lister() {}
 
         public static void main(String[] arguments) {
             try {
-                System.out.println("devices " + Devices.list().stream().map(DeviceInfo::name).toList());
+                System.out.println("devices "
+                        + Devices.list().stream().map(DeviceInfo::name).toList());
             } catch (VerbsException | UnsupportedOperationException e) {
                 System.out.println("refused " + e.getMessage());
             }
@@ -47,7 +49,10 @@ class LibraryTest {
     @Test
     void aSystemWithoutDevicesPointsToSoftverbs() throws Exception {
         String output = list("--enable-native-access=ALL-UNNAMED", "-Dfarheap.verbs=system");
-        assertTrue(output.startsWith("devices [") || output.startsWith("refused") && output.contains("-Dfarheap.verbs=soft"), output);
+        assertTrue(
+                output.startsWith("devices [")
+                        || output.startsWith("refused") && output.contains("-Dfarheap.verbs=soft"),
+                output);
     }
 
     private static String list(String... flags) throws IOException, InterruptedException {

@@ -1,19 +1,20 @@
 package io.farheap.verbs;
 
-import io.farheap.memory.RegisteredMemory;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Test;
-
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.farheap.memory.RegisteredMemory;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
 /** Two queue pairs of one process, connected to each other. */
 class LoopbackTest {
 
-    private static final int ALL_ACCESS = Access.LOCAL_WRITE | Access.REMOTE_READ | Access.REMOTE_WRITE | Access.REMOTE_ATOMIC;
+    private static final int ALL_ACCESS =
+            Access.LOCAL_WRITE | Access.REMOTE_READ | Access.REMOTE_WRITE | Access.REMOTE_ATOMIC;
 
     private Context context;
     private ProtectionDomain domain;
@@ -57,29 +58,57 @@ class LoopbackTest {
             for (long i = 0; i < bytes; i += 8) {
                 local.segment().set(JAVA_LONG, i, i * 31 + bytes);
             }
-            prepare(0, SendRequests.WRITE, SendRequests.SIGNALED | (bytes <= 64 ? SendRequests.INLINE : 0), 0, bytes, 0);
+            prepare(
+                    0,
+                    SendRequests.WRITE,
+                    SendRequests.SIGNALED | (bytes <= 64 ? SendRequests.INLINE : 0),
+                    0,
+                    bytes,
+                    0);
             assertEquals(0, queuePair.post(requests, 0, bytes));
             assertEquals(WcStatus.SUCCESS, await(0));
-            assertEquals(-1, local.segment().asSlice(0, bytes).mismatch(remote.segment().asSlice(0, bytes)), bytes + " bytes");
+            assertEquals(
+                    -1,
+                    local.segment().asSlice(0, bytes).mismatch(remote.segment().asSlice(0, bytes)),
+                    bytes + " bytes");
 
             local.segment().fill((byte) 0);
             prepare(1, SendRequests.READ, SendRequests.SIGNALED, 0, bytes, 0);
             assertEquals(0, queuePair.post(requests, 1, bytes));
             assertEquals(WcStatus.SUCCESS, await(1));
-            assertEquals(-1, local.segment().asSlice(0, bytes).mismatch(remote.segment().asSlice(0, bytes)), bytes + " bytes");
+            assertEquals(
+                    -1,
+                    local.segment().asSlice(0, bytes).mismatch(remote.segment().asSlice(0, bytes)),
+                    bytes + " bytes");
         }
     }
 
     @Test
     void atomicsReturnTheOldValue() {
         remote.segment().set(JAVA_LONG, 64, 40);
-        requests.prepareAtomic(0, SendRequests.FETCH_AND_ADD, SendRequests.SIGNALED, local.address(), local.localKey(),
-            remote.address() + 64, remote.remoteKey(), 2, 0);
+        requests.prepareAtomic(
+                0,
+                SendRequests.FETCH_AND_ADD,
+                SendRequests.SIGNALED,
+                local.address(),
+                local.localKey(),
+                remote.address() + 64,
+                remote.remoteKey(),
+                2,
+                0);
         assertEquals(0, queuePair.post(requests, 0, 8));
         assertEquals(WcStatus.SUCCESS, await(0));
         assertEquals(40, local.segment().get(JAVA_LONG, 0));
-        requests.prepareAtomic(1, SendRequests.COMPARE_AND_SWAP, SendRequests.SIGNALED, local.address(), local.localKey(),
-            remote.address() + 64, remote.remoteKey(), 42, 7);
+        requests.prepareAtomic(
+                1,
+                SendRequests.COMPARE_AND_SWAP,
+                SendRequests.SIGNALED,
+                local.address(),
+                local.localKey(),
+                remote.address() + 64,
+                remote.remoteKey(),
+                42,
+                7);
         assertEquals(0, queuePair.post(requests, 1, 8));
         assertEquals(WcStatus.SUCCESS, await(1));
         assertEquals(42, local.segment().get(JAVA_LONG, 0));
@@ -90,9 +119,13 @@ class LoopbackTest {
     void oneOperationRunsFromPostToCompletion() {
         try (OneOperation one = queuePair.oneOperation(7, 64, 1_000_000)) {
             local.segment().set(JAVA_LONG, 0, 42);
-            assertEquals(OneOperation.COMPLETED, one.run(true, local.address(), local.localKey(), remote.address(), remote.remoteKey(), 8));
+            assertEquals(
+                    OneOperation.COMPLETED,
+                    one.run(true, local.address(), local.localKey(), remote.address(), remote.remoteKey(), 8));
             assertEquals(42, remote.segment().get(JAVA_LONG, 0));
-            assertEquals(OneOperation.COMPLETED, one.run(false, local.address() + 8, local.localKey(), remote.address(), remote.remoteKey(), 8));
+            assertEquals(
+                    OneOperation.COMPLETED,
+                    one.run(false, local.address() + 8, local.localKey(), remote.address(), remote.remoteKey(), 8));
             assertEquals(42, local.segment().get(JAVA_LONG, 8));
         }
     }
@@ -102,7 +135,9 @@ class LoopbackTest {
         try (OneOperation one = queuePair.oneOperation(7, 64, 1_000_000)) {
             prepare(3, SendRequests.WRITE, SendRequests.SIGNALED, 0, 8, 0);
             assertEquals(0, queuePair.post(requests, 3, 8));
-            assertEquals(OneOperation.OTHER_COMPLETION, one.run(false, local.address() + 8, local.localKey(), remote.address(), remote.remoteKey(), 8));
+            assertEquals(
+                    OneOperation.OTHER_COMPLETION,
+                    one.run(false, local.address() + 8, local.localKey(), remote.address(), remote.remoteKey(), 8));
             assertEquals(3, completions.id(0));
             assertEquals(WcStatus.SUCCESS, completions.status(0));
             assertEquals(WcStatus.SUCCESS, await(7));
@@ -128,8 +163,15 @@ class LoopbackTest {
 
     @Test
     void aBadRemoteKeyEndsInRemoteAccessErrorAndFlushes() {
-        requests.prepare(0, SendRequests.READ, SendRequests.SIGNALED, local.address(), 8, local.localKey(), remote.address(),
-            remote.remoteKey() ^ 0x5A5A5A);
+        requests.prepare(
+                0,
+                SendRequests.READ,
+                SendRequests.SIGNALED,
+                local.address(),
+                8,
+                local.localKey(),
+                remote.address(),
+                remote.remoteKey() ^ 0x5A5A5A);
         assertEquals(0, queuePair.post(requests, 0, 8));
         assertEquals(WcStatus.REM_ACCESS_ERR, await(0));
         assertTrue(queuePair.failed());
@@ -147,7 +189,8 @@ class LoopbackTest {
 
     @Test
     void parentsOutliveTheirChildren() {
-        String message = assertThrows(IllegalStateException.class, domain::close).getMessage();
+        String message =
+                assertThrows(IllegalStateException.class, domain::close).getMessage();
         assertTrue(message.contains("still used by 4"), message);
         assertThrows(IllegalStateException.class, context::close);
         assertThrows(IllegalStateException.class, completions::close);
@@ -155,13 +198,21 @@ class LoopbackTest {
 
     @Test
     void registrationRefusesTheHeap() {
-        assertThrows(IllegalArgumentException.class,
-            () -> domain.register(java.lang.foreign.MemorySegment.ofArray(new long[1]), Access.LOCAL_WRITE));
+        assertThrows(
+                IllegalArgumentException.class,
+                () -> domain.register(java.lang.foreign.MemorySegment.ofArray(new long[1]), Access.LOCAL_WRITE));
     }
 
     private void prepare(int index, int opcode, int flags, long localOffset, int bytes, long remoteOffset) {
-        requests.prepare(index, opcode, flags, local.address() + localOffset, bytes, local.localKey(), remote.address() + remoteOffset,
-            remote.remoteKey());
+        requests.prepare(
+                index,
+                opcode,
+                flags,
+                local.address() + localOffset,
+                bytes,
+                local.localKey(),
+                remote.address() + remoteOffset,
+                remote.remoteKey());
     }
 
     private int await(long id) {

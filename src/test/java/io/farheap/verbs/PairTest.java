@@ -1,17 +1,16 @@
 package io.farheap.verbs;
 
-import io.farheap.testing.Need;
-import io.farheap.testing.Needs;
-import io.farheap.testing.TestDevice;
-import org.junit.jupiter.api.Test;
-
-import java.util.Arrays;
-
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.farheap.testing.Need;
+import io.farheap.testing.Needs;
+import io.farheap.testing.TestDevice;
+import java.util.Arrays;
+import org.junit.jupiter.api.Test;
 
 /** Queue pairs of the clients' and the servers' device: one device on a single host, two where there are two. */
 class PairTest {
@@ -57,7 +56,9 @@ class PairTest {
         try (ConnectedPair pair = ConnectedPair.open(TestDevice.client(), TestDevice.server(), BYTES)) {
             Endpoint client = pair.client.queuePair.endpoint();
             Endpoint server = pair.server.queuePair.endpoint();
-            assertTrue(client.initiatorDepth() > 4 && client.responderResources() > 4, "the device can do more than the test allows");
+            assertTrue(
+                    client.initiatorDepth() > 4 && client.responderResources() > 4,
+                    "the device can do more than the test allows");
             pair.client.queuePair.connect(withDepths(server, 2, 7));
             pair.server.queuePair.connect(withDepths(client, 7, 2));
             assertEquals(4, States.initiatorDepth(pair.client.queuePair));
@@ -75,7 +76,14 @@ class PairTest {
     }
 
     private static Endpoint withDepths(Endpoint of, int initiatorDepth, int responderResources) {
-        return new Endpoint(of.queuePairNumber(), of.packetSequenceNumber(), of.lid(), of.gid(), of.pathMtu(), initiatorDepth, responderResources);
+        return new Endpoint(
+                of.queuePairNumber(),
+                of.packetSequenceNumber(),
+                of.lid(),
+                of.gid(),
+                of.pathMtu(),
+                initiatorDepth,
+                responderResources);
     }
 
     @Test
@@ -83,8 +91,16 @@ class PairTest {
     void atomicsCount() throws Exception {
         try (ConnectedPair pair = ConnectedPair.connect(BYTES)) {
             for (int i = 0; i < 100; i++) {
-                pair.requests.prepareAtomic(0, SendRequests.FETCH_AND_ADD, SendRequests.SIGNALED, pair.client.memory.address(),
-                    pair.client.memory.localKey(), pair.server.memory.address() + 64, pair.server.memory.remoteKey(), 3, 0);
+                pair.requests.prepareAtomic(
+                        0,
+                        SendRequests.FETCH_AND_ADD,
+                        SendRequests.SIGNALED,
+                        pair.client.memory.address(),
+                        pair.client.memory.localKey(),
+                        pair.server.memory.address() + 64,
+                        pair.server.memory.remoteKey(),
+                        3,
+                        0);
                 assertEquals(0, pair.post(0));
                 assertEquals(WcStatus.SUCCESS, pair.await(0));
                 assertEquals(3L * i, pair.client.memory.segment().get(JAVA_LONG, 0));
@@ -105,7 +121,9 @@ class PairTest {
                 Endpoint one = pair.client.queuePair.endpoint();
                 Endpoint other = pair.server.queuePair.endpoint();
                 assertFalse(Arrays.equals(one.gid(), other.gid()), "two devices have one GID: " + one);
-                assertNotEquals(pair.client.context.device().guid(), pair.server.context.device().guid());
+                assertNotEquals(
+                        pair.client.context.device().guid(),
+                        pair.server.context.device().guid());
                 roundTrips(pair);
             }
         }
@@ -131,18 +149,36 @@ class PairTest {
             for (long i = 0; i + 8 <= BYTES; i += 8) {
                 pair.client.memory.segment().set(JAVA_LONG, i, i * 31 + bytes);
             }
-            pair.prepare(0, SendRequests.WRITE, SendRequests.SIGNALED | (bytes <= 64 ? SendRequests.INLINE : 0), 0, bytes, 0);
+            pair.prepare(
+                    0,
+                    SendRequests.WRITE,
+                    SendRequests.SIGNALED | (bytes <= 64 ? SendRequests.INLINE : 0),
+                    0,
+                    bytes,
+                    0);
             assertEquals(0, pair.post(0));
             assertEquals(WcStatus.SUCCESS, pair.await(0));
-            assertEquals(-1, pair.client.memory.segment().asSlice(0, bytes).mismatch(pair.server.memory.segment().asSlice(0, bytes)),
-                bytes + " bytes written");
+            assertEquals(
+                    -1,
+                    pair.client
+                            .memory
+                            .segment()
+                            .asSlice(0, bytes)
+                            .mismatch(pair.server.memory.segment().asSlice(0, bytes)),
+                    bytes + " bytes written");
 
             pair.client.memory.segment().fill((byte) 0);
             pair.prepare(1, SendRequests.READ, SendRequests.SIGNALED, 0, bytes, 0);
             assertEquals(0, pair.post(1));
             assertEquals(WcStatus.SUCCESS, pair.await(1));
-            assertEquals(-1, pair.client.memory.segment().asSlice(0, bytes).mismatch(pair.server.memory.segment().asSlice(0, bytes)),
-                bytes + " bytes read");
+            assertEquals(
+                    -1,
+                    pair.client
+                            .memory
+                            .segment()
+                            .asSlice(0, bytes)
+                            .mismatch(pair.server.memory.segment().asSlice(0, bytes)),
+                    bytes + " bytes read");
         }
     }
 }

@@ -1,28 +1,30 @@
 package io.farheap.verbs;
 
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
 import io.farheap.verbs.binding.ibv_qp_attr;
 import io.farheap.verbs.binding.ibv_qp_init_attr;
 import io.farheap.verbs.binding.ibv_recv_wr;
 import io.farheap.verbs.binding.ibverbs;
-import org.bytedeco.javacpp.Loader;
-
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 import java.util.function.ToIntFunction;
+import org.bytedeco.javacpp.Loader;
 
-import static java.lang.foreign.ValueLayout.ADDRESS;
-import static java.lang.foreign.ValueLayout.JAVA_INT;
-import static java.lang.foreign.ValueLayout.JAVA_LONG;
-import static org.junit.jupiter.api.Assertions.assertEquals;
-
-/** What Farheap's own queue pairs do not tell or do: the client's end of a pair in states that it passes through and never posts in. */
+/**
+ * What Farheap's own queue pairs do not tell or do: the client's end of a pair in states that it passes through and
+ * never posts in.
+ */
 final class States {
 
-    private static final MethodHandle POST_RECEIVE = Linker.nativeLinker()
-        .downcallHandle(FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG, ADDRESS));
+    private static final MethodHandle POST_RECEIVE =
+            Linker.nativeLinker().downcallHandle(FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG, ADDRESS));
 
     private final ConnectedPair pair;
     private final QueuePair queuePair;
@@ -35,7 +37,10 @@ final class States {
     void reset() {
         try (Arena arena = Arena.ofConfined()) {
             ibv_qp_attr attr = new ibv_qp_attr(Native.allocate(arena, Loader.sizeof(ibv_qp_attr.class)));
-            assertEquals(0, ibverbs.farheap_modify_qp(queuePair.handle(), attr.qp_state(ibverbs.IBV_QPS_RESET), ibverbs.IBV_QP_STATE));
+            assertEquals(
+                    0,
+                    ibverbs.farheap_modify_qp(
+                            queuePair.handle(), attr.qp_state(ibverbs.IBV_QPS_RESET), ibverbs.IBV_QP_STATE));
         }
     }
 
@@ -71,12 +76,18 @@ final class States {
         }
     }
 
-    /** Posts a receive of no bytes, which Farheap's own data path has no use for. @return errno */
+    /**
+     * Posts a receive of no bytes, which Farheap's own data path has no use for.
+     *
+     * @return errno
+     */
     int postReceive(long id) {
         try (Arena arena = Arena.ofConfined()) {
             ibv_recv_wr request = new ibv_recv_wr(Native.allocate(arena, Loader.sizeof(ibv_recv_wr.class)));
-            MemorySegment post = MemorySegment.ofAddress(ibverbs.farheap_post_recv_address(queuePair.handle().context()));
-            return (int) POST_RECEIVE.invokeExact(post, queuePair.handle().address(), request.wr_id(id).address(), arena.allocate(ADDRESS));
+            MemorySegment post = MemorySegment.ofAddress(
+                    ibverbs.farheap_post_recv_address(queuePair.handle().context()));
+            return (int) POST_RECEIVE.invokeExact(
+                    post, queuePair.handle().address(), request.wr_id(id).address(), arena.allocate(ADDRESS));
         } catch (RuntimeException | Error e) {
             throw e;
         } catch (Throwable e) {

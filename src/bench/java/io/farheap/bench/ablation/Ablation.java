@@ -2,21 +2,19 @@ package io.farheap.bench.ablation;
 
 import io.farheap.cache.Cache;
 import io.farheap.thread.Pinning;
-import org.HdrHistogram.Histogram;
-
 import java.util.Arrays;
 import java.util.List;
 import java.util.SplittableRandom;
+import org.HdrHistogram.Histogram;
 
 /**
- * One application thread with a number of requests under way all the time, at random addresses: how long each takes, from issue to
- * callback, and how many there are a second. The calling thread is pinned where a step pins threads.
+ * One application thread with a number of requests under way all the time, at random addresses: how long each takes,
+ * from issue to callback, and how many there are a second. The calling thread is pinned where a step pins threads.
  */
 public final class Ablation {
 
     /** @param latency of each operation in ns, two clock reads (some 50 ns) included */
-    public record Result(Histogram latency, double operationsPerSecond) {
-    }
+    public record Result(Histogram latency, double operationsPerSecond) {}
 
     private static final int ADDRESSES = 1 << 20;
     private static final long WARM_UP_NANOS = 200_000_000L;
@@ -32,9 +30,10 @@ public final class Ablation {
     private int next;
 
     /**
-     * @param server      HOST:PORT, with room for {@code span} bytes
-     * @param cores       that threads are pinned to: the client thread to the first, as the library's, the application's to the second
-     * @param span        over how many bytes records lie
+     * @param server HOST:PORT, with room for {@code span} bytes
+     * @param cores that threads are pinned to: the client thread to the first, as the library's, the application's to
+     *     the second
+     * @param span over how many bytes records lie
      * @param outstanding requests under way
      */
     public Ablation(String server, List<Integer> cores, long span, int record, int outstanding, long seed) {
@@ -48,9 +47,18 @@ public final class Ablation {
         Arrays.setAll(addresses, i -> random.nextLong(records) * record);
     }
 
-    /** On a new thread, which it awaits. @param nanos that it lasts, behind a warm-up of 0.2 s */
+    /**
+     * On a new thread, which it awaits.
+     *
+     * @param nanos that it lasts, behind a warm-up of 0.2 s
+     */
     public Result measure(Step step, boolean write, long nanos) throws InterruptedException {
-        try (Cache cache = Cache.builder().capacity(span).servers(server).name("bench-ablation").configuration(step.configuration()).create()) {
+        try (Cache cache = Cache.builder()
+                .capacity(span)
+                .servers(server)
+                .name("bench-ablation")
+                .configuration(step.configuration())
+                .create()) {
             Result[] result = new Result[1];
             Throwable[] failure = new Throwable[1];
             Thread application = Thread.ofPlatform().daemon().name("ablation").start(() -> {
@@ -93,7 +101,8 @@ public final class Ablation {
         return switch (step.by()) {
             case LIBRARY, ITSELF -> new OwnAccess(records, outstanding);
             case HAND_OVER -> new HandedAccess(records, HandOver.lockFree(capacity), HandOver.lockFree(capacity), core);
-            case LOCKED_HAND_OVER -> new HandedAccess(records, new LockedQueue(capacity), new LockedQueue(capacity), core);
+            case LOCKED_HAND_OVER ->
+                new HandedAccess(records, new LockedQueue(capacity), new LockedQueue(capacity), core);
         };
     }
 

@@ -4,7 +4,10 @@ import io.farheap.cache.Completion;
 import io.farheap.thread.Joining;
 import io.farheap.thread.Pinning;
 
-/** The application's thread hands its requests over to another, which issues and polls (Redy's client thread), and gets them back. */
+/**
+ * The application's thread hands its requests over to another, which issues and polls (Redy's client thread), and gets
+ * them back.
+ */
 final class HandedAccess implements Access {
 
     private static final long STOP = Long.MAX_VALUE;
@@ -20,10 +23,10 @@ final class HandedAccess implements Access {
     };
 
     /**
-     * @param records  which the other thread issues and closes
+     * @param records which the other thread issues and closes
      * @param requests to the other thread
-     * @param ended    from it
-     * @param core     that it keeps to, or {@link Pinning#ANY}
+     * @param ended from it
+     * @param core that it keeps to, or {@link Pinning#ANY}
      */
     HandedAccess(Records records, HandOver requests, HandOver ended, int core) {
         this.records = records;

@@ -31,11 +31,16 @@ final class Records implements AutoCloseable {
         addresses[slot] = address;
     }
 
-    /** By the thread that issues. @return false where the session takes no more now */
+    /**
+     * By the thread that issues.
+     *
+     * @return false where the session takes no more now
+     */
     boolean issue(int slot, Completion completion) {
         long offset = (long) slot * bytes;
-        boolean issued = write ? session.write(addresses[slot], buffer, offset, bytes, completion, slot)
-            : session.read(addresses[slot], buffer, offset, bytes, completion, slot);
+        boolean issued = write
+                ? session.write(addresses[slot], buffer, offset, bytes, completion, slot)
+                : session.read(addresses[slot], buffer, offset, bytes, completion, slot);
         if (issued && alone) {
             session.flush();
         }

@@ -1,16 +1,15 @@
 package io.farheap.bench.ablation;
 
 import io.farheap.cache.CacheConfiguration;
-
 import java.util.ArrayList;
 import java.util.List;
 
 /**
  * A way of requests; each has one optimisation more than the one before.
  *
- * @param name          of the optimisation that is added
- * @param by            who issues the requests
- * @param oneSided      whether requests are one-sided; otherwise each is a batch of one, which a server thread executes
+ * @param name of the optimisation that is added
+ * @param by who issues the requests
+ * @param oneSided whether requests are one-sided; otherwise each is a batch of one, which a server thread executes
  * @param configuration of the cache
  */
 public record Step(String name, By by, boolean oneSided, CacheConfiguration configuration) {
@@ -27,11 +26,17 @@ public record Step(String name, By by, boolean oneSided, CacheConfiguration conf
         ITSELF
     }
 
-    private static final CacheConfiguration PLAIN = CacheConfiguration.DIRECT.withQueueDepth(1).withInlineBytes(0).withPinned(false);
+    private static final CacheConfiguration PLAIN =
+            CacheConfiguration.DIRECT.withQueueDepth(1).withInlineBytes(0).withPinned(false);
     /** Batches of two at most: those of one are one-sided. */
     private static final CacheConfiguration TWO_SIDED = PLAIN.with(0, 1, 2, 1);
 
-    /** Redy's, in the order of its figures 7 and 8; then the library's own client thread, and what it gains to hand nothing over. @param queueDepth of the step of that name */
+    /**
+     * Redy's, in the order of its figures 7 and 8; then the library's own client thread, and what it gains to hand
+     * nothing over.
+     *
+     * @param queueDepth of the step of that name
+     */
     public static List<Step> all(int queueDepth) {
         CacheConfiguration pinned = PLAIN.withQueueDepth(queueDepth).withPinned(true);
         CacheConfiguration inline = pinned.withInlineBytes(CacheConfiguration.DIRECT.inlineBytes());

@@ -1,2 +1,5 @@
-/** What each of Redy's optimisations is worth (its section 4.3), by a hand-over between threads of which each can be turned off. */
+/**
+ * What each of Redy's optimisations is worth (its section 4.3), by a hand-over between threads of which each can be
+ * turned off.
+ */
 package io.farheap.bench.ablation;

@@ -5,14 +5,13 @@ import io.farheap.bench.report.BenchOutput;
 import io.farheap.bench.report.BenchReport;
 import io.farheap.verbs.Context;
 import io.farheap.verbs.Devices;
-import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.Option;
-
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.Path;
 import java.util.Collection;
 import java.util.Locale;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
 
 /** Options of {@code bench} commands that another build may run too. */
 public final class AgainstOptions {
@@ -20,14 +19,18 @@ public final class AgainstOptions {
     private static final int DEFAULT_ROUNDS = 5;
     private static final int MAX_ROUNDS = 1000;
 
-    @Option(names = "--against", paramLabel = "JAR",
-        description = "compare this build with another one's executable jar: "
-            + "both run this benchmark in JVMs of their own, in turns")
+    @Option(
+            names = "--against",
+            paramLabel = "JAR",
+            description = "compare this build with another one's executable jar: "
+                    + "both run this benchmark in JVMs of their own, in turns")
     private Path jar;
 
-    @Option(names = "--rounds", paramLabel = "N",
-        description = "with --against, how often three runs are made: of one build, the other, and the first again "
-            + "(default: " + DEFAULT_ROUNDS + ")")
+    @Option(
+            names = "--rounds",
+            paramLabel = "N",
+            description = "with --against, how often three runs are made: of one build, the other, and the first again "
+                    + "(default: " + DEFAULT_ROUNDS + ")")
     private Integer rounds;
 
     /** Whether two builds are to be compared, instead of this one measured. */
@@ -45,7 +48,7 @@ public final class AgainstOptions {
         }
         if (jar != null && output.plots()) {
             throw new IllegalArgumentException(
-                "--report: with --against there are no plots; --json FILE writes the comparison");
+                    "--report: with --against there are no plots; --json FILE writes the comparison");
         }
         if (jar != null) {
             other();
@@ -54,14 +57,15 @@ public final class AgainstOptions {
 
     /** Runs the benchmark of both builds, prints what they differ by, and writes it where the user asked for it. */
     public void compare(CommandSpec command, BenchOutput output, RowShape shape)
-        throws IOException, InterruptedException {
+            throws IOException, InterruptedException {
         int count = rounds == null ? DEFAULT_ROUNDS : rounds;
         BenchReport report;
         // It is closed before the runs begin: they have the device to themselves.
         try (Context device = Devices.open()) {
             report = output.report(command, device);
         }
-        AlternatingRuns runs = new AlternatingRuns(shape, SameArguments.of(command), command.commandLine().getErr());
+        AlternatingRuns runs = new AlternatingRuns(
+                shape, SameArguments.of(command), command.commandLine().getErr());
         Comparison comparison = new Comparison(shape, runs.run(FarheapBuild.current(), other(), count));
         PrintStream out = System.out;
         report.origin().forEach(out::println);
@@ -86,24 +90,31 @@ public final class AgainstOptions {
     }
 
     private void put(BenchReport report, RowShape shape, Comparison comparison, int count) {
-        report.summary().put("against", jar.toString()).put("rounds", count).put("rows_matched", comparison.matched())
-            .put("rows_beyond", comparison.beyond().size());
+        report.summary()
+                .put("against", jar.toString())
+                .put("rounds", count)
+                .put("rows_matched", comparison.matched())
+                .put("rows_beyond", comparison.beyond().size());
         for (Difference line : comparison.differences()) {
             BenchReport.Row row = report.row();
             shape.putIdentity(row, comparison.row(line.row()));
-            row.put("figure", line.figure().field()).put("over", line.figure().baseline())
-                .put("this", line.ours()).put("other", line.theirs())
-                .put("ratio", line.ratio()).put("ratio_p25", line.low()).put("ratio_p75", line.high())
-                .put("same_build_factor", line.same())
-                .put("better", line.figure().lessIsBetter() ? "below 1" : "above 1")
-                .put("verdict", line.verdict().name().toLowerCase(Locale.ROOT));
+            row.put("figure", line.figure().field())
+                    .put("over", line.figure().baseline())
+                    .put("this", line.ours())
+                    .put("other", line.theirs())
+                    .put("ratio", line.ratio())
+                    .put("ratio_p25", line.low())
+                    .put("ratio_p75", line.high())
+                    .put("same_build_factor", line.same())
+                    .put("better", line.figure().lessIsBetter() ? "below 1" : "above 1")
+                    .put("verdict", line.verdict().name().toLowerCase(Locale.ROOT));
         }
         putOnly(report, shape, comparison, "this", comparison.onlyThis());
         putOnly(report, shape, comparison, "other", comparison.onlyOther());
     }
 
-    private static void putOnly(BenchReport report, RowShape shape, Comparison comparison, String build,
-                                Collection<String> rows) {
+    private static void putOnly(
+            BenchReport report, RowShape shape, Comparison comparison, String build, Collection<String> rows) {
         for (String name : rows) {
             BenchReport.Row row = report.row();
             shape.putIdentity(row, comparison.row(name));

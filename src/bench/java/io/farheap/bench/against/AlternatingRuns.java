@@ -3,7 +3,6 @@ package io.farheap.bench.against;
 import com.google.gson.JsonArray;
 import io.farheap.bench.child.BenchJvm;
 import io.farheap.bench.child.FarheapBuild;
-
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.time.Duration;
@@ -21,6 +20,7 @@ final class AlternatingRuns {
 
     /** How many times the longest run so far one may take, and what is added. */
     private static final int PATIENCE = 10;
+
     private static final Duration LEAST_LIMIT = Duration.ofMinutes(Integer.getInteger("farheap.slowness", 1));
 
     private final RowShape shape;
@@ -30,7 +30,7 @@ final class AlternatingRuns {
 
     /**
      * @param arguments of the command line, for each run
-     * @param progress  is told of each run before it begins
+     * @param progress is told of each run before it begins
      */
     AlternatingRuns(RowShape shape, List<String> arguments, PrintWriter progress) {
         this.shape = shape;
@@ -60,6 +60,8 @@ final class AlternatingRuns {
 
     /** The first run may take any time that makes sense; the others do the same as it did. */
     private Duration limit() {
-        return longest.isZero() ? BenchJvm.LIMIT : longest.multipliedBy(PATIENCE).plus(LEAST_LIMIT);
+        return longest.isZero()
+                ? BenchJvm.LIMIT
+                : longest.multipliedBy(PATIENCE).plus(LEAST_LIMIT);
     }
 }

@@ -1,7 +1,6 @@
 package io.farheap.bench.against;
 
 import com.google.gson.JsonObject;
-
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
@@ -32,14 +31,17 @@ final class Comparison {
     Comparison(RowShape shape, List<Run> runs) {
         this.runs = runs;
         triples = IntStream.range(2, runs.size())
-            .mapToObj(last -> new Triple(runs.get(last - 2), runs.get(last - 1), runs.get(last))).toList();
+                .mapToObj(last -> new Triple(runs.get(last - 2), runs.get(last - 1), runs.get(last)))
+                .toList();
         runs.forEach(run -> run.rows().forEach(rows::putIfAbsent));
         for (String row : rows.keySet()) {
             boolean ours = has(true, row);
             boolean theirs = has(false, row);
             if (ours && theirs) {
-                shape.figures().stream().map(figure -> difference(row, figure)).filter(Objects::nonNull)
-                    .forEach(differences::add);
+                shape.figures().stream()
+                        .map(figure -> difference(row, figure))
+                        .filter(Objects::nonNull)
+                        .forEach(differences::add);
             } else {
                 (ours ? onlyThis : onlyOther).add(row);
             }
@@ -54,8 +56,10 @@ final class Comparison {
     /** Those of a row beyond what is notable and what runs of one build differ by, by the row's name. */
     Map<String, List<Difference>> beyond() {
         Map<String, List<Difference>> beyond = new LinkedHashMap<>();
-        differences.stream().filter(difference -> difference.verdict() != Difference.Verdict.SAME)
-            .forEach(difference -> beyond.computeIfAbsent(difference.row(), row -> new ArrayList<>()).add(difference));
+        differences.stream()
+                .filter(difference -> difference.verdict() != Difference.Verdict.SAME)
+                .forEach(difference -> beyond.computeIfAbsent(difference.row(), row -> new ArrayList<>())
+                        .add(difference));
         return beyond;
     }
 
@@ -89,8 +93,15 @@ final class Comparison {
         }
         double[] ratios = known(triples, triple -> triple.ratio(row, figure));
         double[] same = known(triples, triple -> triple.same(row, figure));
-        return new Difference(row, figure, quantile(ours, 0.5), quantile(theirs, 0.5), quantile(ratios, 0.5),
-            quantile(ratios, 0.25), quantile(ratios, 0.75), quantile(same, SAME_SHARE));
+        return new Difference(
+                row,
+                figure,
+                quantile(ours, 0.5),
+                quantile(theirs, 0.5),
+                quantile(ratios, 0.5),
+                quantile(ratios, 0.25),
+                quantile(ratios, 0.75),
+                quantile(same, SAME_SHARE));
     }
 
     private static <T> double[] known(List<T> from, ToDoubleFunction<T> value) {

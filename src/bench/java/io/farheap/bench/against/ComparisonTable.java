@@ -21,9 +21,13 @@ final class ComparisonTable {
         this.out = out;
         this.comparison = comparison;
         names = "#" + String.join(" ", shape.identity());
-        int widest = comparison.differences().stream().mapToInt(difference -> difference.row().length())
-            .reduce(names.length(), Math::max);
-        int longest = shape.figures().stream().mapToInt(figure -> figure.label().length()).max().orElse(1);
+        int widest = comparison.differences().stream()
+                .mapToInt(difference -> difference.row().length())
+                .reduce(names.length(), Math::max);
+        int longest = shape.figures().stream()
+                .mapToInt(figure -> figure.label().length())
+                .max()
+                .orElse(1);
         line = "%-" + widest + "s  %-" + longest + "s%14s%14s%8s%17s%8s%9s%8s%n";
     }
 
@@ -37,11 +41,19 @@ final class ComparisonTable {
 
     private void print(Difference of) {
         boolean compared = !Double.isNaN(of.ratio());
-        out.printf(line, of.row(), of.figure().label(), value(of.ours()), value(of.theirs()),
-            compared ? decimals(of.ratio()) : "-",
-            compared ? "(" + decimals(of.low()) + ".." + decimals(of.high()) + ")" : "-",
-            compared ? decimals(of.same()) : "-", of.figure().lessIsBetter() ? "below 1" : "above 1",
-            of.verdict() == Difference.Verdict.SAME ? "" : of.verdict().name().toLowerCase(Locale.ROOT));
+        out.printf(
+                line,
+                of.row(),
+                of.figure().label(),
+                value(of.ours()),
+                value(of.theirs()),
+                compared ? decimals(of.ratio()) : "-",
+                compared ? "(" + decimals(of.low()) + ".." + decimals(of.high()) + ")" : "-",
+                compared ? decimals(of.same()) : "-",
+                of.figure().lessIsBetter() ? "below 1" : "above 1",
+                of.verdict() == Difference.Verdict.SAME
+                        ? ""
+                        : of.verdict().name().toLowerCase(Locale.ROOT));
     }
 
     private void only(String build, Iterable<String> rows) {
@@ -50,12 +62,17 @@ final class ComparisonTable {
 
     private String verdict() {
         Map<String, List<Difference>> beyond = comparison.beyond();
-        String named = beyond.entrySet().stream().map(row -> row.getKey() + " ("
-            + row.getValue().stream().map(Difference::sentence).collect(Collectors.joining(", ")) + ")")
-            .collect(Collectors.joining("; "));
-        return String.format(Locale.ROOT,
-            "%d of %d rows differ by more than %.2f x and by more than two runs of one build do%s", beyond.size(),
-            comparison.matched(), Difference.NOTABLE, named.isEmpty() ? "" : ": " + named);
+        String named = beyond.entrySet().stream()
+                .map(row -> row.getKey() + " ("
+                        + row.getValue().stream().map(Difference::sentence).collect(Collectors.joining(", ")) + ")")
+                .collect(Collectors.joining("; "));
+        return String.format(
+                Locale.ROOT,
+                "%d of %d rows differ by more than %.2f x and by more than two runs of one build do%s",
+                beyond.size(),
+                comparison.matched(),
+                Difference.NOTABLE,
+                named.isEmpty() ? "" : ": " + named);
     }
 
     private static String value(double value) {

@@ -7,9 +7,9 @@ import com.google.gson.JsonPrimitive;
 /**
  * A field of a benchmark's rows that two builds may differ in.
  *
- * @param field        its name
- * @param kind         how values compare
- * @param baseline     the field of the same row that it is divided by, to leave the machine's speed out; null for none
+ * @param field its name
+ * @param kind how values compare
+ * @param baseline the field of the same row that it is divided by, to leave the machine's speed out; null for none
  * @param baselineName what that is, for people: {@code C}
  */
 public record Figure(String field, Kind kind, String baseline, String baselineName) {

@@ -5,7 +5,6 @@ import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonPrimitive;
 import io.farheap.bench.report.BenchReport;
-
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -15,15 +14,17 @@ import java.util.stream.Collectors;
  * What a benchmark's rows hold.
  *
  * @param identity fields that tell the rows of one run apart. What a build chooses by itself is not among them: a
- *                 better default is a difference, too
- * @param figures  what is compared
+ *     better default is a difference, too
+ * @param figures what is compared
  */
 public record RowShape(List<String> identity, List<Figure> figures) {
 
     /** Whether a row has everything that rows are told apart by and compared by. */
     public boolean describes(JsonObject row) {
-        return row.keySet().containsAll(identity) && figures.stream()
-            .allMatch(figure -> row.has(figure.field()) && (figure.baseline() == null || row.has(figure.baseline())));
+        return row.keySet().containsAll(identity)
+                && figures.stream()
+                        .allMatch(figure ->
+                                row.has(figure.field()) && (figure.baseline() == null || row.has(figure.baseline())));
     }
 
     /** @return rows by name, in order; of two with one name the first */
@@ -34,9 +35,10 @@ public record RowShape(List<String> identity, List<Figure> figures) {
     }
 
     private String name(JsonObject row) {
-        return identity.stream().map(row::get)
-            .map(value -> value instanceof JsonPrimitive known ? known.getAsString() : "-")
-            .collect(Collectors.joining(" "));
+        return identity.stream()
+                .map(row::get)
+                .map(value -> value instanceof JsonPrimitive known ? known.getAsString() : "-")
+                .collect(Collectors.joining(" "));
     }
 
     void putIdentity(BenchReport.Row to, JsonObject row) {

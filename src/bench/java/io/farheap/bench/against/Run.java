@@ -1,7 +1,6 @@
 package io.farheap.bench.against;
 
 import com.google.gson.JsonObject;
-
 import java.util.Map;
 
 /**

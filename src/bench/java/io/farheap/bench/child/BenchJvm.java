@@ -6,7 +6,6 @@ import com.google.gson.JsonParseException;
 import com.google.gson.JsonParser;
 import io.farheap.verbs.Devices;
 import io.farheap.verbs.VerbsLibrary;
-
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
@@ -30,10 +29,10 @@ public final class BenchJvm {
 
     /** Properties and limits. Not agents: two JVMs cannot have one's port or file. */
     private static final Pattern FLAGS = Pattern.compile("-D.*|-X.*|--.*");
+
     private static final int LAST_LINES = 10;
 
-    private BenchJvm() {
-    }
+    private BenchJvm() {}
 
     /**
      * @param arguments of the command line, without {@code --json}
@@ -41,7 +40,7 @@ public final class BenchJvm {
      * @throws BenchRunException where it fails, does not end within the limit, or reports nothing
      */
     public static JsonArray run(FarheapBuild build, List<String> arguments, Duration limit)
-        throws IOException, InterruptedException {
+            throws IOException, InterruptedException {
         Path json = Files.createTempFile("farheap-bench", ".json");
         Path log = Files.createTempFile("farheap-bench", ".log");
         // Also where this process ends before the run does.
@@ -49,7 +48,9 @@ public final class BenchJvm {
         log.toFile().deleteOnExit();
         try {
             Process process = new ProcessBuilder(Tether.command(command(build, arguments, json)))
-                .redirectOutput(ProcessBuilder.Redirect.DISCARD).redirectError(log.toFile()).start();
+                    .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+                    .redirectError(log.toFile())
+                    .start();
             boolean ended;
             try {
                 ended = process.waitFor(limit.toMillis(), TimeUnit.MILLISECONDS);
@@ -71,11 +72,13 @@ public final class BenchJvm {
 
     private static List<String> command(FarheapBuild build, List<String> arguments, Path json) {
         String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
-        List<String> command = new ArrayList<>(List.of(java, "--enable-native-access=ALL-UNNAMED",
-            "--sun-misc-unsafe-memory-access=allow"));
-        ManagementFactory.getRuntimeMXBean().getInputArguments().stream().filter(FLAGS.asMatchPredicate())
-            .forEach(command::add);
-        command.add("-D" + VerbsLibrary.PROPERTY + "=" + Devices.library().name().toLowerCase(Locale.ROOT));
+        List<String> command = new ArrayList<>(
+                List.of(java, "--enable-native-access=ALL-UNNAMED", "--sun-misc-unsafe-memory-access=allow"));
+        ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
+                .filter(FLAGS.asMatchPredicate())
+                .forEach(command::add);
+        command.add(
+                "-D" + VerbsLibrary.PROPERTY + "=" + Devices.library().name().toLowerCase(Locale.ROOT));
         command.addAll(build.launch());
         command.addAll(arguments);
         command.addAll(List.of("--json", json.toString()));
@@ -85,7 +88,7 @@ public final class BenchJvm {
     private static JsonArray rows(FarheapBuild build, Path json, Path log) throws IOException {
         try {
             if (JsonParser.parseString(Files.readString(json)) instanceof JsonObject report
-                && report.get("rows") instanceof JsonArray rows) {
+                    && report.get("rows") instanceof JsonArray rows) {
                 return rows;
             }
         } catch (JsonParseException e) {
@@ -96,10 +99,16 @@ public final class BenchJvm {
 
     private static BenchRunException failed(FarheapBuild build, String how, Path log) throws IOException {
         // The usage, which follows an error in the options, would push it out.
-        List<String> lines = Files.readString(log).lines().takeWhile(line -> !line.startsWith("Usage: ")).toList();
-        String last = lines.stream().skip(Math.max(0, lines.size() - LAST_LINES))
-            .collect(Collectors.joining(System.lineSeparator()));
+        List<String> lines = Files.readString(log)
+                .lines()
+                .takeWhile(line -> !line.startsWith("Usage: "))
+                .toList();
+        String last = lines.stream()
+                .skip(Math.max(0, lines.size() - LAST_LINES))
+                .collect(Collectors.joining(System.lineSeparator()));
         return new BenchRunException("a run of " + build.title() + " " + how
-            + (last.isBlank() ? "; it printed no message" : "; its last messages:" + System.lineSeparator() + last));
+                + (last.isBlank()
+                        ? "; it printed no message"
+                        : "; its last messages:" + System.lineSeparator() + last));
     }
 }

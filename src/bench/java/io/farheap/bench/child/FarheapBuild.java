@@ -11,7 +11,7 @@ import java.util.jar.Manifest;
 /**
  * A build of Farheap's command line.
  *
- * @param title  for messages: {@code this build}
+ * @param title for messages: {@code this build}
  * @param launch what {@code java} is told to run it: a class path and the main class, or a jar
  */
 public record FarheapBuild(String title, List<String> launch) {
@@ -30,7 +30,7 @@ public record FarheapBuild(String title, List<String> launch) {
         }
         if (!MAIN.equals(mainClass(jar))) {
             throw new IllegalArgumentException(jar + ": it is not an executable jar of Farheap, such as a build's "
-                + "modules/cli/target/farheap-cli-VERSION-all.jar");
+                    + "modules/cli/target/farheap-cli-VERSION-all.jar");
         }
         return new FarheapBuild(jar.toString(), List.of("-jar", jar.toString()));
     }

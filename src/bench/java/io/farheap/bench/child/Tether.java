@@ -26,10 +26,10 @@ public final class Tether {
         wait $watch 2>/dev/null
         exit $status
         """;
+
     private static final int STOP_SECONDS = 10 * Integer.getInteger("farheap.slowness", 1);
 
-    private Tether() {
-    }
+    private Tether() {}
 
     /** @return the command of the shell, whose standard input is to be a pipe of this process */
     public static List<String> command(List<String> command) {
@@ -38,14 +38,18 @@ public final class Tether {
         return shell;
     }
 
-    /** SIGKILL, where it still runs; returns when it has ended. @throws IOException where it does not end */
+    /**
+     * SIGKILL, where it still runs; returns when it has ended.
+     *
+     * @throws IOException where it does not end
+     */
     public static void end(Process shell) throws IOException {
         shell.getOutputStream().close();
         boolean interrupted = Thread.interrupted();
         try {
             if (!shell.waitFor(STOP_SECONDS, TimeUnit.SECONDS)) {
                 throw new IOException(
-                    "a process that a benchmark started does not end; its shell has pid " + shell.pid());
+                        "a process that a benchmark started does not end; its shell has pid " + shell.pid());
             }
         } catch (InterruptedException e) {
             interrupted = true;

@@ -1,7 +1,6 @@
 package io.farheap.bench.peers;
 
 import io.farheap.bench.child.Tether;
-
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
@@ -27,10 +26,19 @@ final class ChildProcess implements AutoCloseable {
 
     /** @param log where what it prints goes */
     static ChildProcess start(Path log, List<String> command) throws IOException {
-        return new ChildProcess(new ProcessBuilder(Tether.command(command)).redirectErrorStream(true).redirectOutput(log.toFile()).start(), log);
+        return new ChildProcess(
+                new ProcessBuilder(Tether.command(command))
+                        .redirectErrorStream(true)
+                        .redirectOutput(log.toFile())
+                        .start(),
+                log);
     }
 
-    /** Where on the PATH a program is. @throws AbsentException where it is not */
+    /**
+     * Where on the PATH a program is.
+     *
+     * @throws AbsentException where it is not
+     */
     static String program(String name, String debianPackage) throws AbsentException {
         for (String directory : System.getenv("PATH").split(":")) {
             Path candidate = Path.of(directory, name);
@@ -56,13 +64,20 @@ final class ChildProcess implements AutoCloseable {
         }
     }
 
-    /** Returns when the server is ready. @throws AbsentException where it does not become so, with what it printed */
+    /**
+     * Returns when the server is ready.
+     *
+     * @throws AbsentException where it does not become so, with what it printed
+     */
     void await(BooleanSupplier ready) throws IOException, InterruptedException, AbsentException {
         long deadline = System.nanoTime() + START_NANOS;
         while (!ready.getAsBoolean()) {
             if (System.nanoTime() - deadline > 0) {
                 String printed = Files.readString(log).strip();
-                throw new AbsentException("its server did not start" + (printed.isEmpty() ? "" : ": " + printed.lines().toList().getLast()));
+                throw new AbsentException("its server did not start"
+                        + (printed.isEmpty()
+                                ? ""
+                                : ": " + printed.lines().toList().getLast()));
             }
             Thread.sleep(10);
         }

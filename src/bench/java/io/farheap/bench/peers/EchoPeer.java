@@ -24,9 +24,16 @@ final class EchoPeer implements Peer {
 
     static EchoPeer open(Path directory) throws Exception {
         Path socket = directory.resolve("echo.socket");
-        ChildProcess server = ChildProcess.start(directory.resolve("echo.log"), List.of(
-            Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xmx64m", "-XX:+UseSerialGC",
-            "-cp", System.getProperty("java.class.path"), EchoServer.class.getName(), socket.toString()));
+        ChildProcess server = ChildProcess.start(
+                directory.resolve("echo.log"),
+                List.of(
+                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        "-Xmx64m",
+                        "-XX:+UseSerialGC",
+                        "-cp",
+                        System.getProperty("java.class.path"),
+                        EchoServer.class.getName(),
+                        socket.toString()));
         try {
             server.await(() -> ChildProcess.accepts(socket));
             return new EchoPeer(server, SocketChannel.open(UnixDomainSocketAddress.of(socket)));

@@ -9,15 +9,15 @@ import java.nio.channels.SocketChannel;
 import java.nio.file.Path;
 
 /**
- * The least that a server behind a Unix socket can do, in a process of its own: it keeps one value. A put is four bytes with its size and
- * the value, answered by one byte; a get is four bytes with the negated size, answered by the value. One client at a time.
+ * The least that a server behind a Unix socket can do, in a process of its own: it keeps one value. A put is four bytes
+ * with its size and the value, answered by one byte; a get is four bytes with the negated size, answered by the value.
+ * One client at a time.
  */
 final class EchoServer {
 
     static final int MAX_BYTES = 1 << 20;
 
-    private EchoServer() {
-    }
+    private EchoServer() {}
 
     public static void main(String[] arguments) throws IOException {
         try (ServerSocketChannel server = ServerSocketChannel.open(StandardProtocolFamily.UNIX)) {

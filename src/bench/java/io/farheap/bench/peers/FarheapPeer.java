@@ -15,7 +15,11 @@ final class FarheapPeer implements Peer {
 
     /** @param server with at least one free region of that size */
     FarheapPeer(String server, int maxBytes) {
-        cache = Cache.builder().capacity(maxBytes).servers(server).name("bench-peers").create();
+        cache = Cache.builder()
+                .capacity(maxBytes)
+                .servers(server)
+                .name("bench-peers")
+                .create();
         session = cache.openSession();
         value = cache.allocate(maxBytes);
         fetched = cache.allocate(maxBytes);

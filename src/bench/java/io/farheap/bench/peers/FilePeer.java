@@ -1,7 +1,10 @@
 package io.farheap.bench.peers;
 
-import com.sun.nio.file.ExtendedOpenOption;
+import static java.nio.file.StandardOpenOption.CREATE;
+import static java.nio.file.StandardOpenOption.READ;
+import static java.nio.file.StandardOpenOption.WRITE;
 
+import com.sun.nio.file.ExtendedOpenOption;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
@@ -12,13 +15,9 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 
-import static java.nio.file.StandardOpenOption.CREATE;
-import static java.nio.file.StandardOpenOption.READ;
-import static java.nio.file.StandardOpenOption.WRITE;
-
 /**
- * A file on a local disk: through the page cache, where a put has not reached the disk when it returns, or past it, in whole blocks of the
- * file system.
+ * A file on a local disk: through the page cache, where a put has not reached the disk when it returns, or past it, in
+ * whole blocks of the file system.
  */
 final class FilePeer implements Peer {
 
@@ -57,8 +56,10 @@ final class FilePeer implements Peer {
             if (!direct) {
                 throw e;
             }
-            throw new AbsentException("the file system of " + directory + " (" + Files.getFileStore(directory).type()
-                + ") has no direct I/O", e);
+            throw new AbsentException(
+                    "the file system of " + directory + " ("
+                            + Files.getFileStore(directory).type() + ") has no direct I/O",
+                    e);
         }
     }
 

@@ -4,7 +4,8 @@ import java.util.Locale;
 
 /** What is measured. */
 public enum Operation {
-    GET, PUT;
+    GET,
+    PUT;
 
     @Override
     public String toString() {

@@ -1,8 +1,8 @@
 package io.farheap.bench.peers;
 
 /**
- * A place for one value, which is put and got one operation after another. One thread at a time. The loops are the peer's own, so that the
- * benchmark pays no call through this interface for each operation.
+ * A place for one value, which is put and got one operation after another. One thread at a time. The loops are the
+ * peer's own, so that the benchmark pays no call through this interface for each operation.
  */
 public interface Peer extends AutoCloseable {
 
@@ -19,12 +19,10 @@ public interface Peer extends AutoCloseable {
     byte[] got() throws Exception;
 
     /** A turn begins: a server that has to spin may. */
-    default void begin() throws Exception {
-    }
+    default void begin() throws Exception {}
 
     /** A turn ends: nothing of this peer may use a processor while others have theirs. */
-    default void end() throws Exception {
-    }
+    default void end() throws Exception {}
 
     @Override
     void close() throws Exception;

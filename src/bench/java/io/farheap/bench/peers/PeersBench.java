@@ -14,11 +14,10 @@ import java.util.function.ToDoubleFunction;
 public final class PeersBench {
 
     /** Medians over the turns, in ns per operation, and the 25th and 75th percentile of the turns' medians. */
-    public record Row(Operation operation, int bytes, String peer, double p50, double p25, double p75, double p99, int turns) {
-    }
+    public record Row(
+            Operation operation, int bytes, String peer, double p50, double p25, double p75, double p99, int turns) {}
 
-    private record Key(Operation operation, int bytes, String peer) {
-    }
+    private record Key(Operation operation, int bytes, String peer) {}
 
     private static final int WARM_UP_ROUNDS = 1;
 
@@ -34,10 +33,10 @@ public final class PeersBench {
     }
 
     /**
-     * @param parent    of the directory that peers use for files, sockets and logs; on a local disk
-     * @param server    a memory server for Farheap, with a region of at least the largest size
+     * @param parent of the directory that peers use for files, sockets and logs; on a local disk
+     * @param server a memory server for Farheap, with a region of at least the largest size
      * @param turnNanos how long a turn is
-     * @param progress  told how many rounds are done, those that warm up too
+     * @param progress told how many rounds are done, those that warm up too
      */
     public void run(Path parent, String server, int rounds, long turnNanos, IntConsumer progress) throws Exception {
         int maxBytes = sizes.stream().mapToInt(Integer::intValue).max().orElseThrow();
@@ -83,15 +82,23 @@ public final class PeersBench {
         } catch (AbsentException e) {
             absent.put(key.peer() + ", " + key.bytes() + " bytes", e.getMessage());
         } catch (IOException e) {
-            throw new IOException(key.peer() + ", " + key.operation() + " of " + key.bytes() + " bytes: " + e.getMessage(), e);
+            throw new IOException(
+                    key.peer() + ", " + key.operation() + " of " + key.bytes() + " bytes: " + e.getMessage(), e);
         }
     }
 
     /** What was measured, by operation, then size, then peer. */
     public List<Row> rows() {
         List<Row> rows = new ArrayList<>();
-        turns.forEach((key, taken) -> rows.add(new Row(key.operation(), key.bytes(), key.peer(), percentile(taken, Turn::median, 0.5),
-            percentile(taken, Turn::median, 0.25), percentile(taken, Turn::median, 0.75), percentile(taken, Turn::p99, 0.5), taken.size())));
+        turns.forEach((key, taken) -> rows.add(new Row(
+                key.operation(),
+                key.bytes(),
+                key.peer(),
+                percentile(taken, Turn::median, 0.5),
+                percentile(taken, Turn::median, 0.25),
+                percentile(taken, Turn::median, 0.75),
+                percentile(taken, Turn::p99, 0.5),
+                taken.size())));
         return rows;
     }
 
@@ -107,8 +114,10 @@ public final class PeersBench {
 
     /** The row that others are compared with; null where it was not measured. */
     public static Row farheap(List<Row> rows, Operation operation, int bytes) {
-        return rows.stream().filter(row -> row.peer().equals(Peers.FARHEAP) && row.operation() == operation && row.bytes() == bytes)
-            .findFirst().orElse(null);
+        return rows.stream()
+                .filter(row -> row.peer().equals(Peers.FARHEAP) && row.operation() == operation && row.bytes() == bytes)
+                .findFirst()
+                .orElse(null);
     }
 
     private static double percentile(List<Turn> taken, ToDoubleFunction<Turn> figure, double share) {

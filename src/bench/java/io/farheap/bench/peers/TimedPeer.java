@@ -11,9 +11,10 @@ import java.util.SplittableRandom;
 /**
  * Times a peer's operations, and checks that what was put is what is got.
  *
- * <p>The median is that of blocks: as many operations under one pair of clock reads as take a few microseconds, so that the clock costs
- * little, which is subtracted; one, where an operation takes that long. The 99th percentile is that of operations timed one by one, every
- * block followed by one of them: the clock's cost is in it, since what overlaps with it cannot be told apart.
+ * <p>The median is that of blocks: as many operations under one pair of clock reads as take a few microseconds, so that
+ * the clock costs little, which is subtracted; one, where an operation takes that long. The 99th percentile is that of
+ * operations timed one by one, every block followed by one of them: the clock's cost is in it, since what overlaps with
+ * it cannot be told apart.
  */
 final class TimedPeer implements Contestant {
 
@@ -30,6 +31,7 @@ final class TimedPeer implements Contestant {
     private final SplittableRandom random = new SplittableRandom();
     /** The last median, by operation and size: it says how long a block is. */
     private final Map<Operation, Map<Integer, Double>> medians = new EnumMap<>(Operation.class);
+
     private final double[] blocks = new double[MAX_SAMPLES];
     private final double[] singles = new double[MAX_SAMPLES];
 
@@ -78,8 +80,11 @@ final class TimedPeer implements Contestant {
         double expected = known.containsKey(bytes) ? known.get(bytes) : nanos(operation, FIRST_TRY) / FIRST_TRY;
         int block = (int) Math.clamp(BLOCK_NANOS / Math.max(expected, 1), 1, MAX_BLOCK);
         int count = 0;
-        // At least one: on a busy machine the turn may be over before it has begun, and figures of the last one be left.
-        for (long end = System.nanoTime() + turnNanos; count == 0 || count < MAX_SAMPLES && System.nanoTime() - end < 0; count++) {
+        // At least one: on a busy machine the turn may be over before it has begun, and figures of the last one be
+        // left.
+        for (long end = System.nanoTime() + turnNanos;
+                count == 0 || count < MAX_SAMPLES && System.nanoTime() - end < 0;
+                count++) {
             double nanos = nanos(operation, block);
             blocks[count] = Math.max(0, nanos - clockNanos) / block;
             singles[count] = block == 1 ? nanos : nanos(operation, 1);

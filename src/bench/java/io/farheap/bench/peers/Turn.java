@@ -1,5 +1,4 @@
 package io.farheap.bench.peers;
 
 /** What one turn of one peer gave, in ns per operation. */
-record Turn(double median, double p99) {
-}
+record Turn(double median, double p99) {}

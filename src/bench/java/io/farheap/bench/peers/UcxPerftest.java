@@ -10,9 +10,9 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * UCX's own benchmark in C over shared memory: two processes, both of which spin. Its put is half of a ping-pong, each side seeing the
- * other's store; its get is one-sided. A turn is two runs of it, since a run prints one percentile. Percentiles are in steps of its clock,
- * 10 ns (half of that for a put), so for gets the average stands for the median.
+ * UCX's own benchmark in C over shared memory: two processes, both of which spin. Its put is half of a ping-pong, each
+ * side seeing the other's store; its get is one-sided. A turn is two runs of it, since a run prints one percentile.
+ * Percentiles are in steps of its clock, 10 ns (half of that for a put), so for gets the average stands for the median.
  */
 final class UcxPerftest implements Contestant {
 
@@ -39,22 +39,38 @@ final class UcxPerftest implements Contestant {
     public Turn turn(Operation operation, int bytes) throws Exception {
         Matcher median = run(operation, bytes, 50);
         Matcher p99 = run(operation, bytes, 99);
-        return new Turn(Double.parseDouble(median.group(operation == Operation.GET ? 2 : 1)) * NANOS_PER_MICRO,
-            Double.parseDouble(p99.group(1)) * NANOS_PER_MICRO);
+        return new Turn(
+                Double.parseDouble(median.group(operation == Operation.GET ? 2 : 1)) * NANOS_PER_MICRO,
+                Double.parseDouble(p99.group(1)) * NANOS_PER_MICRO);
     }
 
     /** @return of the line with percentile and average, in us */
     private Matcher run(Operation operation, int bytes, int percentile) throws Exception {
         int port = ChildProcess.freePort();
-        List<String> environment = List.of("/usr/bin/env", "UCX_TLS=" + TRANSPORTS, program, "-p", Integer.toString(port));
+        List<String> environment =
+                List.of("/usr/bin/env", "UCX_TLS=" + TRANSPORTS, program, "-p", Integer.toString(port));
         Path log = directory.resolve("ucx.log");
         try (ChildProcess server = ChildProcess.start(directory.resolve("ucx-server.log"), environment)) {
             server.await(() -> listens(port));
-            ProcessBuilder client = new ProcessBuilder(program, "127.0.0.1", "-p", Integer.toString(port),
-                "-t", operation == Operation.GET ? "ucp_get" : "ucp_put_lat", "-s", Integer.toString(bytes),
-                "-n", Integer.toString(OPERATIONS), "-w", Integer.toString(WARM_UP_OPERATIONS), "-R", Integer.toString(percentile));
+            ProcessBuilder client = new ProcessBuilder(
+                    program,
+                    "127.0.0.1",
+                    "-p",
+                    Integer.toString(port),
+                    "-t",
+                    operation == Operation.GET ? "ucp_get" : "ucp_put_lat",
+                    "-s",
+                    Integer.toString(bytes),
+                    "-n",
+                    Integer.toString(OPERATIONS),
+                    "-w",
+                    Integer.toString(WARM_UP_OPERATIONS),
+                    "-R",
+                    Integer.toString(percentile));
             client.environment().put("UCX_TLS", TRANSPORTS);
-            Process process = client.redirectErrorStream(true).redirectOutput(log.toFile()).start();
+            Process process = client.redirectErrorStream(true)
+                    .redirectOutput(log.toFile())
+                    .start();
             try {
                 if (!process.waitFor(SECONDS, TimeUnit.SECONDS)) {
                     throw new IOException("ucx_perftest has not finished within " + SECONDS + " s");
@@ -66,7 +82,8 @@ final class UcxPerftest implements Contestant {
         String printed = Files.readString(log);
         Matcher line = FINAL.matcher(printed);
         if (!line.find()) {
-            throw new AbsentException("ucx_perftest printed no result: " + printed.strip().lines().reduce("", (a, b) -> b));
+            throw new AbsentException(
+                    "ucx_perftest printed no result: " + printed.strip().lines().reduce("", (a, b) -> b));
         }
         return line;
     }
@@ -82,6 +99,5 @@ final class UcxPerftest implements Contestant {
     }
 
     @Override
-    public void close() {
-    }
+    public void close() {}
 }

@@ -1,15 +1,14 @@
 package io.farheap.bench.peers;
 
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
-
-import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
 /** Values in off-heap memory. */
 final class Values {
 
-    private Values() {
-    }
+    private Values() {}
 
     static void store(byte[] value, MemorySegment to) {
         MemorySegment.copy(value, 0, to, JAVA_BYTE, 0, value.length);

@@ -3,15 +3,14 @@ package io.farheap.bench.report;
 import io.farheap.measure.SoftverbsModel;
 import io.farheap.verbs.Context;
 import io.farheap.verbs.VerbsLibrary;
-import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.Option;
-
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Locale;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
 
 /** Where a benchmark's report goes: options that every {@code bench} command mixes in. */
 public final class BenchOutput {
@@ -35,7 +34,8 @@ public final class BenchOutput {
             try {
                 Files.createDirectories(directory);
             } catch (IOException e) {
-                throw new IllegalArgumentException("--report " + directory + ": cannot create this directory: " + e.getMessage(), e);
+                throw new IllegalArgumentException(
+                        "--report " + directory + ": cannot create this directory: " + e.getMessage(), e);
             }
             if (!Files.isWritable(directory)) {
                 throw new IllegalArgumentException("--report " + directory + ": cannot write to this directory");
@@ -46,7 +46,10 @@ public final class BenchOutput {
     /** A report that says on what, and by which command, its figures are taken. */
     public BenchReport report(CommandSpec command, Context device) {
         String settings = device.library() == VerbsLibrary.SOFT ? System.getenv(SoftverbsModel.VARIABLE) : null;
-        return report(command, device.device().name() + " (" + device.library().name().toLowerCase(Locale.ROOT) + ")", settings);
+        return report(
+                command,
+                device.device().name() + " (" + device.library().name().toLowerCase(Locale.ROOT) + ")",
+                settings);
     }
 
     /** A report of figures that no device has a part in. */
@@ -55,9 +58,12 @@ public final class BenchOutput {
     }
 
     private static BenchReport report(CommandSpec command, String device, String settings) {
-        String typed = TypedCommand.of(settings, ManagementFactory.getRuntimeMXBean().getInputArguments(),
-            command.root().commandLine().getParseResult().originalArgs());
-        return new BenchReport(device, SoftverbsModel.of(settings), Runtime.getRuntime().availableProcessors(), typed);
+        String typed = TypedCommand.of(
+                settings,
+                ManagementFactory.getRuntimeMXBean().getInputArguments(),
+                command.root().commandLine().getParseResult().originalArgs());
+        return new BenchReport(
+                device, SoftverbsModel.of(settings), Runtime.getRuntime().availableProcessors(), typed);
     }
 
     /** Whether plots are wanted. */

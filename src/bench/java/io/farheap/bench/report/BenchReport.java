@@ -8,16 +8,19 @@ import com.google.gson.JsonNull;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonPrimitive;
 import io.farheap.measure.SoftverbsModel;
-
 import java.util.List;
 
 /**
- * A benchmark's figures and what they were taken on, as one JSON object: {@code device}, {@code model}, {@code cores}, {@code command},
- * what the {@linkplain #summary() summary} has, and {@code rows}. One thread at a time.
+ * A benchmark's figures and what they were taken on, as one JSON object: {@code device}, {@code model}, {@code cores},
+ * {@code command}, what the {@linkplain #summary() summary} has, and {@code rows}. One thread at a time.
  */
 public final class BenchReport {
 
-    private static final Gson GSON = new GsonBuilder().serializeNulls().setPrettyPrinting().disableHtmlEscaping().create();
+    private static final Gson GSON = new GsonBuilder()
+            .serializeNulls()
+            .setPrettyPrinting()
+            .disableHtmlEscaping()
+            .create();
     private static final double DECIMALS = 1e3;
 
     private final String device;
@@ -28,9 +31,9 @@ public final class BenchReport {
     private final JsonArray rows = new JsonArray();
 
     /**
-     * @param device  as {@code soft0 (soft)}: its name and the verbs library it belongs to
-     * @param model   as {@link SoftverbsModel} says
-     * @param cores   that this process may use
+     * @param device as {@code soft0 (soft)}: its name and the verbs library it belongs to
+     * @param model as {@link SoftverbsModel} says
+     * @param cores that this process may use
      * @param command that takes the figures again
      */
     BenchReport(String device, String model, int cores, String command) {
@@ -66,8 +69,10 @@ public final class BenchReport {
 
     /** What tables and plots print beside their figures. */
     public List<String> origin() {
-        return List.of("device " + device + ", " + (model.equals(SoftverbsModel.NONE) ? "no model" : "model " + model) + ", " + cores
-            + (cores == 1 ? " core" : " cores"), command);
+        return List.of(
+                "device " + device + ", " + (model.equals(SoftverbsModel.NONE) ? "no model" : "model " + model) + ", "
+                        + cores + (cores == 1 ? " core" : " cores"),
+                command);
     }
 
     String json() {
@@ -104,7 +109,11 @@ public final class BenchReport {
 
         /** Rounded to three decimals; null where there is no such figure (it is infinite or not a number). */
         public Row put(String name, double value) {
-            return add(name, Double.isFinite(value) ? new JsonPrimitive(Math.rint(value * DECIMALS) / DECIMALS) : JsonNull.INSTANCE);
+            return add(
+                    name,
+                    Double.isFinite(value)
+                            ? new JsonPrimitive(Math.rint(value * DECIMALS) / DECIMALS)
+                            : JsonNull.INSTANCE);
         }
 
         private Row add(String name, JsonElement value) {

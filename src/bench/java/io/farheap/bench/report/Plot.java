@@ -1,15 +1,5 @@
 package io.farheap.bench.report;
 
-import org.knowm.xchart.CategoryChart;
-import org.knowm.xchart.CategoryChartBuilder;
-import org.knowm.xchart.CategorySeries;
-import org.knowm.xchart.XYChart;
-import org.knowm.xchart.XYChartBuilder;
-import org.knowm.xchart.XYSeries;
-import org.knowm.xchart.internal.chartpart.Chart;
-import org.knowm.xchart.style.AxesChartStyler;
-import org.knowm.xchart.style.Styler;
-
 import java.awt.Color;
 import java.awt.Font;
 import java.awt.Graphics2D;
@@ -21,10 +11,19 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import javax.imageio.ImageIO;
+import org.knowm.xchart.CategoryChart;
+import org.knowm.xchart.CategoryChartBuilder;
+import org.knowm.xchart.CategorySeries;
+import org.knowm.xchart.XYChart;
+import org.knowm.xchart.XYChartBuilder;
+import org.knowm.xchart.XYSeries;
+import org.knowm.xchart.internal.chartpart.Chart;
+import org.knowm.xchart.style.AxesChartStyler;
+import org.knowm.xchart.style.Styler;
 
 /**
- * A plot of a report: lines over numbers, or bars over categories. Written as a PNG of twice the size on screen, with a footer that
- * says what the figures were taken on. Needs no display. One thread at a time.
+ * A plot of a report: lines over numbers, or bars over categories. Written as a PNG of twice the size on screen, with a
+ * footer that says what the figures were taken on. Needs no display. One thread at a time.
  */
 public final class Plot {
 
@@ -45,6 +44,7 @@ public final class Plot {
     private final CategoryChart bars;
     /** Of the values above 0. */
     private double lowest = Double.MAX_VALUE;
+
     private double highest;
 
     private Plot(String name, XYChart lines, CategoryChart bars) {
@@ -53,19 +53,40 @@ public final class Plot {
         this.bars = bars;
     }
 
-    /** Lines over numbers. @param name the file's, without {@code .png} */
+    /**
+     * Lines over numbers.
+     *
+     * @param name the file's, without {@code .png}
+     */
     public static Plot lines(String name, String title, String xAxis, String yAxis) {
-        XYChart chart = new XYChartBuilder().width(WIDTH).height(HEIGHT).title(title).xAxisTitle(xAxis).yAxisTitle(yAxis).build();
+        XYChart chart = new XYChartBuilder()
+                .width(WIDTH)
+                .height(HEIGHT)
+                .title(title)
+                .xAxisTitle(xAxis)
+                .yAxisTitle(yAxis)
+                .build();
         chart.getStyler().setMarkerSize(5);
         style(chart.getStyler());
         return new Plot(name, chart, null);
     }
 
-    /** Groups of bars over categories. @param name the file's, without {@code .png} */
+    /**
+     * Groups of bars over categories.
+     *
+     * @param name the file's, without {@code .png}
+     */
     public static Plot bars(String name, String title, String xAxis, String yAxis) {
-        CategoryChart chart = new CategoryChartBuilder().width(WIDTH).height(HEIGHT).title(title).xAxisTitle(xAxis).yAxisTitle(yAxis).build();
+        CategoryChart chart = new CategoryChartBuilder()
+                .width(WIDTH)
+                .height(HEIGHT)
+                .title(title)
+                .xAxisTitle(xAxis)
+                .yAxisTitle(yAxis)
+                .build();
         chart.getStyler().setAvailableSpaceFill(0.8);
-        // Every category has its label: level ones, or those nearer to each other than the usual hint, would be left out.
+        // Every category has its label: level ones, or those nearer to each other than the usual hint, would be left
+        // out.
         chart.getStyler().setXAxisLabelRotation(30);
         chart.getStyler().setXAxisTickMarkSpacingHint(20);
         style(chart.getStyler());
@@ -81,13 +102,20 @@ public final class Plot {
         return this;
     }
 
-    /** A logarithmic y axis, over whole decades: labels stand at these. What is 0 or less, as a time below the clock's resolution, stands on the axis. */
+    /**
+     * A logarithmic y axis, over whole decades: labels stand at these. What is 0 or less, as a time below the clock's
+     * resolution, stands on the axis.
+     */
     public Plot logarithmicY() {
         styler().setYAxisLogarithmic(true);
         return this;
     }
 
-    /** A line. @param x ascending */
+    /**
+     * A line.
+     *
+     * @param x ascending
+     */
     public Plot series(String title, double[] x, double[] y) {
         Arrays.stream(y).forEach(this::include);
         lines.addSeries(title, x, y);
@@ -116,7 +144,8 @@ public final class Plot {
             boundLogarithmicY();
         }
         int footerHeight = (footer.size() + 1) * FOOTER_LINE;
-        BufferedImage image = new BufferedImage(SCALE * WIDTH, SCALE * (HEIGHT + footerHeight), BufferedImage.TYPE_INT_RGB);
+        BufferedImage image =
+                new BufferedImage(SCALE * WIDTH, SCALE * (HEIGHT + footerHeight), BufferedImage.TYPE_INT_RGB);
         Graphics2D graphics = image.createGraphics();
         try {
             graphics.setColor(Color.WHITE);

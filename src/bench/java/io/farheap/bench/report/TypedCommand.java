@@ -12,11 +12,10 @@ final class TypedCommand {
     private static final Pattern PLAIN = Pattern.compile("[\\w@%+=:,./-]+");
     private static final Pattern TYPED = Pattern.compile("-D.*|-X.*");
 
-    private TypedCommand() {
-    }
+    private TypedCommand() {}
 
     /**
-     * @param softverbs  the environment variable SOFTVERBS, or null
+     * @param softverbs the environment variable SOFTVERBS, or null
      * @param jvmOptions all of the JVM's; those that users pass through the launcher are told apart
      */
     static String of(String softverbs, List<String> jvmOptions, List<String> arguments) {
@@ -25,7 +24,10 @@ final class TypedCommand {
             words.add(SoftverbsModel.VARIABLE + "=" + quote(softverbs));
         }
         words.add("./farheap");
-        jvmOptions.stream().filter(TYPED.asMatchPredicate()).map(TypedCommand::quote).forEach(words::add);
+        jvmOptions.stream()
+                .filter(TYPED.asMatchPredicate())
+                .map(TypedCommand::quote)
+                .forEach(words::add);
         arguments.stream().map(TypedCommand::quote).forEach(words::add);
         return words.stream().collect(Collectors.joining(" "));
     }

@@ -9,21 +9,22 @@ import io.farheap.slo.Performance;
 import io.farheap.slo.PerformanceModel;
 import io.farheap.slo.SearchResult;
 import io.farheap.slo.Slo;
-
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.stream.IntStream;
 
 /**
- * How well a model keeps its promises (Redy, section 7.3): objectives are drawn between the lowest and the highest figures of the model,
- * latency and throughput independently and uniformly; for each that can be met, a configuration is searched and measured. One draw of each
- * bounds reads and writes at the same place between their own lowest and highest: under a fixed mix both are as frequent as the mix says. One thread at a time.
+ * How well a model keeps its promises (Redy, section 7.3): objectives are drawn between the lowest and the highest
+ * figures of the model, latency and throughput independently and uniformly; for each that can be met, a configuration
+ * is searched and measured. One draw of each bounds reads and writes at the same place between their own lowest and
+ * highest: under a fixed mix both are as frequent as the mix says. One thread at a time.
  */
 public final class AccuracyExperiment {
 
     /** Of objectives that are drawn, per objective that is wanted. */
     private static final int MOST_DRAWS = 100;
+
     private static final int WARM_UPS = 2_000;
 
     private final PerformanceModel model;
@@ -35,7 +36,7 @@ public final class AccuracyExperiment {
 
     /**
      * @param margin by which predictions are to be better than what is asked
-     * @param seed   of the objectives
+     * @param seed of the objectives
      */
     public AccuracyExperiment(PerformanceModel model, double margin, long seed) {
         this.model = model;
@@ -43,7 +44,11 @@ public final class AccuracyExperiment {
         this.random = new SplittableRandom(seed);
     }
 
-    /** Draws objectives until so many of them can be met, or hardly any can. @return those, with what was chosen */
+    /**
+     * Draws objectives until so many of them can be met, or hardly any can.
+     *
+     * @return those, with what was chosen
+     */
     public List<SloChoice> draw(int count) {
         SplittableRandom warmUp = new SplittableRandom(count);
         for (int i = 0; i < WARM_UPS; i++) {
@@ -71,12 +76,19 @@ public final class AccuracyExperiment {
     private Slo draw(SplittableRandom random) {
         double latency = random.nextDouble();
         double throughput = random.nextDouble();
-        return new Slo(objective(model.readLatencyNanos(), latency, model.readsPerSecond(), throughput),
-            objective(model.writeLatencyNanos(), latency, model.writesPerSecond(), throughput));
+        return new Slo(
+                objective(model.readLatencyNanos(), latency, model.readsPerSecond(), throughput),
+                objective(model.writeLatencyNanos(), latency, model.writesPerSecond(), throughput));
     }
 
-    private static Objective objective(PerformanceModel.Range latency, double latencyShare, PerformanceModel.Range perSecond, double throughputShare) {
-        return perSecond.high() == 0 ? Objective.NONE : new Objective(latency.at(latencyShare), perSecond.at(throughputShare));
+    private static Objective objective(
+            PerformanceModel.Range latency,
+            double latencyShare,
+            PerformanceModel.Range perSecond,
+            double throughputShare) {
+        return perSecond.high() == 0
+                ? Objective.NONE
+                : new Objective(latency.at(latencyShare), perSecond.at(throughputShare));
     }
 
     /** Measures what was chosen for one objective. */
@@ -98,13 +110,24 @@ public final class AccuracyExperiment {
      * @param most how many of them
      */
     public List<Configuration> fixedBaselines(int most) {
-        List<Configuration> all = model.space().stream().filter(configuration -> model.predict(configuration).isPresent()).toList();
-        int[] met = all.stream().mapToInt(configuration -> fixedMet(model.predict(configuration).orElseThrow())).toArray();
-        return IntStream.range(0, met.length).boxed().sorted((a, b) -> met[b] - met[a]).limit(most).map(all::get).toList();
+        List<Configuration> all = model.space().stream()
+                .filter(configuration -> model.predict(configuration).isPresent())
+                .toList();
+        int[] met = all.stream()
+                .mapToInt(configuration -> fixedMet(model.predict(configuration).orElseThrow()))
+                .toArray();
+        return IntStream.range(0, met.length)
+                .boxed()
+                .sorted((a, b) -> met[b] - met[a])
+                .limit(most)
+                .map(all::get)
+                .toList();
     }
 
     /** How many of the objectives one performance meets. */
     public int fixedMet(Performance performance) {
-        return (int) results.stream().filter(result -> result.choice().slo().metBy(performance)).count();
+        return (int) results.stream()
+                .filter(result -> result.choice().slo().metBy(performance))
+                .count();
     }
 }

@@ -4,7 +4,6 @@ import io.farheap.bench.report.BenchReport;
 import io.farheap.bench.report.Plot;
 import io.farheap.slo.Configuration;
 import io.farheap.slo.Performance;
-
 import java.io.PrintStream;
 import java.util.Arrays;
 import java.util.List;
@@ -28,17 +27,40 @@ public final class AccuracyReport {
         this.wanted = wanted;
         this.margin = margin;
         this.out = out;
-        out.printf(Locale.ROOT, "%nobjectives drawn uniformly between the model's lowest and highest figures; margin %.3g%%; latency: average from issue to callback; "
-            + "throughput: reads and writes%n%n", 100 * margin);
-        out.printf("%-26s%12s%12s%12s%14s%12s%12s%12s  %s%n", "#configuration", "asked [us]", "predicted", "real", "asked [M/s]", "predicted", "real", "cores [ns]", "");
+        out.printf(
+                Locale.ROOT,
+                "%nobjectives drawn uniformly between the model's lowest and highest figures; margin %.3g%%; latency: average from issue to callback; "
+                        + "throughput: reads and writes%n%n",
+                100 * margin);
+        out.printf(
+                "%-26s%12s%12s%12s%14s%12s%12s%12s  %s%n",
+                "#configuration",
+                "asked [us]",
+                "predicted",
+                "real",
+                "asked [M/s]",
+                "predicted",
+                "real",
+                "cores [ns]",
+                "");
     }
 
     public void print(SloResult result) {
         Performance predicted = result.choice().chosen().predicted();
-        String missed = (result.latencyMet() ? "" : " LATENCY MISSED") + (result.throughputMet() ? "" : " THROUGHPUT MISSED");
-        out.printf(Locale.ROOT, "%-26s%12.2f%12.2f%12.2f%14.3f%12.3f%12.3f%12.0f %s%n", result.choice().chosen().configuration(), result.askedLatencyNanos() / 1e3,
-            predicted.latencyNanos() / 1e3, result.real().latencyNanos() / 1e3, result.askedPerSecond() / 1e6, predicted.throughput() / 1e6,
-            result.real().throughput() / 1e6, result.coresNanos(), missed);
+        String missed =
+                (result.latencyMet() ? "" : " LATENCY MISSED") + (result.throughputMet() ? "" : " THROUGHPUT MISSED");
+        out.printf(
+                Locale.ROOT,
+                "%-26s%12.2f%12.2f%12.2f%14.3f%12.3f%12.3f%12.0f %s%n",
+                result.choice().chosen().configuration(),
+                result.askedLatencyNanos() / 1e3,
+                predicted.latencyNanos() / 1e3,
+                result.real().latencyNanos() / 1e3,
+                result.askedPerSecond() / 1e6,
+                predicted.throughput() / 1e6,
+                result.real().throughput() / 1e6,
+                result.coresNanos(),
+                missed);
     }
 
     /** What one configuration would do for all the objectives. The one that meets most of them counts. */
@@ -51,63 +73,139 @@ public final class AccuracyReport {
         }
     }
 
-    /** Prints the summary and adds it, and a row for each objective. @param others share of the processors that others had meanwhile */
+    /**
+     * Prints the summary and adds it, and a row for each objective.
+     *
+     * @param others share of the processors that others had meanwhile
+     */
     public void summarize(BenchReport report, double others) {
         List<SloResult> results = experiment.results();
         long latencyMet = results.stream().filter(SloResult::latencyMet).count();
         long throughputMet = results.stream().filter(SloResult::throughputMet).count();
         long met = results.stream().filter(SloResult::met).count();
-        long distinct = results.stream().map(result -> result.choice().chosen().configuration()).distinct().count();
-        List<SloResult> beyond = results.stream().filter(result -> baselinePerformance == null || !result.choice().slo().metBy(baselinePerformance)).toList();
+        long distinct = results.stream()
+                .map(result -> result.choice().chosen().configuration())
+                .distinct()
+                .count();
+        List<SloResult> beyond = results.stream()
+                .filter(result ->
+                        baselinePerformance == null || !result.choice().slo().metBy(baselinePerformance))
+                .toList();
         long beyondMet = beyond.stream().filter(SloResult::met).count();
         double[] latencyErrors = sorted(results, SloResult::latencyError);
         double[] throughputErrors = sorted(results, SloResult::throughputError);
         double[] search = sorted(results, result -> result.choice().searchNanos() / 1e3);
-        out.printf(Locale.ROOT, "%n%d objectives that can be met, of %d drawn: %d met (latency %d, throughput %d), by %d configurations%n", results.size(),
-            experiment.drawn(), met, latencyMet, throughputMet, distinct);
-        out.printf(Locale.ROOT, "prediction error, of latency: median %.1f%%, 95th percentile %.1f%%; of throughput: %.1f%%, %.1f%%%n", 100 * at(latencyErrors, 0.5),
-            100 * at(latencyErrors, 0.95), 100 * at(throughputErrors, 0.5), 100 * at(throughputErrors, 0.95));
+        out.printf(
+                Locale.ROOT,
+                "%n%d objectives that can be met, of %d drawn: %d met (latency %d, throughput %d), by %d configurations%n",
+                results.size(),
+                experiment.drawn(),
+                met,
+                latencyMet,
+                throughputMet,
+                distinct);
+        out.printf(
+                Locale.ROOT,
+                "prediction error, of latency: median %.1f%%, 95th percentile %.1f%%; of throughput: %.1f%%, %.1f%%%n",
+                100 * at(latencyErrors, 0.5),
+                100 * at(latencyErrors, 0.95),
+                100 * at(throughputErrors, 0.5),
+                100 * at(throughputErrors, 0.95));
         out.printf(Locale.ROOT, "search: median %.0f us, longest %.0f us%n", at(search, 0.5), at(search, 1));
         if (baseline != null) {
-            out.printf("the best single configuration, %s, meets %d; of the other %d, those chosen meet %d%n", baseline, baselineMet, beyond.size(), beyondMet);
+            out.printf(
+                    "the best single configuration, %s, meets %d; of the other %d, those chosen meet %d%n",
+                    baseline, baselineMet, beyond.size(), beyondMet);
         }
         double[] cores = sorted(results, SloResult::coresNanos);
-        out.printf(Locale.ROOT, "a cache line took %.0f to %.0f ns from core to core and back meanwhile, median %.0f%n", at(cores, 0), at(cores, 1), at(cores, 0.5));
+        out.printf(
+                Locale.ROOT,
+                "a cache line took %.0f to %.0f ns from core to core and back meanwhile, median %.0f%n",
+                at(cores, 0),
+                at(cores, 1),
+                at(cores, 0.5));
         out.printf(Locale.ROOT, "other programs had %.0f%% of the processors meanwhile%n", 100 * others);
-        report.summary().put("count", wanted).put("feasible", results.size()).put("drawn", experiment.drawn()).put("margin", margin).put("met", met)
-            .put("latency_met", latencyMet).put("throughput_met", throughputMet).put("latency_error_p50", at(latencyErrors, 0.5))
-            .put("latency_error_p95", at(latencyErrors, 0.95)).put("throughput_error_p50", at(throughputErrors, 0.5))
-            .put("throughput_error_p95", at(throughputErrors, 0.95)).put("search_us_p50", at(search, 0.5)).put("search_us_max", at(search, 1))
-            .put("distinct_configurations", distinct).put("fixed_baseline", baseline == null ? null : baseline.toString())
-            .put("fixed_baseline_met", Math.max(baselineMet, 0)).put("beyond_baseline", beyond.size()).put("beyond_baseline_met", beyondMet)
-            .put("core_round_trip_ns_min", at(cores, 0)).put("core_round_trip_ns_p50", at(cores, 0.5)).put("core_round_trip_ns_max", at(cores, 1))
-            .put("other_load", others);
+        report.summary()
+                .put("count", wanted)
+                .put("feasible", results.size())
+                .put("drawn", experiment.drawn())
+                .put("margin", margin)
+                .put("met", met)
+                .put("latency_met", latencyMet)
+                .put("throughput_met", throughputMet)
+                .put("latency_error_p50", at(latencyErrors, 0.5))
+                .put("latency_error_p95", at(latencyErrors, 0.95))
+                .put("throughput_error_p50", at(throughputErrors, 0.5))
+                .put("throughput_error_p95", at(throughputErrors, 0.95))
+                .put("search_us_p50", at(search, 0.5))
+                .put("search_us_max", at(search, 1))
+                .put("distinct_configurations", distinct)
+                .put("fixed_baseline", baseline == null ? null : baseline.toString())
+                .put("fixed_baseline_met", Math.max(baselineMet, 0))
+                .put("beyond_baseline", beyond.size())
+                .put("beyond_baseline_met", beyondMet)
+                .put("core_round_trip_ns_min", at(cores, 0))
+                .put("core_round_trip_ns_p50", at(cores, 0.5))
+                .put("core_round_trip_ns_max", at(cores, 1))
+                .put("other_load", others);
         results.forEach(result -> put(report.row(), result));
     }
 
     private static void put(BenchReport.Row row, SloResult result) {
         Configuration configuration = result.choice().chosen().configuration();
         Performance predicted = result.choice().chosen().predicted();
-        row.put("c", configuration.clientThreads()).put("s", configuration.serverThreads()).put("b", configuration.batchSize())
-            .put("q", configuration.queueDepth()).put("asked_latency_ns", result.askedLatencyNanos()).put("predicted_latency_ns", predicted.latencyNanos())
-            .put("real_latency_ns", result.real().latencyNanos()).put("asked_ops_per_s", result.askedPerSecond())
-            .put("predicted_ops_per_s", predicted.throughput()).put("real_ops_per_s", result.real().throughput()).put("latency_met", result.latencyMet())
-            .put("throughput_met", result.throughputMet()).put("latency_error", result.latencyError()).put("throughput_error", result.throughputError())
-            .put("search_us", result.choice().searchNanos() / 1e3).put("core_round_trip_ns", result.coresNanos());
+        row.put("c", configuration.clientThreads())
+                .put("s", configuration.serverThreads())
+                .put("b", configuration.batchSize())
+                .put("q", configuration.queueDepth())
+                .put("asked_latency_ns", result.askedLatencyNanos())
+                .put("predicted_latency_ns", predicted.latencyNanos())
+                .put("real_latency_ns", result.real().latencyNanos())
+                .put("asked_ops_per_s", result.askedPerSecond())
+                .put("predicted_ops_per_s", predicted.throughput())
+                .put("real_ops_per_s", result.real().throughput())
+                .put("latency_met", result.latencyMet())
+                .put("throughput_met", result.throughputMet())
+                .put("latency_error", result.latencyError())
+                .put("throughput_error", result.throughputError())
+                .put("search_us", result.choice().searchNanos() / 1e3)
+                .put("core_round_trip_ns", result.coresNanos());
     }
 
     /** Redy's figures 13 and 14: of what was asked, predicted and is real, the share up to each value. */
     public Plot[] plots() {
         return new Plot[] {
-            plot("slo-latency", "Latency: asked, predicted, real", "us", SloResult::askedLatencyNanos, Performance::latencyNanos, 1e3),
-            plot("slo-throughput", "Throughput: asked, predicted, real", "million operations/s", SloResult::askedPerSecond, Performance::throughput, 1e6),
+            plot(
+                    "slo-latency",
+                    "Latency: asked, predicted, real",
+                    "us",
+                    SloResult::askedLatencyNanos,
+                    Performance::latencyNanos,
+                    1e3),
+            plot(
+                    "slo-throughput",
+                    "Throughput: asked, predicted, real",
+                    "million operations/s",
+                    SloResult::askedPerSecond,
+                    Performance::throughput,
+                    1e6),
         };
     }
 
-    private Plot plot(String name, String title, String unit, ToDoubleFunction<SloResult> asked, ToDoubleFunction<Performance> figure, double scale) {
+    private Plot plot(
+            String name,
+            String title,
+            String unit,
+            ToDoubleFunction<SloResult> asked,
+            ToDoubleFunction<Performance> figure,
+            double scale) {
         Plot plot = Plot.lines(name, title, unit, "share of the objectives");
         add(plot, "asked", asked, scale);
-        add(plot, "predicted", result -> figure.applyAsDouble(result.choice().chosen().predicted()), scale);
+        add(
+                plot,
+                "predicted",
+                result -> figure.applyAsDouble(result.choice().chosen().predicted()),
+                scale);
         add(plot, "real", result -> figure.applyAsDouble(result.real()), scale);
         return plot;
     }
@@ -125,6 +223,8 @@ public final class AccuracyReport {
 
     /** The smallest value that so large a share of them does not exceed. */
     private static double at(double[] sorted, double share) {
-        return sorted.length == 0 ? Double.NaN : sorted[Math.clamp((long) Math.ceil(share * sorted.length) - 1, 0, sorted.length - 1)];
+        return sorted.length == 0
+                ? Double.NaN
+                : sorted[Math.clamp((long) Math.ceil(share * sorted.length) - 1, 0, sorted.length - 1)];
     }
 }

@@ -3,20 +3,21 @@ package io.farheap.bench.slo;
 import io.farheap.thread.Cores;
 import io.farheap.thread.Joining;
 import io.farheap.thread.Pinning;
-
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.List;
 
 /**
- * How long a cache line takes from one core to another and back. The cores of a virtual machine are moved about on the processors of its host, and this is
- * then several times as much from one second to another: figures of threads that work together say little without it. One thread at a time.
+ * How long a cache line takes from one core to another and back. The cores of a virtual machine are moved about on the
+ * processors of its host, and this is then several times as much from one second to another: figures of threads that
+ * work together say little without it. One thread at a time.
  */
 public final class CoreDistance {
 
     private static final VarHandle CELL = MethodHandles.arrayElementVarHandle(long[].class);
     /** Two lines apart, as processors fetch them in pairs. */
     private static final int PING = 16;
+
     private static final int PONG = 48;
     private static final int CELLS = 64;
     private static final int BATCH = 200;
@@ -26,17 +27,20 @@ public final class CoreDistance {
     private final long[] cells = new long[CELLS];
     private double nanos;
 
-    private CoreDistance() {
-    }
+    private CoreDistance() {}
 
-    /** Of the first and the last core of this process, in ns there and back, within 10 ms; not a number where there is one. */
+    /**
+     * Of the first and the last core of this process, in ns there and back, within 10 ms; not a number where there is
+     * one.
+     */
     public static double nanos() {
         List<Integer> cores = Cores.near("");
         if (cores.size() < 2) {
             return Double.NaN;
         }
         CoreDistance distance = new CoreDistance();
-        Thread answering = Thread.ofPlatform().daemon().name("distance-pong").start(() -> distance.answer(cores.getLast()));
+        Thread answering =
+                Thread.ofPlatform().daemon().name("distance-pong").start(() -> distance.answer(cores.getLast()));
         Thread asking = Thread.ofPlatform().daemon().name("distance-ping").start(() -> distance.ask(cores.getFirst()));
         Joining.join(asking);
         Joining.join(answering);

@@ -13,6 +13,7 @@ public final class OtherLoad {
     private static final double TICKS_PER_SECOND = 100;
     /** Of the kernel's columns: idle, and waiting for a disk. */
     private static final int IDLE = 3;
+
     private static final int WAITING = 4;
     /** Of these, the time of guests is in others already. */
     private static final int COLUMNS = 8;
@@ -28,19 +29,27 @@ public final class OtherLoad {
         own = ownSeconds(ours);
     }
 
-    /** Begins now. @param ours processes that are not others */
+    /**
+     * Begins now.
+     *
+     * @param ours processes that are not others
+     */
     public static OtherLoad since(List<ProcessHandle> ours) {
         return new OtherLoad(ours);
     }
 
     /** From 0 to 1; not a number where the kernel does not say. */
     public double share() {
-        double seconds = (System.nanoTime() - start) / 1e9 * Runtime.getRuntime().availableProcessors();
+        double seconds =
+                (System.nanoTime() - start) / 1e9 * Runtime.getRuntime().availableProcessors();
         return Math.clamp((busySeconds() - busy - (ownSeconds(ours) - own)) / seconds, 0, 1);
     }
 
     private static double ownSeconds(List<ProcessHandle> processes) {
-        return processes.stream().map(process -> process.info().totalCpuDuration().orElse(Duration.ZERO)).mapToDouble(cpu -> cpu.toNanos() / 1e9).sum();
+        return processes.stream()
+                .map(process -> process.info().totalCpuDuration().orElse(Duration.ZERO))
+                .mapToDouble(cpu -> cpu.toNanos() / 1e9)
+                .sum();
     }
 
     private static double busySeconds() {
@@ -51,7 +60,7 @@ public final class OtherLoad {
         }
     }
 
-    /** @param line as {@code cpu  user nice system idle iowait irq softirq steal ...}, in ticks */
+    /** @param line as {@code cpu user nice system idle iowait irq softirq steal ...}, in ticks */
     static double busySeconds(String line) {
         String[] words = line.trim().split("\\s+");
         double ticks = 0;

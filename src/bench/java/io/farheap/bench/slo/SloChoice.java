@@ -3,6 +3,9 @@ package io.farheap.bench.slo;
 import io.farheap.slo.Candidate;
 import io.farheap.slo.Slo;
 
-/** What was found for an objective. @param searchNanos how long that took */
-public record SloChoice(Slo slo, Candidate chosen, long searchNanos) {
-}
+/**
+ * What was found for an objective.
+ *
+ * @param searchNanos how long that took
+ */
+public record SloChoice(Slo slo, Candidate chosen, long searchNanos) {}

@@ -36,12 +36,16 @@ public record SloResult(SloChoice choice, Performance real, double coresNanos) {
 
     /** By which share of the real one the prediction is wrong: reads' or writes', whichever is more so. */
     public double latencyError() {
-        return Math.max(error(predicted().readLatencyNanos(), real.readLatencyNanos()), error(predicted().writeLatencyNanos(), real.writeLatencyNanos()));
+        return Math.max(
+                error(predicted().readLatencyNanos(), real.readLatencyNanos()),
+                error(predicted().writeLatencyNanos(), real.writeLatencyNanos()));
     }
 
     /** As {@link #latencyError}. */
     public double throughputError() {
-        return Math.max(error(predicted().readsPerSecond(), real.readsPerSecond()), error(predicted().writesPerSecond(), real.writesPerSecond()));
+        return Math.max(
+                error(predicted().readsPerSecond(), real.readsPerSecond()),
+                error(predicted().writesPerSecond(), real.writesPerSecond()));
     }
 
     private static double error(double predicted, double real) {
@@ -52,7 +56,8 @@ public record SloResult(SloChoice choice, Performance real, double coresNanos) {
     public double askedLatencyNanos() {
         double reads = predicted().readsPerSecond();
         double writes = predicted().writesPerSecond();
-        return ((reads > 0 ? reads().latencyNanos() * reads : 0) + (writes > 0 ? writes().latencyNanos() * writes : 0)) / (reads + writes);
+        return ((reads > 0 ? reads().latencyNanos() * reads : 0) + (writes > 0 ? writes().latencyNanos() * writes : 0))
+                / (reads + writes);
     }
 
     public double askedPerSecond() {

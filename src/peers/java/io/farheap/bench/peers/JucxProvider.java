@@ -1,5 +1,10 @@
 package io.farheap.bench.peers;
 
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HexFormat;
+import java.util.List;
 import org.openucx.jucx.ucp.UcpContext;
 import org.openucx.jucx.ucp.UcpEndpoint;
 import org.openucx.jucx.ucp.UcpEndpointParams;
@@ -11,13 +16,10 @@ import org.openucx.jucx.ucp.UcpRequest;
 import org.openucx.jucx.ucp.UcpWorker;
 import org.openucx.jucx.ucp.UcpWorkerParams;
 
-import java.nio.ByteBuffer;
-import java.nio.file.Files;
-import java.nio.file.Path;
-import java.util.HexFormat;
-import java.util.List;
-
-/** UCX from Java over shared memory: one-sided operations on the memory of {@link JucxServer}, which spins while they run. */
+/**
+ * UCX from Java over shared memory: one-sided operations on the memory of {@link JucxServer}, which spins while they
+ * run.
+ */
 public final class JucxProvider implements PeerProvider {
 
     @Override
@@ -29,9 +31,18 @@ public final class JucxProvider implements PeerProvider {
     public Peer open(Path directory) throws Exception {
         Path description = directory.resolve("jucx.description");
         Path spin = directory.resolve("jucx.spin");
-        ChildProcess server = ChildProcess.start(directory.resolve("jucx.log"), List.of(
-            Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xmx64m", "-XX:+UseSerialGC", "--enable-native-access=ALL-UNNAMED",
-            "-cp", System.getProperty("java.class.path"), JucxServer.class.getName(), description.toString(), spin.toString()));
+        ChildProcess server = ChildProcess.start(
+                directory.resolve("jucx.log"),
+                List.of(
+                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        "-Xmx64m",
+                        "-XX:+UseSerialGC",
+                        "--enable-native-access=ALL-UNNAMED",
+                        "-cp",
+                        System.getProperty("java.class.path"),
+                        JucxServer.class.getName(),
+                        description.toString(),
+                        spin.toString()));
         try {
             server.await(() -> Files.exists(description));
             return new JucxPeer(server, spin, Files.readAllLines(description));

@@ -1,15 +1,14 @@
 package io.farheap.bench.peers;
 
-import net.rubyeye.xmemcached.MemcachedClient;
-import net.rubyeye.xmemcached.XMemcachedClientBuilder;
-import net.rubyeye.xmemcached.command.BinaryCommandFactory;
-
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.nio.file.Path;
 import java.util.List;
+import net.rubyeye.xmemcached.MemcachedClient;
+import net.rubyeye.xmemcached.XMemcachedClientBuilder;
+import net.rubyeye.xmemcached.command.BinaryCommandFactory;
 
 /** memcached over loopback TCP, the only way that its Java clients know, through XMemcached's binary protocol. */
 public final class MemcachedProvider implements PeerProvider {
@@ -23,11 +22,24 @@ public final class MemcachedProvider implements PeerProvider {
     public Peer open(Path directory) throws Exception {
         int port = ChildProcess.freePort();
         // As root it insists on a user.
-        ChildProcess server = ChildProcess.start(directory.resolve("memcached.log"), List.of(ChildProcess.program("memcached", "memcached"),
-            "-l", "127.0.0.1", "-p", Integer.toString(port), "-U", "0", "-t", "1", "-u", System.getProperty("user.name")));
+        ChildProcess server = ChildProcess.start(
+                directory.resolve("memcached.log"),
+                List.of(
+                        ChildProcess.program("memcached", "memcached"),
+                        "-l",
+                        "127.0.0.1",
+                        "-p",
+                        Integer.toString(port),
+                        "-U",
+                        "0",
+                        "-t",
+                        "1",
+                        "-u",
+                        System.getProperty("user.name")));
         try {
             server.await(() -> answers(port));
-            XMemcachedClientBuilder builder = new XMemcachedClientBuilder(List.of(new InetSocketAddress(InetAddress.getLoopbackAddress(), port)));
+            XMemcachedClientBuilder builder =
+                    new XMemcachedClientBuilder(List.of(new InetSocketAddress(InetAddress.getLoopbackAddress(), port)));
             builder.setCommandFactory(new BinaryCommandFactory());
             return new MemcachedPeer(server, builder.build());
         } catch (Throwable e) {

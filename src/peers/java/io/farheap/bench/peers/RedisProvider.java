@@ -7,7 +7,6 @@ import io.lettuce.core.SocketOptions;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.api.sync.RedisCommands;
 import io.lettuce.core.codec.ByteArrayCodec;
-
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;
@@ -23,13 +22,28 @@ public final class RedisProvider implements PeerProvider {
     @Override
     public Peer open(Path directory) throws Exception {
         Path socket = directory.resolve("redis.socket");
-        ChildProcess server = ChildProcess.start(directory.resolve("redis.log"), List.of(ChildProcess.program("redis-server", "redis-server"),
-            "--port", "0", "--unixsocket", socket.toString(), "--save", "", "--appendonly", "no", "--dir", directory.toString()));
+        ChildProcess server = ChildProcess.start(
+                directory.resolve("redis.log"),
+                List.of(
+                        ChildProcess.program("redis-server", "redis-server"),
+                        "--port",
+                        "0",
+                        "--unixsocket",
+                        socket.toString(),
+                        "--save",
+                        "",
+                        "--appendonly",
+                        "no",
+                        "--dir",
+                        directory.toString()));
         try {
             server.await(() -> ChildProcess.accepts(socket));
-            RedisClient client = RedisClient.create(RedisURI.Builder.socket(socket.toString()).build());
+            RedisClient client = RedisClient.create(
+                    RedisURI.Builder.socket(socket.toString()).build());
             // A Unix socket has no keep-alive: Lettuce would warn of it.
-            client.setOptions(ClientOptions.builder().socketOptions(SocketOptions.builder().keepAlive(false).build()).build());
+            client.setOptions(ClientOptions.builder()
+                    .socketOptions(SocketOptions.builder().keepAlive(false).build())
+                    .build());
             return new RedisPeer(server, client);
         } catch (Throwable e) {
             server.close();

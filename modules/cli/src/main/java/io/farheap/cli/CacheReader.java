@@ -6,7 +6,6 @@ import io.farheap.cache.CacheException;
 import io.farheap.cache.Completion;
 import io.farheap.cache.Session;
 import io.farheap.cache.Status;
-
 import java.lang.foreign.MemorySegment;
 
 /** Reads a cache from its first byte on, in order, some parts ahead. */

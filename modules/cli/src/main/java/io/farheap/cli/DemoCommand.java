@@ -1,5 +1,7 @@
 package io.farheap.cli;
 
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+
 import io.farheap.cache.Cache;
 import io.farheap.command.DeviceNotice;
 import io.farheap.command.Progress;
@@ -12,12 +14,6 @@ import io.farheap.migration.MigrationResult;
 import io.farheap.verbs.DeviceInfo;
 import io.farheap.verbs.Devices;
 import io.farheap.verbs.VerbsLibrary;
-import me.tongfei.progressbar.ProgressBar;
-import picocli.CommandLine.Command;
-import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.Option;
-import picocli.CommandLine.Spec;
-
 import java.io.IOException;
 import java.io.PrintStream;
 import java.lang.foreign.Arena;
@@ -34,12 +30,21 @@ import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.concurrent.Callable;
+import me.tongfei.progressbar.ProgressBar;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
 
-import static java.lang.foreign.ValueLayout.JAVA_BYTE;
-
-/** {@code farheap demo}: a file in far memory, under load, moved to another process while reads go on, verified to the last byte. */
-@Command(name = "demo", mixinStandardHelpOptions = true,
-    description = "Serve a file from other processes' memory, move it while it is read and written, and verify every byte.")
+/**
+ * {@code farheap demo}: a file in far memory, under load, moved to another process while reads go on, verified to the
+ * last byte.
+ */
+@Command(
+        name = "demo",
+        mixinStandardHelpOptions = true,
+        description =
+                "Serve a file from other processes' memory, move it while it is read and written, and verify every byte.")
 public final class DemoCommand implements Subcommand, Callable<Integer> {
 
     private static final int DIFFERENT = 1;
@@ -48,25 +53,42 @@ public final class DemoCommand implements Subcommand, Callable<Integer> {
     @Option(names = "--file", paramLabel = "F", description = "the file to serve (default: the JDK's lib/modules)")
     private Path file = Path.of(System.getProperty("java.home"), "lib", "modules");
 
-    @Option(names = "--servers", paramLabel = "N", description = "memory servers, the last of which is the spare (default: ${DEFAULT-VALUE})")
+    @Option(
+            names = "--servers",
+            paramLabel = "N",
+            description = "memory servers, the last of which is the spare (default: ${DEFAULT-VALUE})")
     private int servers = 3;
 
     @Option(names = "--seconds", paramLabel = "S", description = "how long the load runs (default: ${DEFAULT-VALUE})")
     private double seconds = 10;
 
-    @Option(names = "--region", paramLabel = "SIZE", converter = Sizes.class, defaultValue = "16m", description = "region size (default: ${DEFAULT-VALUE})")
+    @Option(
+            names = "--region",
+            paramLabel = "SIZE",
+            converter = Sizes.class,
+            defaultValue = "16m",
+            description = "region size (default: ${DEFAULT-VALUE})")
     private long regionBytes;
 
-    @Option(names = "--device", paramLabel = "NAME", description = "RDMA device of the cache (default: the first with an active port)")
+    @Option(
+            names = "--device",
+            paramLabel = "NAME",
+            description = "RDMA device of the cache (default: the first with an active port)")
     private String device = "";
 
-    @Option(names = "--server-device", paramLabel = "NAME", description = "RDMA device of the servers (default: the first with an active port)")
+    @Option(
+            names = "--server-device",
+            paramLabel = "NAME",
+            description = "RDMA device of the servers (default: the first with an active port)")
     private String serverDevice = "";
 
     @Option(names = "--json", paramLabel = "OUT", description = "write the figures to this file as one JSON object")
     private Path json;
 
-    @Option(names = "--hlog", paramLabel = "OUT", description = "write the latency histograms of each second to this file (HdrHistogram log)")
+    @Option(
+            names = "--hlog",
+            paramLabel = "OUT",
+            description = "write the latency histograms of each second to this file (HdrHistogram log)")
     private Path hlog;
 
     @Spec
@@ -82,7 +104,8 @@ public final class DemoCommand implements Subcommand, Callable<Integer> {
         // Ctrl-C ends this process in the middle; the servers end then, here or by their watch on standard input.
         Thread stopServers = new Thread(() -> running.forEach(ServerProcess::close), "farheap-stop-servers");
         Runtime.getRuntime().addShutdownHook(stopServers);
-        try (Arena arena = Arena.ofShared(); FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
+        try (Arena arena = Arena.ofShared();
+                FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
             MemorySegment content = channel.map(FileChannel.MapMode.READ_ONLY, 0, channel.size(), arena);
             startServers(content.byteSize());
             DemoReport report = run(content);
@@ -99,38 +122,53 @@ public final class DemoCommand implements Subcommand, Callable<Integer> {
 
     private void checkOptions() throws IOException {
         if (servers < 2) {
-            throw new IllegalArgumentException("--servers " + servers + ": the demo needs at least 2, one of them the spare");
+            throw new IllegalArgumentException(
+                    "--servers " + servers + ": the demo needs at least 2, one of them the spare");
         }
         if (!(seconds > 0)) {
             throw new IllegalArgumentException("--seconds " + seconds + ": the load must run for more than 0 seconds");
         }
         if (!Files.isRegularFile(file) || Files.size(file) < DemoLoad.LINE_BYTES) {
-            throw new IllegalArgumentException("--file " + file + ": it must be a readable file of at least " + DemoLoad.LINE_BYTES + " bytes");
+            throw new IllegalArgumentException(
+                    "--file " + file + ": it must be a readable file of at least " + DemoLoad.LINE_BYTES + " bytes");
         }
     }
 
     private void announceDevice() {
         DeviceNotice.print(spec.commandLine().getErr());
-        out.println("RDMA device      " + Devices.list().stream().map(DeviceInfo::name).toList()
-            + (Devices.library() == VerbsLibrary.SOFT ? " of softverbs: shared memory of this host, no network" : " of the system's libibverbs"));
+        out.println("RDMA device      "
+                + Devices.list().stream().map(DeviceInfo::name).toList()
+                + (Devices.library() == VerbsLibrary.SOFT
+                        ? " of softverbs: shared memory of this host, no network"
+                        : " of the system's libibverbs"));
     }
 
     private void startServers(long bytes) {
         long regions = (bytes + regionBytes - 1) / regionBytes;
         long perServer = (regions + servers - 2) / (servers - 1);
         for (int i = 0; i < servers; i++) {
-            ServerProcess server = ServerProcess.start(Devices.library(), serverDevice, perServer * regionBytes, regionBytes);
+            ServerProcess server =
+                    ServerProcess.start(Devices.library(), serverDevice, perServer * regionBytes, regionBytes);
             running.add(server);
-            out.printf("memory server %d   pid %d, %s, %d regions of %s%s%n", i + 1, server.pid(), server.address(), perServer,
-                Sizes.format(regionBytes), i == servers - 1 ? " (spare)" : "");
+            out.printf(
+                    "memory server %d   pid %d, %s, %d regions of %s%s%n",
+                    i + 1,
+                    server.pid(),
+                    server.address(),
+                    perServer,
+                    Sizes.format(regionBytes),
+                    i == servers - 1 ? " (spare)" : "");
         }
     }
 
     private DemoReport run(MemorySegment content) throws IOException {
-        List<String> addresses = running.stream().limit(servers - 1L).map(ServerProcess::address).toList();
+        List<String> addresses =
+                running.stream().limit(servers - 1L).map(ServerProcess::address).toList();
         try (PrintStream log = hlog == null ? null : new PrintStream(Files.newOutputStream(hlog));
-             Cache cache = create(content.byteSize(), addresses)) {
-            out.printf("cache            %,d bytes in %d regions, filled from %s%n", cache.capacity(), cache.regions(), file);
+                Cache cache = create(content.byteSize(), addresses)) {
+            out.printf(
+                    "cache            %,d bytes in %d regions, filled from %s%n",
+                    cache.capacity(), cache.regions(), file);
             compareDigest(cache, content);
             cache.addServer(running.getLast().address());
             try (DemoLoad load = new DemoLoad(cache, content, System.nanoTime())) {
@@ -141,14 +179,22 @@ public final class DemoCommand implements Subcommand, Callable<Integer> {
 
     private Cache create(long bytes, List<String> addresses) {
         try (ProgressBar bar = bar("filling", bytes)) {
-            return Cache.builder().capacity(bytes).servers(addresses).device(device).file(file, bar::stepTo).trackLatency(LatencyTracking.EVERY).name("farheap-demo").create();
+            return Cache.builder()
+                    .capacity(bytes)
+                    .servers(addresses)
+                    .device(device)
+                    .file(file, bar::stepTo)
+                    .trackLatency(LatencyTracking.EVERY)
+                    .name("farheap-demo")
+                    .create();
         }
     }
 
     private void compareDigest(Cache cache, MemorySegment content) {
         MessageDigest expected = sha256();
         MessageDigest actual = sha256();
-        try (ProgressBar bar = bar("reading back", content.byteSize()); CacheReader reader = new CacheReader(cache)) {
+        try (ProgressBar bar = bar("reading back", content.byteSize());
+                CacheReader reader = new CacheReader(cache)) {
             reader.read(content.byteSize(), (address, bytes) -> {
                 actual.update(bytes.asByteBuffer());
                 expected.update(content.asSlice(address, bytes.byteSize()).asByteBuffer());
@@ -157,7 +203,8 @@ public final class DemoCommand implements Subcommand, Callable<Integer> {
         }
         byte[] digest = actual.digest();
         boolean same = Arrays.equals(digest, expected.digest());
-        out.println("SHA-256          " + HexFormat.of().formatHex(digest) + (same ? ", the file's" : ", NOT the file's"));
+        out.println(
+                "SHA-256          " + HexFormat.of().formatHex(digest) + (same ? ", the file's" : ", NOT the file's"));
         if (!same) {
             throw new IllegalStateException("the cache's content differs from the file");
         }
@@ -174,10 +221,14 @@ public final class DemoCommand implements Subcommand, Callable<Integer> {
         LatencyInterval before = phase.run("load", seconds * BEFORE_SHARE);
 
         String retired = running.getFirst().address();
-        MigrationResult migration = cache.retire(retired, region -> { });
+        MigrationResult migration = cache.retire(retired, region -> {});
         LatencyInterval during = cache.latency().endInterval();
-        out.printf("%,8.1f s  retired %s: %d regions moved to %s%n", (System.nanoTime() - start) / 1e9, retired, migration.regions(),
-            running.getLast().address());
+        out.printf(
+                "%,8.1f s  retired %s: %d regions moved to %s%n",
+                (System.nanoTime() - start) / 1e9,
+                retired,
+                migration.regions(),
+                running.getLast().address());
         running.getFirst().close();
 
         LatencyInterval after = phase.run("load", seconds * (1 - BEFORE_SHARE));
@@ -185,14 +236,27 @@ public final class DemoCommand implements Subcommand, Callable<Integer> {
         join(thread);
         double loadSeconds = (System.nanoTime() - start) / 1e9;
         long verified = verify(cache, load, content);
-        return new DemoReport(device(cache), commandLine(), content.byteSize(), verified, load.mismatches() + (content.byteSize() - verified),
-            load.failures(), before, during, after, migration, load.operations(), loadSeconds);
+        return new DemoReport(
+                device(cache),
+                commandLine(),
+                content.byteSize(),
+                verified,
+                load.mismatches() + (content.byteSize() - verified),
+                load.failures(),
+                before,
+                during,
+                after,
+                migration,
+                load.operations(),
+                loadSeconds);
     }
 
     /** @return how many bytes are what they should be */
     private long verify(Cache cache, DemoLoad load, MemorySegment content) {
         long[] right = new long[1];
-        try (ProgressBar bar = bar("verifying", content.byteSize()); CacheReader reader = new CacheReader(cache); Arena arena = Arena.ofConfined()) {
+        try (ProgressBar bar = bar("verifying", content.byteSize());
+                CacheReader reader = new CacheReader(cache);
+                Arena arena = Arena.ofConfined()) {
             MemorySegment expected = arena.allocate(1 << 20, 8);
             reader.read(content.byteSize(), (address, bytes) -> {
                 MemorySegment piece = expected.asSlice(0, bytes.byteSize());
@@ -219,17 +283,21 @@ public final class DemoCommand implements Subcommand, Callable<Integer> {
     }
 
     private String device(Cache cache) {
-        return cache.context().device().name() + " (" + (cache.context().library() == VerbsLibrary.SOFT ? "softverbs" : "system") + ")";
+        return cache.context().device().name() + " ("
+                + (cache.context().library() == VerbsLibrary.SOFT ? "softverbs" : "system") + ")";
     }
 
     private String commandLine() {
-        return "./farheap demo --file " + file + " --servers " + servers + " --seconds " + seconds + " --region " + regionBytes
-            + (device.isEmpty() ? "" : " --device " + device) + (serverDevice.isEmpty() ? "" : " --server-device " + serverDevice);
+        return "./farheap demo --file " + file + " --servers " + servers + " --seconds " + seconds + " --region "
+                + regionBytes + (device.isEmpty() ? "" : " --device " + device)
+                + (serverDevice.isEmpty() ? "" : " --server-device " + serverDevice);
     }
 
     private ProgressBar bar(String task, long bytes) {
-        return Progress.bar(String.format("%-14s", task), bytes).setUnit(" MiB", 1 << 20).setUpdateIntervalMillis(200)
-            .build();
+        return Progress.bar(String.format("%-14s", task), bytes)
+                .setUnit(" MiB", 1 << 20)
+                .setUpdateIntervalMillis(200)
+                .build();
     }
 
     private static MessageDigest sha256() {
@@ -276,8 +344,9 @@ public final class DemoCommand implements Subcommand, Callable<Integer> {
                 long operations = load.operations();
                 sleep(Math.min(1_000_000_000L, end - from));
                 double second = (System.nanoTime() - from) / 1e9;
-                out.printf("%,8.1f s  %s: %.2f million operations/s%n", (System.nanoTime() - start) / 1e9, what,
-                    (load.operations() - operations) / second / 1e6);
+                out.printf(
+                        "%,8.1f s  %s: %.2f million operations/s%n",
+                        (System.nanoTime() - start) / 1e9, what, (load.operations() - operations) / second / 1e6);
                 LatencyInterval interval = cache.latency().endInterval();
                 sum.reads().add(interval.reads());
                 sum.writes().add(interval.writes());

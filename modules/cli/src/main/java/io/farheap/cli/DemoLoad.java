@@ -1,20 +1,20 @@
 package io.farheap.cli;
 
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
 import io.farheap.cache.Buffer;
 import io.farheap.cache.Cache;
 import io.farheap.cache.Completion;
 import io.farheap.cache.Session;
 import io.farheap.cache.Status;
-
 import java.lang.foreign.MemorySegment;
 import java.util.SplittableRandom;
 import java.util.concurrent.atomic.AtomicLong;
 
-import static java.lang.foreign.ValueLayout.JAVA_LONG;
-
 /**
- * Random reads and writes of 64-byte lines by one thread, every read checked against a shadow: the file, overlaid with what was
- * written. Reads are waited for, one at a time; writes are not, so that one which a migration holds holds up nothing.
+ * Random reads and writes of 64-byte lines by one thread, every read checked against a shadow: the file, overlaid with
+ * what was written. Reads are waited for, one at a time; writes are not, so that one which a migration holds holds up
+ * nothing.
  */
 final class DemoLoad implements AutoCloseable {
 
@@ -30,6 +30,7 @@ final class DemoLoad implements AutoCloseable {
     private final int lines;
     /** How often each line was written; 0 where it holds the file's bytes. */
     private final int[] versions;
+
     private final boolean[] beingWritten;
     private final SplittableRandom random;
     private final int[] freeSlots = new int[WRITES_IN_FLIGHT];
@@ -144,7 +145,8 @@ final class DemoLoad implements AutoCloseable {
         int slot = freeSlots[--free];
         long at = (long) (1 + slot) * LINE_BYTES;
         fill(buffer.segment(), at, line, versions[line] + 1);
-        if (!session.write((long) line * LINE_BYTES, buffer, at, LINE_BYTES, onWrite, (long) slot << Integer.SIZE | line)) {
+        if (!session.write(
+                (long) line * LINE_BYTES, buffer, at, LINE_BYTES, onWrite, (long) slot << Integer.SIZE | line)) {
             freeSlots[free++] = slot;
             session.poll();
             return;
@@ -179,8 +181,8 @@ final class DemoLoad implements AutoCloseable {
         long differences = 0;
         for (int i = 0; i < LINE_BYTES; i += Long.BYTES) {
             long expected = version == 0
-                ? file.get(JAVA_LONG.withByteAlignment(1), (long) line * LINE_BYTES + i)
-                : word(line, version, i);
+                    ? file.get(JAVA_LONG.withByteAlignment(1), (long) line * LINE_BYTES + i)
+                    : word(line, version, i);
             differences |= expected ^ read.get(JAVA_LONG, i);
         }
         if (differences != 0) {

@@ -2,21 +2,31 @@ package io.farheap.cli;
 
 import io.farheap.latency.LatencyInterval;
 import io.farheap.migration.MigrationResult;
-import org.HdrHistogram.Histogram;
-
 import java.io.PrintStream;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import org.HdrHistogram.Histogram;
 
 /** What the demo measured, as a table and as JSON. */
-record DemoReport(String device, String command, long bytesLoaded, long bytesVerified, long mismatches, long failures,
-                  LatencyInterval before, LatencyInterval during, LatencyInterval after, MigrationResult migration,
-                  long operations, double loadSeconds) {
+record DemoReport(
+        String device,
+        String command,
+        long bytesLoaded,
+        long bytesVerified,
+        long mismatches,
+        long failures,
+        LatencyInterval before,
+        LatencyInterval during,
+        LatencyInterval after,
+        MigrationResult migration,
+        long operations,
+        double loadSeconds) {
 
     private static final double GIB = 1L << 30;
 
     void print(PrintStream out) {
-        out.printf("%n64-byte operations of one thread, one at a time, from issue to callback, in ns (closed loop, clock reads included)%n%n");
+        out.printf(
+                "%n64-byte operations of one thread, one at a time, from issue to callback, in ns (closed loop, clock reads included)%n%n");
         out.printf("%-8s%-14s%12s%10s%10s%14s%14s%14s%n", "", "", "count", "p50", "p90", "p99", "p99.9", "max");
         row(out, "read", "before", before.reads());
         row(out, "", "while moving", during.reads());
@@ -24,14 +34,24 @@ record DemoReport(String device, String command, long bytesLoaded, long bytesVer
         row(out, "write", "before", before.writes());
         row(out, "", "while moving", during.writes());
         row(out, "", "after", after.writes());
-        out.printf("%nmoved            %d regions, %,d bytes, copied at %.2f GiB/s; the whole migration took %.1f ms%n",
-            migration.regions(), migration.bytes(), migrationGibPerSecond(), migration.totalNanos() / 1e6);
-        out.printf("while moving     %,d reads served; longest read %,d us, longest write %,d us (a region's writes were held for up to %,d us)%n",
-            during.reads().getTotalCount(), during.reads().getMaxValue() / 1000, during.writes().getMaxValue() / 1000,
-            migration.longestPauseNanos() / 1000);
-        out.printf("load             %,d operations in %.1f s: %.2f million/s%n", operations, loadSeconds, operations / loadSeconds / 1e6);
-        out.printf("verified         %,d bytes against the file and the shadow: %s%n", bytesVerified,
-            mismatches == 0 && failures == 0 ? "every byte is right" : mismatches + " WRONG, " + failures + " operations failed");
+        out.printf(
+                "%nmoved            %d regions, %,d bytes, copied at %.2f GiB/s; the whole migration took %.1f ms%n",
+                migration.regions(), migration.bytes(), migrationGibPerSecond(), migration.totalNanos() / 1e6);
+        out.printf(
+                "while moving     %,d reads served; longest read %,d us, longest write %,d us (a region's writes were held for up to %,d us)%n",
+                during.reads().getTotalCount(),
+                during.reads().getMaxValue() / 1000,
+                during.writes().getMaxValue() / 1000,
+                migration.longestPauseNanos() / 1000);
+        out.printf(
+                "load             %,d operations in %.1f s: %.2f million/s%n",
+                operations, loadSeconds, operations / loadSeconds / 1e6);
+        out.printf(
+                "verified         %,d bytes against the file and the shadow: %s%n",
+                bytesVerified,
+                mismatches == 0 && failures == 0
+                        ? "every byte is right"
+                        : mismatches + " WRONG, " + failures + " operations failed");
     }
 
     String json() {
@@ -57,8 +77,11 @@ record DemoReport(String device, String command, long bytesLoaded, long bytesVer
         percentiles(fields, "moving_write", during.writes());
         fields.put("ops_per_s", Math.round(operations / loadSeconds));
         StringBuilder json = new StringBuilder("{");
-        fields.forEach((name, value) -> json.append(json.length() > 1 ? ", " : "").append('"').append(name).append("\": ")
-            .append(value instanceof String text ? '"' + escape(text) + '"' : value));
+        fields.forEach((name, value) -> json.append(json.length() > 1 ? ", " : "")
+                .append('"')
+                .append(name)
+                .append("\": ")
+                .append(value instanceof String text ? '"' + escape(text) + '"' : value));
         return json.append('}').toString();
     }
 
@@ -68,8 +91,13 @@ record DemoReport(String device, String command, long bytesLoaded, long bytesVer
 
     private static void row(PrintStream out, String operation, String phase, Histogram histogram) {
         out.printf("%-8s%-14s%,12d", operation, phase, histogram.getTotalCount());
-        out.printf("%,10d%,10d%,14d%,14d%,14d%n", histogram.getValueAtPercentile(50), histogram.getValueAtPercentile(90),
-            histogram.getValueAtPercentile(99), histogram.getValueAtPercentile(99.9), histogram.getMaxValue());
+        out.printf(
+                "%,10d%,10d%,14d%,14d%,14d%n",
+                histogram.getValueAtPercentile(50),
+                histogram.getValueAtPercentile(90),
+                histogram.getValueAtPercentile(99),
+                histogram.getValueAtPercentile(99.9),
+                histogram.getMaxValue());
     }
 
     private static void percentiles(Map<String, Object> fields, String name, Histogram histogram) {

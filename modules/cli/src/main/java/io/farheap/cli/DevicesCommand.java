@@ -8,23 +8,22 @@ import io.farheap.verbs.DeviceInfo;
 import io.farheap.verbs.DeviceLimits;
 import io.farheap.verbs.Devices;
 import io.farheap.verbs.PortInfo;
-import picocli.CommandLine.Command;
-import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.Spec;
-
 import java.io.PrintWriter;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Spec;
 
 /** Lists the RDMA devices that Farheap can use, as ibv_devinfo does. Exit code 1 where none has an active port. */
 @Command(
-    name = "devices",
-    description = "List RDMA devices, their ports and limits.",
-    mixinStandardHelpOptions = true,
-    versionProvider = Main.Version.class)
+        name = "devices",
+        description = "List RDMA devices, their ports and limits.",
+        mixinStandardHelpOptions = true,
+        versionProvider = Main.Version.class)
 public final class DevicesCommand implements Subcommand, Callable<Integer> {
 
     private static final int MAX_GIDS = 16;
@@ -53,20 +52,34 @@ public final class DevicesCommand implements Subcommand, Callable<Integer> {
 
     private static void print(PrintWriter out, Context context) {
         DeviceLimits limits = context.limits();
-        out.printf("%s  (%s library, node GUID %016x)%n", context.device().name(), context.library().name().toLowerCase(Locale.ROOT),
-            context.device().guid());
-        out.printf("  queue pairs %d of depth %d, completion queue entries %d, largest registration %s%n", limits.maxQueuePairs(),
-            limits.maxQueuePairRequests(), limits.maxCompletionEntries(), registration(limits.maxMemoryRegionBytes()));
-        out.printf("  reads and atomics in flight %d as initiator, %d as target; atomics %s%n", limits.maxReadAtomicInitiator(),
-            limits.maxReadAtomicTarget(), limits.atomics() ? "yes" : "no");
+        out.printf(
+                "%s  (%s library, node GUID %016x)%n",
+                context.device().name(),
+                context.library().name().toLowerCase(Locale.ROOT),
+                context.device().guid());
+        out.printf(
+                "  queue pairs %d of depth %d, completion queue entries %d, largest registration %s%n",
+                limits.maxQueuePairs(),
+                limits.maxQueuePairRequests(),
+                limits.maxCompletionEntries(),
+                registration(limits.maxMemoryRegionBytes()));
+        out.printf(
+                "  reads and atomics in flight %d as initiator, %d as target; atomics %s%n",
+                limits.maxReadAtomicInitiator(), limits.maxReadAtomicTarget(), limits.atomics() ? "yes" : "no");
         for (PortInfo port : context.ports()) {
             print(out, context, port);
         }
     }
 
     private static void print(PrintWriter out, Context context, PortInfo port) {
-        out.printf("  port %d  %s, %s, MTU %d, largest message %s, LID %d%n", port.number(), port.active() ? "ACTIVE" : "down",
-            port.ethernet() ? "Ethernet" : "InfiniBand", port.mtuBytes(), Sizes.format(port.maxMessageBytes()), port.lid());
+        out.printf(
+                "  port %d  %s, %s, MTU %d, largest message %s, LID %d%n",
+                port.number(),
+                port.active() ? "ACTIVE" : "down",
+                port.ethernet() ? "Ethernet" : "InfiniBand",
+                port.mtuBytes(),
+                Sizes.format(port.maxMessageBytes()),
+                port.lid());
         for (int index = 0; index < Math.min(port.gidEntries(), MAX_GIDS); index++) {
             byte[] gid = context.gid(port.number(), index);
             if (gid != null) {

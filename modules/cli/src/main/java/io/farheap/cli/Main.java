@@ -9,31 +9,32 @@ import io.farheap.slo.InfeasibleSloException;
 import io.farheap.slo.ModelFileException;
 import io.farheap.verbs.VerbsException;
 import io.farheap.verbs.VerbsLibrary;
+import java.util.ServiceLoader;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.IVersionProvider;
 
-import java.util.ServiceLoader;
-
-/** The {@code farheap} command, with each {@link Subcommand} on the class path. Exit codes: 0 done, 1 failed, 2 wrong usage. */
+/**
+ * The {@code farheap} command, with each {@link Subcommand} on the class path. Exit codes: 0 done, 1 failed, 2 wrong
+ * usage.
+ */
 @Command(
-    name = "farheap",
-    description = "Far memory for JVM services: memory of other machines, one RDMA operation away.",
-    mixinStandardHelpOptions = true,
-    versionProvider = Main.Version.class,
-    synopsisSubcommandLabel = "COMMAND",
-    footer = {
-        "",
-        "From a checkout, './farheap build' builds and './farheap test' runs every test.",
-        "./farheap -Dfarheap.verbs=system|soft|auto COMMAND chooses the verbs library; auto, the default here, takes a real device where "
-            + "a port is active, and the embedded software device otherwise.",
-    })
+        name = "farheap",
+        description = "Far memory for JVM services: memory of other machines, one RDMA operation away.",
+        mixinStandardHelpOptions = true,
+        versionProvider = Main.Version.class,
+        synopsisSubcommandLabel = "COMMAND",
+        footer = {
+            "",
+            "From a checkout, './farheap build' builds and './farheap test' runs every test.",
+            "./farheap -Dfarheap.verbs=system|soft|auto COMMAND chooses the verbs library; auto, the default here, takes a real device where "
+                    + "a port is active, and the embedded software device otherwise.",
+        })
 public final class Main {
 
     private static final String LOG_FORMAT = "java.util.logging.SimpleFormatter.format";
 
-    private Main() {
-    }
+    private Main() {}
 
     public static void main(String[] arguments) {
         if (System.getProperty(LOG_FORMAT) == null) {
@@ -48,8 +49,8 @@ public final class Main {
         ServiceLoader.load(Subcommand.class).forEach(line::addSubcommand);
         // Setters reach the commands that are there.
         return line.addSubcommand(new CommandLine.HelpCommand())
-            .setCaseInsensitiveEnumValuesAllowed(true)
-            .setExecutionExceptionHandler((failure, command, parsed) -> fail(failure, command));
+                .setCaseInsensitiveEnumValuesAllowed(true)
+                .setExecutionExceptionHandler((failure, command, parsed) -> fail(failure, command));
     }
 
     /** One sentence for what users can do something about, a stack trace for a defect. */
@@ -72,8 +73,10 @@ public final class Main {
         @Override
         public String[] getVersion() {
             String version = Main.class.getPackage().getImplementationVersion();
-            return new String[] {"farheap " + (version == null ? "(not from a jar)" : version)
-                + " on Java " + Runtime.version() + ", " + System.getProperty("os.name") + " " + System.getProperty("os.arch")};
+            return new String[] {
+                "farheap " + (version == null ? "(not from a jar)" : version) + " on Java " + Runtime.version() + ", "
+                        + System.getProperty("os.name") + " " + System.getProperty("os.arch")
+            };
         }
     }
 }

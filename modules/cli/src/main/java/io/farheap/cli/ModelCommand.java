@@ -11,28 +11,39 @@ import io.farheap.slo.ModelSubject;
 import io.farheap.slo.PerformanceModel;
 import io.farheap.verbs.Context;
 import io.farheap.verbs.Devices;
+import java.io.IOException;
+import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-import java.io.IOException;
-import java.util.concurrent.Callable;
-
 /** {@code farheap model}: the measurement application (Redy, section 5.2, "Offline Modeling"). */
-@Command(name = "model", mixinStandardHelpOptions = true, versionProvider = Main.Version.class,
-    description = {"Measure a performance model of this machine and device, for caches that are asked for by an objective.",
-        "Interrupted, it goes on where it was when it is started again."})
+@Command(
+        name = "model",
+        mixinStandardHelpOptions = true,
+        versionProvider = Main.Version.class,
+        description = {
+            "Measure a performance model of this machine and device, for caches that are asked for by an objective.",
+            "Interrupted, it goes on where it was when it is started again."
+        })
 public final class ModelCommand implements Subcommand, Callable<Integer> {
 
     @Mixin
     private SubjectOptions options;
 
-    @Option(names = "--server", paramLabel = "HOST:PORT", description = "memory server to measure with (default: one is started on this host)")
+    @Option(
+            names = "--server",
+            paramLabel = "HOST:PORT",
+            description = "memory server to measure with (default: one is started on this host)")
     private String server;
 
-    @Option(names = "--seed", paramLabel = "N", defaultValue = "1", description = "of the load (default: ${DEFAULT-VALUE})")
+    @Option(
+            names = "--seed",
+            paramLabel = "N",
+            defaultValue = "1",
+            description = "of the load (default: ${DEFAULT-VALUE})")
     private long seed;
 
     @Spec
@@ -46,7 +57,8 @@ public final class ModelCommand implements Subcommand, Callable<Integer> {
             subject = options.subject(context);
         }
         ModelConsole console = new ModelConsole(new ModelRun(subject, options.file(subject)));
-        try (ModelServer memory = new ModelServer(server); MeasuredCache cache = new MeasuredCache(subject, memory::address, seed)) {
+        try (ModelServer memory = new ModelServer(server);
+                MeasuredCache cache = new MeasuredCache(subject, memory::address, seed)) {
             PerformanceModel model = console.measure(cache);
             console.print(System.out, model);
         }

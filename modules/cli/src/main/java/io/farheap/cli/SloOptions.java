@@ -7,13 +7,19 @@ import picocli.CommandLine.Option;
 /** An objective, as a command's options. */
 public final class SloOptions {
 
-    @Option(names = "--read-latency", paramLabel = "US", description = "reads take at most so many microseconds on average")
+    @Option(
+            names = "--read-latency",
+            paramLabel = "US",
+            description = "reads take at most so many microseconds on average")
     private Double readMicros;
 
     @Option(names = "--read-rate", paramLabel = "N", description = "at least so many reads a second")
     private Double reads;
 
-    @Option(names = "--write-latency", paramLabel = "US", description = "writes take at most so many microseconds on average")
+    @Option(
+            names = "--write-latency",
+            paramLabel = "US",
+            description = "writes take at most so many microseconds on average")
     private Double writeMicros;
 
     @Option(names = "--write-rate", paramLabel = "N", description = "at least so many writes a second")
@@ -23,12 +29,14 @@ public final class SloOptions {
     public Slo slo() {
         Slo slo = new Slo(objective(readMicros, reads), objective(writeMicros, writes));
         if (!slo.reads().bounds() && !slo.writes().bounds()) {
-            throw new IllegalArgumentException("no objective: give at least one of --read-latency, --read-rate, --write-latency and --write-rate");
+            throw new IllegalArgumentException(
+                    "no objective: give at least one of --read-latency, --read-rate, --write-latency and --write-rate");
         }
         return slo;
     }
 
     private static Objective objective(Double micros, Double perSecond) {
-        return new Objective(micros == null ? Double.POSITIVE_INFINITY : micros * 1e3, perSecond == null ? 0 : perSecond);
+        return new Objective(
+                micros == null ? Double.POSITIVE_INFINITY : micros * 1e3, perSecond == null ? 0 : perSecond);
     }
 }

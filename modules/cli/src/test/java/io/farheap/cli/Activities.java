@@ -9,7 +9,6 @@ import io.farheap.cache.Completion;
 import io.farheap.cache.Session;
 import io.farheap.cache.Status;
 import io.farheap.migration.MigrationOptions;
-
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
@@ -32,48 +31,49 @@ final class Activities {
     private static final long START_NANOS = TimeUnit.SECONDS.toNanos(60);
     private static final CacheConfiguration BATCHED = CacheConfiguration.DIRECT.with(0, 1, 16, 4);
     private static final CacheConfiguration HANDED_OVER = CacheConfiguration.DIRECT.with(1, 1, 8, 4);
-    private static final List<CacheConfiguration> WAYS = List.of(CacheConfiguration.DIRECT, BATCHED, HANDED_OVER,
-        CacheConfiguration.DIRECT.with(1, 0, 1, 8));
+    private static final List<CacheConfiguration> WAYS =
+            List.of(CacheConfiguration.DIRECT, BATCHED, HANDED_OVER, CacheConfiguration.DIRECT.with(1, 0, 1, 8));
     /** Chunks so small that a region is on its way most of the time. */
-    private static final MigrationOptions SLOWLY = MigrationOptions.DEFAULT.chunkBytes(4096).windowBytes(4096);
+    private static final MigrationOptions SLOWLY =
+            MigrationOptions.DEFAULT.chunkBytes(4096).windowBytes(4096);
 
-    private Activities() {
-    }
+    private Activities() {}
 
     /**
      * One of each.
      *
-     * @param servers   two of them
+     * @param servers two of them
      * @param mayBeLost how many may be, the first or both: requests to regions that stay on others must not fail
      */
     static List<Activity> all(List<String> servers, int mayBeLost, SplittableRandom random) {
         List<Activity> all = new ArrayList<>(few(servers, mayBeLost, random));
         all.add(Activity.ofRequests("idle", new Idle(servers)));
-        all.add(Activity.ofRequests("load through client threads",
-            new Load(cache(servers, HANDED_OVER), mayBeLost, random.split())));
+        all.add(Activity.ofRequests(
+                "load through client threads", new Load(cache(servers, HANDED_OVER), mayBeLost, random.split())));
         Shared second = new Shared(cache(servers, BATCHED));
-        all.add(Activity.ofRequests("batched load while a region moves",
-            new Load(second, servers.size(), random.split())));
+        all.add(Activity.ofRequests(
+                "batched load while a region moves", new Load(second, servers.size(), random.split())));
         all.add(Activity.ofCalls("migration from the second and back", new Migration(second, 1)));
         all.add(Activity.ofCalls("close", new Close(servers, random.split())));
-        all.add(Activity.ofCalls("reconfigure",
-            new Reconfigure(cache(servers, CacheConfiguration.DIRECT), random.split())));
+        all.add(Activity.ofCalls(
+                "reconfigure", new Reconfigure(cache(servers, CacheConfiguration.DIRECT), random.split())));
         return all;
     }
 
     /** One of each kind that matters to others. */
     static List<Activity> few(List<String> servers, int mayBeLost, SplittableRandom random) {
         List<Activity> few = new ArrayList<>();
-        few.add(Activity.ofRequests("one-sided load",
-            new Load(cache(servers, CacheConfiguration.DIRECT), mayBeLost, random.split())));
+        few.add(Activity.ofRequests(
+                "one-sided load", new Load(cache(servers, CacheConfiguration.DIRECT), mayBeLost, random.split())));
         few.add(Activity.ofRequests("batched load", new Load(cache(servers, BATCHED), mayBeLost, random.split())));
         Shared first = new Shared(cache(servers, CacheConfiguration.DIRECT));
-        few.add(Activity.ofRequests("one-sided load while a region moves",
-            new Load(first, servers.size(), random.split())));
+        few.add(Activity.ofRequests(
+                "one-sided load while a region moves", new Load(first, servers.size(), random.split())));
         few.add(Activity.ofCalls("migration from the first and back", new Migration(first, 0)));
-        few.add(Activity.ofCalls("allocate", () -> created(servers, CacheConfiguration.DIRECT).close()));
-        few.add(Activity.ofCalls("connect",
-            new Connect(cache(servers, random.nextBoolean() ? BATCHED : CacheConfiguration.DIRECT))));
+        few.add(Activity.ofCalls(
+                "allocate", () -> created(servers, CacheConfiguration.DIRECT).close()));
+        few.add(Activity.ofCalls(
+                "connect", new Connect(cache(servers, random.nextBoolean() ? BATCHED : CacheConfiguration.DIRECT))));
         return few;
     }
 
@@ -100,7 +100,10 @@ final class Activities {
     }
 
     private static CacheBuilder builder(List<String> servers) {
-        return Cache.builder().capacity(servers.size() * REGION_BYTES).servers(servers).name("activity");
+        return Cache.builder()
+                .capacity(servers.size() * REGION_BYTES)
+                .servers(servers)
+                .name("activity");
     }
 
     /** A cache that two activities use: the last that ends closes it. */
@@ -131,8 +134,9 @@ final class Activities {
         private volatile String lost;
 
         Idle(List<String> servers) {
-            cache = patiently(() -> builder(servers).onLost((server, cause, regions) -> lost = server + ": " + cause)
-                .create());
+            cache = patiently(() -> builder(servers)
+                    .onLost((server, cause, regions) -> lost = server + ": " + cause)
+                    .create());
             session = cache.openSession();
         }
 
@@ -145,7 +149,8 @@ final class Activities {
 
         @Override
         public void close() {
-            try (cache; session) {
+            try (cache;
+                    session) {
                 session.readBlocking(0, MemorySegment.ofArray(new byte[READ_BYTES]));
             }
         }
@@ -190,8 +195,9 @@ final class Activities {
                 int length = 1 + random.nextInt(random.nextInt(4) == 0 ? REQUEST_BYTES : READ_BYTES);
                 long address = region * REGION_BYTES + random.nextLong(REGION_BYTES - length);
                 long offset = (long) request * REQUEST_BYTES;
-                while (!(random.nextBoolean() ? session.write(address, buffer, offset, length, completion, region)
-                    : session.read(address, buffer, offset, length, completion, region))) {
+                while (!(random.nextBoolean()
+                        ? session.write(address, buffer, offset, length, completion, region)
+                        : session.read(address, buffer, offset, length, completion, region))) {
                     session.awaitProgress();
                 }
             }
@@ -208,7 +214,7 @@ final class Activities {
                 lost++;
                 if (region >= mayBeLost) {
                     throw new IllegalStateException("a request to region " + region + " ended with: "
-                        + Status.describe(status) + "; its server is well");
+                            + Status.describe(status) + "; its server is well");
                 }
             }
         }
@@ -289,7 +295,7 @@ final class Activities {
                 for (int session = 0; session < SESSIONS; session++) {
                     Session opened = cache.openSession();
                     for (int region = 0; region < cache.regions(); region++) {
-                        opened.write(region * REGION_BYTES, buffer, 0, READ_BYTES, (token, status) -> { }, 0);
+                        opened.write(region * REGION_BYTES, buffer, 0, READ_BYTES, (token, status) -> {}, 0);
                     }
                     opened.flush();
                 }

@@ -1,7 +1,6 @@
 package io.farheap.cli;
 
 import io.farheap.cache.CacheException;
-
 import java.util.Arrays;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
@@ -21,8 +20,7 @@ final class Activity {
 
         /** Ends what steps left open. May fail as a step does. */
         @Override
-        default void close() {
-        }
+        default void close() {}
     }
 
     /**
@@ -30,6 +28,7 @@ final class Activity {
      * moment is as likely within a step as between two.
      */
     private static final long SHORTEST_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
+
     private static final long SHORTEST_PAUSE_OF_CALLS_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
     private static final long LONGEST_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
@@ -144,7 +143,10 @@ final class Activity {
         stop = true;
     }
 
-    /** @return whether it has ended by then. @param deadline of System.nanoTime() */
+    /**
+     * @param deadline of System.nanoTime()
+     * @return whether it has ended by then.
+     */
     boolean awaitEnd(long deadline) throws InterruptedException {
         long left = TimeUnit.NANOSECONDS.toMillis(deadline - System.nanoTime());
         if (left > 0) {
@@ -161,6 +163,6 @@ final class Activity {
     @Override
     public String toString() {
         return name + ": " + done + " done, " + failed + " failed" + (failed > 0 ? " (" + lastFailure + ")" : "")
-            + ", longest " + longestNanos / 1_000_000 + " ms";
+                + ", longest " + longestNanos / 1_000_000 + " ms";
     }
 }

@@ -1,23 +1,22 @@
 package io.farheap.cli;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
 import com.google.gson.JsonArray;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
 import io.farheap.testing.Need;
 import io.farheap.testing.Needs;
-import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
-import picocli.CommandLine;
-
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
-
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertTrue;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import picocli.CommandLine;
 
 class BenchAblationTest {
 
@@ -28,27 +27,52 @@ class BenchAblationTest {
     @Needs({Need.SOFTVERBS, Need.HOST})
     void eachRowHasOneOptimisationMore() throws Exception {
         Path json = directory.resolve("ablation.json");
-        CommandProcess bench = CommandProcess.start(Map.of(), "bench", "ablation", "--op", "write", "--turns", "1", "--seconds", "0.02", "--span", "1m",
-            "--json", json.toString(), "--report", directory.toString());
+        CommandProcess bench = CommandProcess.start(
+                Map.of(),
+                "bench",
+                "ablation",
+                "--op",
+                "write",
+                "--turns",
+                "1",
+                "--seconds",
+                "0.02",
+                "--span",
+                "1m",
+                "--json",
+                json.toString(),
+                "--report",
+                directory.toString());
         bench.awaitEnd(0);
         bench.assertNothingIsLeft();
         assertTrue(Files.size(directory.resolve("ablation-latency.png")) > 0);
-        JsonArray rows = JsonParser.parseString(Files.readString(json)).getAsJsonObject().getAsJsonArray("rows");
+        JsonArray rows =
+                JsonParser.parseString(Files.readString(json)).getAsJsonObject().getAsJsonArray("rows");
         List<List<Object>> expected = List.of(
-            List.of("locked_hand_over", false, 1, false, false),
-            List.of("hand_over", false, 1, false, false),
-            List.of("hand_over", true, 1, false, false),
-            List.of("hand_over", true, 4, false, false),
-            List.of("hand_over", true, 4, true, false),
-            List.of("hand_over", true, 4, true, true),
-            List.of("library", true, 4, true, true),
-            List.of("itself", true, 4, true, true));
+                List.of("locked_hand_over", false, 1, false, false),
+                List.of("hand_over", false, 1, false, false),
+                List.of("hand_over", true, 1, false, false),
+                List.of("hand_over", true, 4, false, false),
+                List.of("hand_over", true, 4, true, false),
+                List.of("hand_over", true, 4, true, true),
+                List.of("library", true, 4, true, true),
+                List.of("itself", true, 4, true, true));
         assertEquals(expected.size(), rows.size());
         for (int i = 0; i < rows.size(); i++) {
             JsonObject row = rows.get(i).getAsJsonObject();
-            assertEquals(expected.get(i), List.of(row.get("issued_by").getAsString(), row.get("one_sided").getAsBoolean(), row.get("queue_depth").getAsInt(),
-                row.get("pinned").getAsBoolean(), row.get("inline_bytes").getAsInt() > 0));
-            assertTrue(row.get("ops_per_s").getAsDouble() > 0 && row.get("p50_ns").getAsDouble() <= row.get("p99_ns").getAsDouble(), row::toString);
+            assertEquals(
+                    expected.get(i),
+                    List.of(
+                            row.get("issued_by").getAsString(),
+                            row.get("one_sided").getAsBoolean(),
+                            row.get("queue_depth").getAsInt(),
+                            row.get("pinned").getAsBoolean(),
+                            row.get("inline_bytes").getAsInt() > 0));
+            assertTrue(
+                    row.get("ops_per_s").getAsDouble() > 0
+                            && row.get("p50_ns").getAsDouble()
+                                    <= row.get("p99_ns").getAsDouble(),
+                    row::toString);
         }
     }
 

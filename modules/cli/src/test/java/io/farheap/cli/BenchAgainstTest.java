@@ -1,14 +1,13 @@
 package io.farheap.cli;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
 import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
 import io.farheap.testing.Need;
 import io.farheap.testing.Needs;
-import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
-import picocli.CommandLine;
-
 import java.io.File;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -24,9 +23,9 @@ import java.util.jar.Attributes;
 import java.util.jar.JarOutputStream;
 import java.util.jar.Manifest;
 import java.util.stream.Collectors;
-
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertTrue;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import picocli.CommandLine;
 
 /** {@code farheap bench --against}, with the same build on both sides. */
 class BenchAgainstTest {
@@ -43,8 +42,11 @@ class BenchAgainstTest {
         attributes.put(Attributes.Name.MANIFEST_VERSION, "1.0");
         attributes.put(Attributes.Name.MAIN_CLASS, mainClass);
         String[] classPath = System.getProperty("java.class.path").split(File.pathSeparator);
-        attributes.put(Attributes.Name.CLASS_PATH,
-            Arrays.stream(classPath).map(entry -> Path.of(entry).toUri().toString()).collect(Collectors.joining(" ")));
+        attributes.put(
+                Attributes.Name.CLASS_PATH,
+                Arrays.stream(classPath)
+                        .map(entry -> Path.of(entry).toUri().toString())
+                        .collect(Collectors.joining(" ")));
         Path jar = directory.resolve("other.jar");
         new JarOutputStream(Files.newOutputStream(jar), manifest).close();
         return jar;
@@ -70,11 +72,17 @@ class BenchAgainstTest {
             JsonObject row = element.getAsJsonObject();
             assertTrue(row.get("this").getAsJsonPrimitive().isNumber(), row::toString);
             assertTrue(row.get("other").getAsJsonPrimitive().isNumber(), row::toString);
-            assertTrue(List.of("slower", "faster", "same").contains(row.get("verdict").getAsString()), row::toString);
-            String name = Arrays.stream(identity).map(field -> row.get(field).getAsString())
-                .collect(Collectors.joining(" "));
-            String over = row.get("over").isJsonNull() ? "" : "/" + row.get("over").getAsString();
-            figures.computeIfAbsent(name, ignored -> new ArrayList<>()).add(row.get("figure").getAsString() + over);
+            assertTrue(
+                    List.of("slower", "faster", "same")
+                            .contains(row.get("verdict").getAsString()),
+                    row::toString);
+            String name = Arrays.stream(identity)
+                    .map(field -> row.get(field).getAsString())
+                    .collect(Collectors.joining(" "));
+            String over =
+                    row.get("over").isJsonNull() ? "" : "/" + row.get("over").getAsString();
+            figures.computeIfAbsent(name, ignored -> new ArrayList<>())
+                    .add(row.get("figure").getAsString() + over);
         }
         assertEquals(figures.size(), comparison.get("rows_matched").getAsInt());
         return figures;
@@ -84,9 +92,19 @@ class BenchAgainstTest {
     @Needs({Need.SOFTVERBS, Need.HOST})
     void rawIsComparedBesideItsLoopInC() throws Exception {
         JsonObject comparison = compare("raw", "--op", "read", "--size", "8", "--queue-depth", "1", "--turns", "1");
-        assertEquals(Map.of("read 8 1 1", List.of("java_p50_ns", "java_p50_ns/raw_p50_ns", "verbs_p50_ns",
-            "verbs_p50_ns/raw_p50_ns", "untracked_p50_ns", "untracked_p50_ns/raw_p50_ns", "java_p99_ns",
-            "java_p99_ns/raw_p50_ns")), figures(comparison, "op", "size", "queue_depth", "wrs_per_post"));
+        assertEquals(
+                Map.of(
+                        "read 8 1 1",
+                        List.of(
+                                "java_p50_ns",
+                                "java_p50_ns/raw_p50_ns",
+                                "verbs_p50_ns",
+                                "verbs_p50_ns/raw_p50_ns",
+                                "untracked_p50_ns",
+                                "untracked_p50_ns/raw_p50_ns",
+                                "java_p99_ns",
+                                "java_p99_ns/raw_p50_ns")),
+                figures(comparison, "op", "size", "queue_depth", "wrs_per_post"));
         assertEquals(1, comparison.get("rounds").getAsInt());
         assertTrue(comparison.get("command").getAsString().contains("bench raw"), comparison::toString);
     }
@@ -95,8 +113,12 @@ class BenchAgainstTest {
     @Needs(Need.SOFTVERBS)
     void nothingIsLeftWhereItIsKilled() throws Exception {
         // What is killed cannot remove its temporary files.
-        CommandProcess bench = CommandProcess.start(Map.of("JDK_JAVA_OPTIONS", "-Djava.io.tmpdir=" + directory),
-            "bench", "raw", "--against", jar(MAIN).toString());
+        CommandProcess bench = CommandProcess.start(
+                Map.of("JDK_JAVA_OPTIONS", "-Djava.io.tmpdir=" + directory),
+                "bench",
+                "raw",
+                "--against",
+                jar(MAIN).toString());
         bench.awaitLine("round 1 of 5: this build");
         // It, a shell, what waits for the end of its input, and the run.
         bench.awaitProcesses(4);
@@ -108,20 +130,23 @@ class BenchAgainstTest {
     @Needs(Need.SOFTVERBS)
     void whatMakesNoSenseIsRefusedInASentence() throws Exception {
         String jar = jar(MAIN).toString();
-        assertEquals("farheap: --against /nowhere/far.jar: there is no such file",
-            refused("bench", "raw", "--against", "/nowhere/far.jar"));
-        assertEquals("farheap: --rounds 0: it must be from 1 to 1000",
-            refused("bench", "cache", "--against", jar, "--rounds", "0"));
-        assertEquals("farheap: --rounds 2: it is for --against JAR, which is not there",
-            refused("bench", "migration", "--rounds", "2"));
+        assertEquals(
+                "farheap: --against /nowhere/far.jar: there is no such file",
+                refused("bench", "raw", "--against", "/nowhere/far.jar"));
+        assertEquals(
+                "farheap: --rounds 0: it must be from 1 to 1000",
+                refused("bench", "cache", "--against", jar, "--rounds", "0"));
+        assertEquals(
+                "farheap: --rounds 2: it is for --against JAR, which is not there",
+                refused("bench", "migration", "--rounds", "2"));
         assertTrue(refused("bench", "raw", "--against", jar, "--report", directory.toString())
-            .startsWith("farheap: --report: "));
+                .startsWith("farheap: --report: "));
         String notOurs = jar("org.example.Main").toString();
-        assertTrue(refused("bench", "raw", "--against", notOurs).startsWith("farheap: --against " + notOurs
-            + ": it is not an executable jar of Farheap"));
+        assertTrue(refused("bench", "raw", "--against", notOurs)
+                .startsWith("farheap: --against " + notOurs + ": it is not an executable jar of Farheap"));
         String noJar = Files.writeString(directory.resolve("text"), "text").toString();
-        assertTrue(refused("bench", "raw", "--against", noJar).startsWith("farheap: --against " + noJar
-            + ": it is not an executable jar of Farheap"));
+        assertTrue(refused("bench", "raw", "--against", noJar)
+                .startsWith("farheap: --against " + noJar + ": it is not an executable jar of Farheap"));
     }
 
     private static String refused(String... arguments) {

@@ -1,5 +1,9 @@
 package io.farheap.cli;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
 import com.google.gson.JsonArray;
 import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
@@ -7,19 +11,14 @@ import com.google.gson.JsonParser;
 import io.farheap.bench.ComparedRows;
 import io.farheap.testing.Need;
 import io.farheap.testing.Needs;
-import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
-import picocli.CommandLine;
-
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
-
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
-import static org.junit.jupiter.api.Assertions.assertTrue;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import picocli.CommandLine;
 
 class BenchCacheTest {
 
@@ -30,21 +29,40 @@ class BenchCacheTest {
     @Needs({Need.SOFTVERBS, Need.HOST})
     void smallRecordsTravelInBatchesToo() throws Exception {
         Path json = directory.resolve("cache.json");
-        CommandProcess bench = CommandProcess.start(Map.of(), "bench", "cache", "--size", "16,3k", "--batch", "8", "--seconds", "0.02", "--json",
-            json.toString(), "--report", directory.toString());
+        CommandProcess bench = CommandProcess.start(
+                Map.of(),
+                "bench",
+                "cache",
+                "--size",
+                "16,3k",
+                "--batch",
+                "8",
+                "--seconds",
+                "0.02",
+                "--json",
+                json.toString(),
+                "--report",
+                directory.toString());
         bench.awaitEnd(0);
         bench.assertNothingIsLeft();
         assertTrue(Files.size(directory.resolve("cache-throughput.png")) > 0);
-        JsonArray rows = JsonParser.parseString(Files.readString(json)).getAsJsonObject().getAsJsonArray("rows");
+        JsonArray rows =
+                JsonParser.parseString(Files.readString(json)).getAsJsonObject().getAsJsonArray("rows");
         assertEquals(4, rows.size());
         for (JsonElement element : rows) {
             JsonObject row = element.getAsJsonObject();
-            assertTrue(row.get("ops_per_s").getAsDouble() > 0 && row.get("list_ops_per_s").getAsDouble() > 0, row::toString);
+            assertTrue(
+                    row.get("ops_per_s").getAsDouble() > 0
+                            && row.get("list_ops_per_s").getAsDouble() > 0,
+                    row::toString);
             if (row.get("size").getAsInt() == 16) {
                 assertEquals(8, row.get("batch").getAsInt());
                 assertTrue(ComparedRows.CACHE.describes(row), row::toString);
-                assertEquals(row.get("batched_over_single").getAsDouble(),
-                    row.get("batched_ops_per_s").getAsDouble() / row.get("ops_per_s").getAsDouble(), 0.01);
+                assertEquals(
+                        row.get("batched_over_single").getAsDouble(),
+                        row.get("batched_ops_per_s").getAsDouble()
+                                / row.get("ops_per_s").getAsDouble(),
+                        0.01);
             } else {
                 assertFalse(row.has("batch"), row::toString);
             }
@@ -55,7 +73,11 @@ class BenchCacheTest {
     void optionsThatMakeNoSenseAreRefused() {
         StringWriter errors = new StringWriter();
         CommandLine command = Main.commandLine().setErr(new PrintWriter(errors, true));
-        assertEquals(CommandLine.ExitCode.SOFTWARE, command.execute("bench", "cache", "--batch", "512", "--batches", "128"));
-        assertTrue(errors.toString().contains("--batch 512: it must be from 1 to 4096, and with --batches 128 at most 508"), errors::toString);
+        assertEquals(
+                CommandLine.ExitCode.SOFTWARE, command.execute("bench", "cache", "--batch", "512", "--batches", "128"));
+        assertTrue(
+                errors.toString()
+                        .contains("--batch 512: it must be from 1 to 4096, and with --batches 128 at most 508"),
+                errors::toString);
     }
 }

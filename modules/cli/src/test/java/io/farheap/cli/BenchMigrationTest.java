@@ -1,20 +1,18 @@
 package io.farheap.cli;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
 import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
 import io.farheap.bench.ComparedRows;
-
-import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
-
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertTrue;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /** {@code farheap bench migration}, small: what its report holds. Its figures are for a quiet machine. */
 class BenchMigrationTest {
@@ -31,8 +29,21 @@ class BenchMigrationTest {
     @Test
     void everyCaseHasARow() throws Exception {
         Path json = directory.resolve("migration.json");
-        assertEquals(0, run("--regions", "3", "--region", "1m", "--move", "1,2", "--repeat", "2", "--json", json.toString(), "--report",
-            directory.toString()));
+        assertEquals(
+                0,
+                run(
+                        "--regions",
+                        "3",
+                        "--region",
+                        "1m",
+                        "--move",
+                        "1,2",
+                        "--repeat",
+                        "2",
+                        "--json",
+                        json.toString(),
+                        "--report",
+                        directory.toString()));
         JsonObject report = JsonParser.parseString(Files.readString(json)).getAsJsonObject();
         assertTrue(report.get("command").getAsString().contains("bench migration"));
         List<String> cases = new ArrayList<>();
@@ -40,20 +51,42 @@ class BenchMigrationTest {
             JsonObject row = element.getAsJsonObject();
             assertTrue(row.get("regions").getAsInt() == 0 || ComparedRows.MIGRATION.describes(row), row::toString);
             String pause = row.get("pause").getAsString();
-            cases.add(row.get("regions").getAsInt() + " " + pause + " " + row.get("unpaused_reads").getAsBoolean());
+            cases.add(row.get("regions").getAsInt() + " " + pause + " "
+                    + row.get("unpaused_reads").getAsBoolean());
             // On a busy machine a migration may be over before the load has its turn.
-            assertTrue(row.get("longest_read_stall_us").getAsDouble() >= 0 && row.get("longest_write_pause_us").getAsDouble() >= 0, row.toString());
-            for (String drop : List.of("read_drop_pct", "write_drop_pct", "memcpy_read_drop_pct", "memcpy_write_drop_pct")) {
+            assertTrue(
+                    row.get("longest_read_stall_us").getAsDouble() >= 0
+                            && row.get("longest_write_pause_us").getAsDouble() >= 0,
+                    row.toString());
+            for (String drop :
+                    List.of("read_drop_pct", "write_drop_pct", "memcpy_read_drop_pct", "memcpy_write_drop_pct")) {
                 assertTrue(row.get(drop).getAsDouble() <= 100, row.toString());
             }
             if (row.get("regions").getAsInt() > 0) {
                 // Rounded to thousandths.
-                assertTrue(row.get("gib_per_s").getAsDouble() >= 0 && row.get("memcpy_gib_per_s").getAsDouble() >= 0, row.toString());
+                assertTrue(
+                        row.get("gib_per_s").getAsDouble() >= 0
+                                && row.get("memcpy_gib_per_s").getAsDouble() >= 0,
+                        row.toString());
                 assertTrue(row.get("migration_ms").getAsDouble() > 0, row.toString());
             }
         }
-        assertEquals(List.of("0 none true", "1 cache true", "2 cache true", "1 cache false", "2 cache false", "1 region true", "2 region true",
-            "1 region false", "2 region false", "1 chunk true", "2 chunk true", "1 chunk false", "2 chunk false"), cases);
+        assertEquals(
+                List.of(
+                        "0 none true",
+                        "1 cache true",
+                        "2 cache true",
+                        "1 cache false",
+                        "2 cache false",
+                        "1 region true",
+                        "2 region true",
+                        "1 region false",
+                        "2 region false",
+                        "1 chunk true",
+                        "2 chunk true",
+                        "1 chunk false",
+                        "2 chunk false"),
+                cases);
         for (String plot : List.of("migration-reads.png", "migration-writes.png", "migration-pauses.png")) {
             assertTrue(Files.size(directory.resolve(plot)) > 0, plot);
         }

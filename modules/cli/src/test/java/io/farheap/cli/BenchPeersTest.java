@@ -1,12 +1,12 @@
 package io.farheap.cli;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
 import io.farheap.testing.Need;
 import io.farheap.testing.Needs;
-import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
-
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -14,9 +14,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Stream;
-
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertTrue;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /** The benchmark as a user runs it where nothing is installed. */
 @Needs(Need.HOST)
@@ -27,13 +26,24 @@ class BenchPeersTest {
 
     @TempDir
     private Path reports;
+
     @TempDir
     private Path disk;
 
     @Test
     void measuresWhatIsThereAndSaysWhatIsNot() throws Exception {
         Path json = reports.resolve("peers.json");
-        CommandProcess bench = start("--size", "8,4096", "--rounds", "1", "--turn", "2ms", "--json", json.toString(), "--report", reports.toString());
+        CommandProcess bench = start(
+                "--size",
+                "8,4096",
+                "--rounds",
+                "1",
+                "--turn",
+                "2ms",
+                "--json",
+                json.toString(),
+                "--report",
+                reports.toString());
         String output = bench.awaitEnd(0);
 
         JsonObject report = JsonParser.parseString(Files.readString(json)).getAsJsonObject();
@@ -45,7 +55,10 @@ class BenchPeersTest {
                 absent.put(row.get("peer").getAsString(), row.get("absent").getAsString());
             } else {
                 // Without the time that reading the clock takes, which may be all.
-                assertTrue(row.get("p50_ns").getAsDouble() >= 0 && row.get("p99_ns").getAsDouble() > 0, row.toString());
+                assertTrue(
+                        row.get("p50_ns").getAsDouble() >= 0
+                                && row.get("p99_ns").getAsDouble() > 0,
+                        row.toString());
                 measured.merge(row.get("peer").getAsString(), 1, Integer::sum);
             }
         });
@@ -56,7 +69,8 @@ class BenchPeersTest {
         for (String peer : List.of("UCX (jucx)", "Redis (Lettuce)", "memcached (XMemcached)")) {
             assertTrue(absent.get(peer).contains("not on the class path"), absent.toString());
         }
-        assertTrue(Files.size(reports.resolve("peers-get.png")) > 0 && Files.size(reports.resolve("peers-put.png")) > 0);
+        assertTrue(
+                Files.size(reports.resolve("peers-get.png")) > 0 && Files.size(reports.resolve("peers-put.png")) > 0);
         assertNothingIsLeft(bench);
     }
 
@@ -69,7 +83,9 @@ class BenchPeersTest {
     }
 
     private CommandProcess start(String... options) throws IOException {
-        String[] arguments = Stream.concat(Stream.of("bench", "peers", "--directory", disk.toString()), Stream.of(options)).toArray(String[]::new);
+        String[] arguments = Stream.concat(
+                        Stream.of("bench", "peers", "--directory", disk.toString()), Stream.of(options))
+                .toArray(String[]::new);
         return CommandProcess.start(NOTHING_INSTALLED, arguments);
     }
 

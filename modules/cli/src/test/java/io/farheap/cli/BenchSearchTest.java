@@ -1,22 +1,20 @@
 package io.farheap.cli;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
 import com.google.gson.JsonArray;
 import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
-
-import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
-import picocli.CommandLine;
-
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
-
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertTrue;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import picocli.CommandLine;
 
 class BenchSearchTest {
 
@@ -26,8 +24,24 @@ class BenchSearchTest {
     @Test
     void itReportsBothSearches() throws IOException {
         Path json = directory.resolve("search.json");
-        assertEquals(0, Main.commandLine().execute("bench", "search", "--cores", "3", "--record", "1024", "--count", "20", "--models", "2", "--noise", "0,0.3",
-            "--json", json.toString()));
+        assertEquals(
+                0,
+                Main.commandLine()
+                        .execute(
+                                "bench",
+                                "search",
+                                "--cores",
+                                "3",
+                                "--record",
+                                "1024",
+                                "--count",
+                                "20",
+                                "--models",
+                                "2",
+                                "--noise",
+                                "0,0.3",
+                                "--json",
+                                json.toString()));
         JsonObject report = JsonParser.parseString(Files.readString(json)).getAsJsonObject();
         assertEquals("none", report.get("device").getAsString());
         JsonArray rows = report.getAsJsonArray("rows");
@@ -36,10 +50,18 @@ class BenchSearchTest {
             JsonObject row = element.getAsJsonObject();
             assertEquals(20, row.get("count").getAsInt());
             int feasible = row.get("feasible").getAsInt();
-            int worse = row.get("paper_missed").getAsInt() + row.get("paper_dearer").getAsInt() + row.get("paper_other").getAsInt();
+            int worse = row.get("paper_missed").getAsInt()
+                    + row.get("paper_dearer").getAsInt()
+                    + row.get("paper_other").getAsInt();
             assertTrue(feasible > 0 && feasible <= 20 && worse <= feasible, row::toString);
-            assertTrue(row.get("exact_leaves").getAsDouble() > 0 && row.get("paper_leaves").getAsDouble() > 0, row::toString);
-            assertTrue(row.get("exact_mean_us").getAsDouble() <= row.get("exact_max_us").getAsDouble(), row::toString);
+            assertTrue(
+                    row.get("exact_leaves").getAsDouble() > 0
+                            && row.get("paper_leaves").getAsDouble() > 0,
+                    row::toString);
+            assertTrue(
+                    row.get("exact_mean_us").getAsDouble()
+                            <= row.get("exact_max_us").getAsDouble(),
+                    row::toString);
         }
     }
 
@@ -49,6 +71,7 @@ class BenchSearchTest {
         CommandLine command = Main.commandLine().setErr(new PrintWriter(errors, true));
         assertEquals(CommandLine.ExitCode.SOFTWARE, command.execute("bench", "search", "--noise", "1"));
         assertTrue(errors.toString().contains("--noise 1.0: it is from 0 to less than 1"), errors::toString);
-        assertEquals(CommandLine.ExitCode.SOFTWARE, command.execute("bench", "search", "--models", "5", "--count", "4"));
+        assertEquals(
+                CommandLine.ExitCode.SOFTWARE, command.execute("bench", "search", "--models", "5", "--count", "4"));
     }
 }

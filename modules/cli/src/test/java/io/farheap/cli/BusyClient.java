@@ -19,13 +19,12 @@ final class BusyClient {
 
     private static final long END_NANOS = TimeUnit.SECONDS.toNanos(120) * Integer.getInteger("farheap.slowness", 1);
 
-    private BusyClient() {
-    }
+    private BusyClient() {}
 
     public static void main(String[] arguments) throws Exception {
         List<String> servers = Arrays.asList(arguments).subList(1, arguments.length);
-        List<Activity> activities = Activities.all(servers, servers.size(),
-            new SplittableRandom(Long.parseLong(arguments[0])));
+        List<Activity> activities =
+                Activities.all(servers, servers.size(), new SplittableRandom(Long.parseLong(arguments[0])));
         // One that threw has ended, and will not come further: it is told of in the end.
         while (activities.stream().anyMatch(activity -> activity.done() == 0 && activity.unexpected() == null)) {
             LockSupport.parkNanos(1_000_000);
@@ -39,8 +38,11 @@ final class BusyClient {
     }
 
     private static long least(List<Activity> activities) {
-        return activities.stream().filter(activity -> activity.unexpected() == null)
-            .mapToLong(activity -> activity.done() + activity.failed()).min().orElse(0);
+        return activities.stream()
+                .filter(activity -> activity.unexpected() == null)
+                .mapToLong(activity -> activity.done() + activity.failed())
+                .min()
+                .orElse(0);
     }
 
     private static boolean end(List<Activity> activities) throws InterruptedException {
@@ -49,8 +51,8 @@ final class BusyClient {
         boolean all = true;
         for (Activity activity : activities) {
             if (!activity.awaitEnd(deadline)) {
-                System.err.println("a client that went on does not end: " + activity.name() + " is in its "
-                    + activity.where());
+                System.err.println(
+                        "a client that went on does not end: " + activity.name() + " is in its " + activity.where());
                 all = false;
             } else if (activity.unexpected() != null) {
                 activity.unexpected().printStackTrace();

@@ -1,7 +1,9 @@
 package io.farheap.cli;
 
-import io.farheap.testing.TestDevice;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.farheap.testing.TestDevice;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -11,10 +13,9 @@ import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertTrue;
-
-/** The command line in a process of its own, as a user runs it; its descendants can be told from those of other tests. */
+/**
+ * The command line in a process of its own, as a user runs it; its descendants can be told from those of other tests.
+ */
 final class CommandProcess {
 
     private static final long LEAVE_SECONDS = 30;
@@ -25,10 +26,16 @@ final class CommandProcess {
     private final StringBuilder seen = new StringBuilder();
 
     private CommandProcess(Map<String, String> environment, List<String> arguments) throws IOException {
-        List<String> command = new ArrayList<>(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-            "--enable-native-access=ALL-UNNAMED", "--sun-misc-unsafe-memory-access=allow", TestDevice.compilerFlag(),
-            "-Dfarheap.verbs=" + System.getProperty("farheap.verbs"), "-Dfarheap.slowness=" + TestDevice.patience(1),
-            "-cp", System.getProperty("java.class.path") + ":" + marker, "io.farheap.cli.Main"));
+        List<String> command = new ArrayList<>(List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "--enable-native-access=ALL-UNNAMED",
+                "--sun-misc-unsafe-memory-access=allow",
+                TestDevice.compilerFlag(),
+                "-Dfarheap.verbs=" + System.getProperty("farheap.verbs"),
+                "-Dfarheap.slowness=" + TestDevice.patience(1),
+                "-cp",
+                System.getProperty("java.class.path") + ":" + marker,
+                "io.farheap.cli.Main"));
         command.addAll(arguments);
         ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
         builder.environment().putAll(environment);
@@ -51,7 +58,11 @@ final class CommandProcess {
         throw new AssertionError("it ended before it printed " + text + ":\n" + seen);
     }
 
-    /** Reads what it prints until it ends. @return all that it printed */
+    /**
+     * Reads what it prints until it ends.
+     *
+     * @return all that it printed
+     */
     String awaitEnd(int exitCode) throws IOException, InterruptedException {
         output.lines().forEach(line -> seen.append(line).append('\n'));
         assertEquals(exitCode, process.waitFor(), seen::toString);

@@ -1,12 +1,9 @@
 package io.farheap.cli;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
 import io.farheap.testing.TestDevice;
-
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
-
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -16,19 +13,22 @@ import java.util.List;
 import java.util.SplittableRandom;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
-
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertTrue;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /** The demo as a user runs it, in processes of its own. */
 class DemoTest {
 
     /** Tells this test's processes from others'. */
     private final String marker = "farheap-test-" + UUID.randomUUID();
+
     private List<String> filesBefore;
 
     @TempDir
     private Path directory;
+
     private Path file;
 
     @BeforeEach
@@ -58,15 +58,30 @@ class DemoTest {
         String output = new String(demo.getInputStream().readAllBytes());
         assertEquals(0, demo.waitFor(), output);
         String figures = Files.readString(json);
-        for (String field : List.of("device", "bytes_loaded", "bytes_verified", "mismatches", "regions_migrated", "migrated_bytes",
-            "migration_gib_per_s", "reads_during_migration", "longest_read_stall_us", "read_p50_ns", "read_p99_ns", "write_p50_ns",
-            "write_p99_ns", "ops_per_s")) {
+        for (String field : List.of(
+                "device",
+                "bytes_loaded",
+                "bytes_verified",
+                "mismatches",
+                "regions_migrated",
+                "migrated_bytes",
+                "migration_gib_per_s",
+                "reads_during_migration",
+                "longest_read_stall_us",
+                "read_p50_ns",
+                "read_p99_ns",
+                "write_p50_ns",
+                "write_p99_ns",
+                "ops_per_s")) {
             assertTrue(figures.contains('"' + field + "\": "), field + " in " + figures);
         }
-        assertTrue(figures.contains("\"bytes_loaded\": 5000001, \"bytes_verified\": 5000001, \"mismatches\": 0"), figures);
+        assertTrue(
+                figures.contains("\"bytes_loaded\": 5000001, \"bytes_verified\": 5000001, \"mismatches\": 0"), figures);
         assertTrue(figures.contains("\"regions_migrated\": 3"), figures);
         assertTrue(output.contains("every byte is right"), output);
-        assertTrue(Files.readAllLines(hlog).stream().anyMatch(line -> line.startsWith("Tag=read,")), "an interval of reads in the log");
+        assertTrue(
+                Files.readAllLines(hlog).stream().anyMatch(line -> line.startsWith("Tag=read,")),
+                "an interval of reads in the log");
     }
 
     @Test
@@ -97,11 +112,21 @@ class DemoTest {
     }
 
     private Process demo(String... options) throws IOException {
-        List<String> command = new ArrayList<>(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-            "--enable-native-access=ALL-UNNAMED", "--sun-misc-unsafe-memory-access=allow", TestDevice.compilerFlag(), "-Dfarheap.verbs=" + System.getProperty("farheap.verbs"),
-            "-Dfarheap.slowness=" + TestDevice.patience(1),
-            "-cp", System.getProperty("java.class.path") + ":" + marker, "io.farheap.cli.Main", "demo",
-            "--file", file.toString(), "--region", "1m"));
+        List<String> command = new ArrayList<>(List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "--enable-native-access=ALL-UNNAMED",
+                "--sun-misc-unsafe-memory-access=allow",
+                TestDevice.compilerFlag(),
+                "-Dfarheap.verbs=" + System.getProperty("farheap.verbs"),
+                "-Dfarheap.slowness=" + TestDevice.patience(1),
+                "-cp",
+                System.getProperty("java.class.path") + ":" + marker,
+                "io.farheap.cli.Main",
+                "demo",
+                "--file",
+                file.toString(),
+                "--region",
+                "1m"));
         command.addAll(List.of(options));
         return new ProcessBuilder(command).redirectErrorStream(true).start();
     }

@@ -1,5 +1,10 @@
 package io.farheap.cli;
 
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assertions.fail;
+
 import io.farheap.cache.Buffer;
 import io.farheap.cache.Cache;
 import io.farheap.cache.Session;
@@ -11,11 +16,6 @@ import io.farheap.testing.Need;
 import io.farheap.testing.Needs;
 import io.farheap.testing.TestDevice;
 import io.farheap.verbs.Devices;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.parallel.Isolated;
-
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -31,11 +31,10 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
-
-import static java.lang.foreign.ValueLayout.JAVA_BYTE;
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertTrue;
-import static org.junit.jupiter.api.Assertions.fail;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.parallel.Isolated;
 
 /**
  * A fault that stops or kills any one process, at any time, never makes another wait longer than its lease plus five
@@ -61,18 +60,22 @@ class FaultMatrixTest {
     private static final long SHARED_LEASE_SECONDS = TestDevice.patience(3);
     /** Of what is not to notice. */
     private static final long LONG_LEASE_SECONDS = TestDevice.patience(120);
+
     private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(TestDevice.patience(60));
     /** A random moment is within so much. */
     private static final long MOMENT_NANOS = 100_000_000L;
+
     private static final int STEPS = 5;
     /** How many regions of a stopped client must come back at least; what it may still write may stay withdrawn. */
     private static final int CLAIMED = 5;
+
     private static final int ROUNDS = Integer.getInteger("farheap.rounds", 2);
     private static final byte PATTERN = 0x5a;
     /**
      * Descriptors of connections that servers keep to one another. A client that leaves anything behind leaves more.
      */
     private static final int SERVER_CONNECTIONS = 8;
+
     private static final int SETTLED = 5;
     private static final long SETTLING_MILLIS = 100;
 
@@ -153,7 +156,8 @@ class FaultMatrixTest {
         awaitSteps(strangers);
         report("a server is stopped for less than the lease; others", strangers);
         victim.resume();
-        List<Activity> requests = users.stream().filter(user -> !user.onCallsAlone()).toList();
+        List<Activity> requests =
+                users.stream().filter(user -> !user.onCallsAlone()).toList();
         awaitSteps(requests);
         assertNothingFailed(requests);
         assertNothingFailed(strangers);
@@ -199,13 +203,17 @@ class FaultMatrixTest {
         end(strangers);
     }
 
-    /** All that needs the sick server is told. What is on the move may be on the other one, and a change of ways needs none. */
+    /**
+     * All that needs the sick server is told. What is on the move may be on the other one, and a change of ways needs
+     * none.
+     */
     private void awaitFailures(List<Activity> users) throws InterruptedException {
         for (Activity user : users) {
             if (!user.name().equals("reconfigure") && !user.name().endsWith("while a region moves")) {
                 long before = user.failed();
-                await(() -> user.failed() > before || user.unexpected() != null,
-                    () -> user + " is not told; it is in its " + user.where());
+                await(
+                        () -> user.failed() > before || user.unexpected() != null,
+                        () -> user + " is not told; it is in its " + user.where());
             }
         }
     }
@@ -239,11 +247,13 @@ class FaultMatrixTest {
         long start = System.nanoTime();
         forgetLongest();
         awaitSteps(strangers);
-        await(() -> Math.min(free(first), free(second)) >= free + CLAIMED,
-            () -> "the regions of a client that is stopped are not given back: "
-            + free(first) + " and " + free(second) + " are free, " + free + " were");
-        System.out.printf("fault matrix: regions of a stopped client are free after %,d ms%n",
-            (System.nanoTime() - start) / 1_000_000);
+        await(
+                () -> Math.min(free(first), free(second)) >= free + CLAIMED,
+                () -> "the regions of a client that is stopped are not given back: " + free(first) + " and "
+                        + free(second) + " are free, " + free + " were");
+        System.out.printf(
+                "fault matrix: regions of a stopped client are free after %,d ms%n",
+                (System.nanoTime() - start) / 1_000_000);
         awaitSteps(strangers);
         try (Claim claim = new Claim(addresses(first, second))) {
             victim.resume();
@@ -279,8 +289,9 @@ class FaultMatrixTest {
         awaitAllFree(first);
         awaitAllFree(second);
         report("a client is killed; others", strangers);
-        System.out.printf("fault matrix: all regions are free %,d ms after a client was killed%n",
-            (System.nanoTime() - start) / 1_000_000);
+        System.out.printf(
+                "fault matrix: all regions are free %,d ms after a client was killed%n",
+                (System.nanoTime() - start) / 1_000_000);
         assertNothingFailed(strangers);
         try (Claim claim = new Claim(addresses(first, second))) {
             claim.check();
@@ -293,8 +304,11 @@ class FaultMatrixTest {
         private final Buffer buffer;
 
         Claim(List<String> servers) {
-            cache = Cache.builder().capacity(CLAIMED * servers.size() * REGION_BYTES).servers(servers).name("claim")
-                .create();
+            cache = Cache.builder()
+                    .capacity(CLAIMED * servers.size() * REGION_BYTES)
+                    .servers(servers)
+                    .name("claim")
+                    .create();
             buffer = cache.allocate(cache.capacity());
             check((byte) 0);
             buffer.segment().fill(PATTERN);
@@ -328,8 +342,15 @@ class FaultMatrixTest {
     }
 
     private ChildJvm client(ServerProcess first, ServerProcess second) throws IOException {
-        ChildJvm client = ChildJvm.start(Devices.library(), Map.of(), List.of("-Xmx128m", "-XX:TieredStopAtLevel=1"),
-            List.of(BusyClient.class.getName(), Long.toString(random.nextLong()), first.address(), second.address()));
+        ChildJvm client = ChildJvm.start(
+                Devices.library(),
+                Map.of(),
+                List.of("-Xmx128m", "-XX:TieredStopAtLevel=1"),
+                List.of(
+                        BusyClient.class.getName(),
+                        Long.toString(random.nextLong()),
+                        first.address(),
+                        second.address()));
         clients.add(client);
         assertEquals(BusyClient.BUSY, client.output().readLine());
         return client;
@@ -388,18 +409,22 @@ class FaultMatrixTest {
 
     /** Each ends some more steps, which began after this was called. */
     private void awaitSteps(List<Activity> all) throws InterruptedException {
-        List<Long> wanted = all.stream().map(activity -> activity.done() + 1 + STEPS).toList();
+        List<Long> wanted =
+                all.stream().map(activity -> activity.done() + 1 + STEPS).toList();
         for (int i = 0; i < all.size(); i++) {
             Activity activity = all.get(i);
             long steps = wanted.get(i);
-            await(() -> activity.done() >= steps || activity.unexpected() != null,
-                () -> activity + " does not come forward; it is in its " + activity.where());
+            await(
+                    () -> activity.done() >= steps || activity.unexpected() != null,
+                    () -> activity + " does not come forward; it is in its " + activity.where());
             assertNothingUnexpected(activity);
         }
     }
 
-    /** No request was ended. A call has a few seconds,
-        which may pass on a busy machine: it is asked only to come forward. */
+    /**
+     * No request was ended. A call has a few seconds, which may pass on a busy machine: it is asked only to come
+     * forward.
+     */
     private static void assertNothingFailed(List<Activity> all) {
         for (Activity activity : all) {
             assertNothingUnexpected(activity);
@@ -436,8 +461,9 @@ class FaultMatrixTest {
     }
 
     private static void awaitAllFree(ServerProcess server) throws InterruptedException {
-        await(() -> free(server) == REGIONS,
-            () -> free(server) + " of " + REGIONS + " regions of a server are free, and nobody uses it");
+        await(
+                () -> free(server) == REGIONS,
+                () -> free(server) + " of " + REGIONS + " regions of a server are free, and nobody uses it");
     }
 
     private static int free(ServerProcess server) {
@@ -447,22 +473,30 @@ class FaultMatrixTest {
     }
 
     private static void report(String what, List<Activity> all) {
-        Activity slowest = all.stream().max(Comparator.comparingLong(Activity::longestNanos)).orElseThrow();
+        Activity slowest = all.stream()
+                .max(Comparator.comparingLong(Activity::longestNanos))
+                .orElseThrow();
         System.out.println("fault matrix: " + what + ": " + slowest);
     }
 
     // --- what is left ---
 
     /** Of this process, and descriptors of the servers that live on. */
-    private record Resources(Map<String, Long> descriptors, Map<String, Long> mappings, Map<String, Long> threads,
-                             List<String> files, Map<Long, Long> ofServers) {
+    private record Resources(
+            Map<String, Long> descriptors,
+            Map<String, Long> mappings,
+            Map<String, Long> threads,
+            List<String> files,
+            Map<Long, Long> ofServers) {
 
         boolean noMoreThan(Resources before) {
             return ProcessResources.noMore(descriptors, before.descriptors)
-                && ProcessResources.noMore(mappings, before.mappings)
-                && ProcessResources.noMore(threads, before.threads) && before.files.containsAll(files)
-                && ofServers.keySet().stream()
-                .allMatch(server -> ofServers.get(server) <= before.ofServers.get(server) + SERVER_CONNECTIONS);
+                    && ProcessResources.noMore(mappings, before.mappings)
+                    && ProcessResources.noMore(threads, before.threads)
+                    && before.files.containsAll(files)
+                    && ofServers.keySet().stream()
+                            .allMatch(server ->
+                                    ofServers.get(server) <= before.ofServers.get(server) + SERVER_CONNECTIONS);
         }
 
         /** It, with no more descriptors of any server than there were. */
@@ -481,14 +515,21 @@ class FaultMatrixTest {
      * @return what there may be after the next round
      */
     private Resources checked(Resources before) throws InterruptedException {
-        assertEquals(servers.stream().map(ServerProcess::pid).sorted().toList(),
-            ProcessHandle.current().descendants().map(ProcessHandle::pid).sorted().toList(), "processes");
+        assertEquals(
+                servers.stream().map(ServerProcess::pid).sorted().toList(),
+                ProcessHandle.current()
+                        .descendants()
+                        .map(ProcessHandle::pid)
+                        .sorted()
+                        .toList(),
+                "processes");
         if (before == null) {
             return settled();
         }
         Resources[] now = {null};
-        await(() -> (now[0] = now()).noMoreThan(before),
-            () -> "left over: now there is " + now[0] + ", and there was " + before);
+        await(
+                () -> (now[0] = now()).noMoreThan(before),
+                () -> "left over: now there is " + now[0] + ", and there was " + before);
         return now[0].withLeastOfServers(before);
     }
 
@@ -505,9 +546,12 @@ class FaultMatrixTest {
     }
 
     private Resources now() {
-        return new Resources(ProcessResources.descriptors(), ProcessResources.sharedMappings(),
-            ProcessResources.threads(), ProcessResources.sharedMemoryFiles(),
-            servers.stream().collect(Collectors.toMap(ServerProcess::pid, FaultMatrixTest::descriptors)));
+        return new Resources(
+                ProcessResources.descriptors(),
+                ProcessResources.sharedMappings(),
+                ProcessResources.threads(),
+                ProcessResources.sharedMemoryFiles(),
+                servers.stream().collect(Collectors.toMap(ServerProcess::pid, FaultMatrixTest::descriptors)));
     }
 
     private static long descriptors(ServerProcess server) {

@@ -1,6 +1,7 @@
 package io.farheap.cli;
 
-import org.junit.jupiter.api.Test;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -13,20 +14,26 @@ import java.util.jar.JarFile;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import java.util.zip.ZipEntry;
-
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertTrue;
+import org.junit.jupiter.api.Test;
 
 /** What is in the jars, once they are built; the working directory is the checkout. */
 class JarsTest {
 
     /** Prefixes of names. The raw loop and the simulated system are benchmarks' in packages of the library. */
-    private static final List<String> NOT_OF_THE_LIBRARY = List.of("io/farheap/cli/", "io/farheap/command/", "io/farheap/bench/", "io/farheap/soak/",
-        "io/farheap/slo/SimulatedSystem", "io/farheap/verbs/RawLoop", "io/farheap/verbs/linux-x86_64/libfarheap_raw_loop", "META-INF/services/io.farheap.command");
+    private static final List<String> NOT_OF_THE_LIBRARY = List.of(
+            "io/farheap/cli/",
+            "io/farheap/command/",
+            "io/farheap/bench/",
+            "io/farheap/soak/",
+            "io/farheap/slo/SimulatedSystem",
+            "io/farheap/verbs/RawLoop",
+            "io/farheap/verbs/linux-x86_64/libfarheap_raw_loop",
+            "META-INF/services/io.farheap.command");
 
     private static Path jar(String directory, String name) {
         try (Stream<Path> files = Files.list(Path.of(directory))) {
-            List<Path> jars = files.filter(file -> file.getFileName().toString().matches(name)).toList();
+            List<Path> jars = files.filter(file -> file.getFileName().toString().matches(name))
+                    .toList();
             assertEquals(1, jars.size(), () -> "jars in " + directory + " whose name is " + name + ": " + jars);
             return jars.getFirst();
         } catch (IOException e) {
@@ -36,7 +43,10 @@ class JarsTest {
 
     private static Set<String> names(Path jar) throws IOException {
         try (JarFile file = new JarFile(jar.toFile())) {
-            return file.stream().filter(entry -> !entry.isDirectory()).map(ZipEntry::getName).collect(Collectors.toCollection(TreeSet::new));
+            return file.stream()
+                    .filter(entry -> !entry.isDirectory())
+                    .map(ZipEntry::getName)
+                    .collect(Collectors.toCollection(TreeSet::new));
         }
     }
 
@@ -45,27 +55,47 @@ class JarsTest {
     }
 
     private static List<String> packages(Set<String> names) {
-        return names.stream().filter(name -> name.endsWith(".class")).map(name -> name.substring(0, name.lastIndexOf('/'))).distinct().toList();
+        return names.stream()
+                .filter(name -> name.endsWith(".class"))
+                .map(name -> name.substring(0, name.lastIndexOf('/')))
+                .distinct()
+                .toList();
     }
 
     @Test
     void theLibraryHasNoneOfTheCommandLine() throws IOException {
         Set<String> names = names(library());
-        assertTrue(names.containsAll(List.of("io/farheap/cache/Cache.class", "io/farheap/remote/RemoteMemory.class", "io/farheap/measure/CacheMeasurement.class",
-            "io/farheap/verbs/linux-x86_64/libsoftverbs.so", "io/farheap/verbs/linux-x86_64/libjniibverbs.so")), names::toString);
-        assertEquals(List.of(), names.stream().filter(name -> NOT_OF_THE_LIBRARY.stream().anyMatch(name::startsWith)).toList());
+        assertTrue(
+                names.containsAll(List.of(
+                        "io/farheap/cache/Cache.class",
+                        "io/farheap/remote/RemoteMemory.class",
+                        "io/farheap/measure/CacheMeasurement.class",
+                        "io/farheap/verbs/linux-x86_64/libsoftverbs.so",
+                        "io/farheap/verbs/linux-x86_64/libjniibverbs.so")),
+                names::toString);
+        assertEquals(
+                List.of(),
+                names.stream()
+                        .filter(name -> NOT_OF_THE_LIBRARY.stream().anyMatch(name::startsWith))
+                        .toList());
     }
 
     /** Nothing of another project: what the library stands on, its POM says. */
     @Test
     void theLibraryHasItsOwnClassesAlone() throws IOException {
-        assertEquals(List.of(), packages(names(library())).stream().filter(name -> !name.startsWith("io/farheap/")).toList());
+        assertEquals(
+                List.of(),
+                packages(names(library())).stream()
+                        .filter(name -> !name.startsWith("io/farheap/"))
+                        .toList());
     }
 
     @Test
     void theExecutableHasEverything() throws IOException {
         Set<String> names = names(jar("modules/cli/target", "farheap-cli-[0-9.]+(-SNAPSHOT)?-all\\.jar"));
-        assertTrue(names.containsAll(names(library()).stream().filter(name -> name.endsWith(".class")).toList()));
+        assertTrue(names.containsAll(names(library()).stream()
+                .filter(name -> name.endsWith(".class"))
+                .toList()));
         for (String prefix : NOT_OF_THE_LIBRARY) {
             assertTrue(names.stream().anyMatch(name -> name.startsWith(prefix)), prefix);
         }

@@ -1,7 +1,6 @@
 package io.farheap.cli;
 
-import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
+import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -9,8 +8,8 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
-
-import static org.junit.jupiter.api.Assertions.assertEquals;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /** A process that is killed cannot clean up: it must have put nothing where nobody else will. */
 class KilledDemoTest {
@@ -27,10 +26,11 @@ class KilledDemoTest {
         Files.write(file, new byte[BYTES]);
         // The servers that it starts see it too.
         Map<String, String> environment = Map.of("JAVA_TOOL_OPTIONS", "-Djava.io.tmpdir=" + temporary);
-        CommandProcess demo = CommandProcess.start(environment, "demo", "--file", file.toString(), "--region", "1m",
-            "--seconds", "100");
+        CommandProcess demo = CommandProcess.start(
+                environment, "demo", "--file", file.toString(), "--region", "1m", "--seconds", "100");
         try {
-            // It has drawn a bar and called the servers then: what either needs of native libraries is unpacked and removed.
+            // It has drawn a bar and called the servers then: what either needs of native libraries is unpacked and
+            // removed.
             demo.awaitLine("filled from");
         } finally {
             demo.kill();

@@ -1,5 +1,10 @@
 package io.farheap.cli;
 
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
 import io.farheap.cache.Buffer;
 import io.farheap.cache.Cache;
 import io.farheap.cache.CacheException;
@@ -11,24 +16,19 @@ import io.farheap.migration.MigrationOptions;
 import io.farheap.testing.TestDevice;
 import io.farheap.verbs.Devices;
 import io.farheap.verbs.VerbsLibrary;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.Isolated;
 
-import java.util.List;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
-
-import static java.lang.foreign.ValueLayout.JAVA_LONG;
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertThrows;
-import static org.junit.jupiter.api.Assertions.assertTrue;
-
 /**
- * A server is killed while a region moves chunk by chunk. What was new by then is in the new copy alone, the rest in the old one alone: the
- * part of the server that is gone is lost, the other has its latest values, and both are told apart by the status.
+ * A server is killed while a region moves chunk by chunk. What was new by then is in the new copy alone, the rest in
+ * the old one alone: the part of the server that is gone is lost, the other has its latest values, and both are told
+ * apart by the status.
  */
 @Isolated("it switches this process's faults")
 class KilledMigrationTest {
@@ -38,9 +38,15 @@ class KilledMigrationTest {
     private static final int CHUNK_BYTES = 16 << 10;
     private static final int PROBES = (int) (REGION_BYTES / PROBE_STEP);
     /** One small chunk at a time, so that it takes long. */
-    private static final MigrationOptions SLOWLY = MigrationOptions.DEFAULT.chunkBytes(512).windowBytes(512);
-    /** Where operations can be late, so are the marks that lead the copy: it takes longer than a busy machine keeps a thread waiting. */
-    private static final MigrationOptions LATE = MigrationOptions.DEFAULT.chunkBytes(CHUNK_BYTES).windowBytes(CHUNK_BYTES);
+    private static final MigrationOptions SLOWLY =
+            MigrationOptions.DEFAULT.chunkBytes(512).windowBytes(512);
+    /**
+     * Where operations can be late, so are the marks that lead the copy: it takes longer than a busy machine keeps a
+     * thread waiting.
+     */
+    private static final MigrationOptions LATE =
+            MigrationOptions.DEFAULT.chunkBytes(CHUNK_BYTES).windowBytes(CHUNK_BYTES);
+
     private static final long LATE_NANOS = 50_000_000L;
     private static final int LOST = -1;
 
@@ -54,7 +60,10 @@ class KilledMigrationTest {
     void create() {
         old = TestServer.start(2 * REGION_BYTES, REGION_BYTES);
         fresh = TestServer.start(2 * REGION_BYTES, REGION_BYTES);
-        cache = Patience.create(() -> Cache.builder().capacity(2 * REGION_BYTES).servers(old.address()).create());
+        cache = Patience.create(() -> Cache.builder()
+                .capacity(2 * REGION_BYTES)
+                .servers(old.address())
+                .create());
         cache.addServer(fresh.address());
         session = cache.openSession();
         buffer = cache.allocate(4096);
@@ -107,8 +116,8 @@ class KilledMigrationTest {
         if (soft) {
             SoftverbsFaults.delayOperations(LATE_NANOS);
         }
-        CompletableFuture<CacheException> migration = CompletableFuture.supplyAsync(
-            () -> assertThrows(CacheException.class, () -> cache.migrate(List.of(0), fresh.address(), soft ? LATE : SLOWLY)));
+        CompletableFuture<CacheException> migration = CompletableFuture.supplyAsync(() -> assertThrows(
+                CacheException.class, () -> cache.migrate(List.of(0), fresh.address(), soft ? LATE : SLOWLY)));
         try {
             long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(TestDevice.patience(60));
             while (cache.movedBytes(0) < REGION_BYTES / 8) {
@@ -127,7 +136,8 @@ class KilledMigrationTest {
         boolean last = false;
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(TestDevice.patience(60));
         for (long value = 2; !last; value++) {
-            assertTrue(System.nanoTime() - deadline < 0, () -> "no write is lost, or the migration goes on: " + migration);
+            assertTrue(
+                    System.nanoTime() - deadline < 0, () -> "no write is lost, or the migration goes on: " + migration);
             last = noticed && migration.isDone();
             pause();
             for (int probe = 0; probe < PROBES; probe++) {
@@ -185,7 +195,7 @@ class KilledMigrationTest {
         session.writeBlocking(REGION_BYTES, buffer, 0, 8);
         try (ServerProcess third = TestServer.start(2 * REGION_BYTES, REGION_BYTES)) {
             cache.addServer(third.address());
-            cache.retire(old.address(), moved -> { });
+            cache.retire(old.address(), moved -> {});
             old.kill();
             assertEquals(low, assertDividedAt(written, true));
             session.readBlocking(REGION_BYTES, buffer, 0, 8);

@@ -1,5 +1,10 @@
 package io.farheap.cli;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
 import io.farheap.cache.Buffer;
 import io.farheap.cache.Cache;
 import io.farheap.cache.CacheException;
@@ -10,20 +15,14 @@ import io.farheap.command.ServerProcess;
 import io.farheap.migration.MigrationOptions;
 import io.farheap.migration.Pause;
 import io.farheap.testing.TestDevice;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
-
-import java.util.List;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
-
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
-import static org.junit.jupiter.api.Assertions.assertThrows;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** Memory servers, in processes of their own, that die by SIGKILL. */
 class KilledServerTest {
@@ -46,11 +45,14 @@ class KilledServerTest {
     private void create(String... options) {
         first = TestServer.start(4 * REGION_BYTES, REGION_BYTES, options);
         second = TestServer.start(4 * REGION_BYTES, REGION_BYTES, options);
-        cache = Patience.create(() -> Cache.builder().capacity(4 * REGION_BYTES).servers(first.address(), second.address())
-            .onLost((server, cause, regions) -> {
-                lostRegions.complete(regions);
-                lost.complete(server);
-            }).create());
+        cache = Patience.create(() -> Cache.builder()
+                .capacity(4 * REGION_BYTES)
+                .servers(first.address(), second.address())
+                .onLost((server, cause, regions) -> {
+                    lostRegions.complete(regions);
+                    lost.complete(server);
+                })
+                .create());
         assertEquals(first.address(), cache.serverOf(0));
         assertEquals(second.address(), cache.serverOf(1));
     }
@@ -67,7 +69,8 @@ class KilledServerTest {
     void requestsEndAtOnceAndOthersGoOn() {
         close();
         create("--lease", "1000s");
-        try (Session session = cache.openSession(); Buffer buffer = cache.allocate(4096)) {
+        try (Session session = cache.openSession();
+                Buffer buffer = cache.allocate(4096)) {
             int[] statuses = new int[2];
             Completion onFirst = (token, status) -> statuses[0] = status;
             Completion onSecond = (token, status) -> statuses[1] |= status;
@@ -75,7 +78,9 @@ class KilledServerTest {
             first.kill();
             long killed = System.nanoTime();
             while (statuses[0] == Status.OK) {
-                assertTrue(System.nanoTime() - killed < TestDevice.patience(TimeUnit.SECONDS.toNanos(20)), "requests to a killed server end");
+                assertTrue(
+                        System.nanoTime() - killed < TestDevice.patience(TimeUnit.SECONDS.toNanos(20)),
+                        "requests to a killed server end");
                 session.read(ON_FIRST, buffer, 0, 64, onFirst, 0);
                 session.write(ON_SECOND, buffer, 0, 64, onSecond, 0);
                 session.drain();
@@ -83,12 +88,17 @@ class KilledServerTest {
             assertEquals(Status.LOST, statuses[0]);
             assertEquals(Status.OK, statuses[1]);
             session.writeBlocking(ON_SECOND, buffer, 0, 4096);
-            CacheException refused = assertThrows(CacheException.class, () -> session.writeBlocking(ON_FIRST, buffer, 0, 8));
+            CacheException refused =
+                    assertThrows(CacheException.class, () -> session.writeBlocking(ON_FIRST, buffer, 0, 8));
             assertEquals(Status.LOST, refused.status());
         }
-        try (Session another = cache.openSession(); Buffer buffer = cache.allocate(4096)) {
+        try (Session another = cache.openSession();
+                Buffer buffer = cache.allocate(4096)) {
             another.writeBlocking(ON_SECOND, buffer, 0, 4096);
-            assertEquals(Status.LOST, assertThrows(CacheException.class, () -> another.writeBlocking(ON_FIRST, buffer, 0, 8)).status());
+            assertEquals(
+                    Status.LOST,
+                    assertThrows(CacheException.class, () -> another.writeBlocking(ON_FIRST, buffer, 0, 8))
+                            .status());
         }
     }
 
@@ -102,12 +112,13 @@ class KilledServerTest {
 
     @Test
     void aMigrationFromOrToADeadServerIsRefusedAndChangesNothing() {
-        try (Session session = cache.openSession(); Buffer buffer = cache.allocate(4096)) {
+        try (Session session = cache.openSession();
+                Buffer buffer = cache.allocate(4096)) {
             session.writeBlocking(ON_SECOND, buffer, 0, 4096);
             first.kill();
             assertThrows(CacheException.class, () -> cache.migrate(1, first.address()));
             assertThrows(CacheException.class, () -> cache.migrate(0, second.address()));
-            assertThrows(CacheException.class, () -> cache.retire(first.address(), moved -> { }));
+            assertThrows(CacheException.class, () -> cache.retire(first.address(), moved -> {}));
             assertEquals(second.address(), cache.serverOf(1));
             session.writeBlocking(ON_SECOND, buffer, 0, 4096);
             assertEquals(0, session.held());
@@ -118,7 +129,8 @@ class KilledServerTest {
     @Test
     void aDeadDestinationLeavesTheRegionInUse() {
         try (ServerProcess third = TestServer.start(4 * REGION_BYTES, REGION_BYTES);
-             Session session = cache.openSession(); Buffer buffer = cache.allocate(4096)) {
+                Session session = cache.openSession();
+                Buffer buffer = cache.allocate(4096)) {
             cache.addServer(third.address());
             CompletableFuture<Void> kill = CompletableFuture.runAsync(third::kill);
             for (int region = 0; region < cache.regions(); region++) {

@@ -1,22 +1,23 @@
 package io.farheap.cli;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
 import io.farheap.cache.Buffer;
 import io.farheap.cache.Cache;
 import io.farheap.cache.FutureSession;
 import io.farheap.cache.Session;
 import io.farheap.command.ServerProcess;
 import io.farheap.testing.TestDevice;
-import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.parallel.Isolated;
-
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Isolated;
 
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertThrows;
-
-/** What is opened is closed: descriptors, mappings, threads, also where construction fails and where servers are killed. */
+/**
+ * What is opened is closed: descriptors, mappings, threads, also where construction fails and where servers are killed.
+ */
 @Isolated("it counts what this process holds")
 class LeakTest {
 
@@ -42,15 +43,22 @@ class LeakTest {
     /** Reads, writes, sleeps, moves a region, loses a server, fails to create. */
     private static void use() {
         try (ServerProcess first = TestServer.start(4 * REGION_BYTES, REGION_BYTES);
-             ServerProcess second = TestServer.start(4 * REGION_BYTES, REGION_BYTES)) {
-            assertThrows(RuntimeException.class,
-                () -> Cache.builder().capacity(100 * REGION_BYTES).servers(first.address(), second.address()).create());
-            assertThrows(RuntimeException.class,
-                () -> Cache.builder().capacity(REGION_BYTES).servers(first.address(), "127.0.0.1:1").create());
-            try (Cache cache = Cache.builder().capacity(3 * REGION_BYTES).servers(first.address(), second.address()).create();
-                 Session session = cache.openSession();
-                 FutureSession futures = cache.openFutureSession();
-                 Buffer buffer = cache.allocate(2 * REGION_BYTES)) {
+                ServerProcess second = TestServer.start(4 * REGION_BYTES, REGION_BYTES)) {
+            assertThrows(RuntimeException.class, () -> Cache.builder()
+                    .capacity(100 * REGION_BYTES)
+                    .servers(first.address(), second.address())
+                    .create());
+            assertThrows(RuntimeException.class, () -> Cache.builder()
+                    .capacity(REGION_BYTES)
+                    .servers(first.address(), "127.0.0.1:1")
+                    .create());
+            try (Cache cache = Cache.builder()
+                            .capacity(3 * REGION_BYTES)
+                            .servers(first.address(), second.address())
+                            .create();
+                    Session session = cache.openSession();
+                    FutureSession futures = cache.openFutureSession();
+                    Buffer buffer = cache.allocate(2 * REGION_BYTES)) {
                 session.writeBlocking(0, buffer, 0, 2 * REGION_BYTES);
                 session.readBlocking(5, MemorySegment.ofArray(new byte[100_000]));
                 futures.read(0, MemorySegment.ofArray(new byte[100])).join();

@@ -1,5 +1,8 @@
 package io.farheap.cli;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
 import io.farheap.command.SubjectOptions;
@@ -11,21 +14,16 @@ import io.farheap.testing.Need;
 import io.farheap.testing.Needs;
 import io.farheap.verbs.Context;
 import io.farheap.verbs.Devices;
-
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
-import picocli.CommandLine;
-
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
-
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertTrue;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import picocli.CommandLine;
 
 /** The measurement application and what uses its models, as a user runs them, on a space of four configurations. */
 @Needs({Need.HOST, Need.SOFTVERBS})
@@ -38,6 +36,7 @@ class ModelCommandTest {
 
     @TempDir
     private Path directory;
+
     private final List<CommandProcess> processes = new ArrayList<>();
 
     @AfterEach
@@ -49,8 +48,14 @@ class ModelCommandTest {
     }
 
     private CommandProcess start(String settings, List<String> subject, String... arguments) throws Exception {
-        CommandProcess process = CommandProcess.start(Map.of("SOFTVERBS", settings), Stream.of(Stream.of(arguments), subject.stream(),
-            Stream.of("--file", directory.resolve("model").toString())).flatMap(part -> part).toArray(String[]::new));
+        CommandProcess process = CommandProcess.start(
+                Map.of("SOFTVERBS", settings),
+                Stream.of(
+                                Stream.of(arguments),
+                                subject.stream(),
+                                Stream.of("--file", directory.resolve("model").toString()))
+                        .flatMap(part -> part)
+                        .toArray(String[]::new));
         processes.add(process);
         return process;
     }
@@ -63,8 +68,11 @@ class ModelCommandTest {
     void aModelIsMeasuredOnceThenUsedForItsSubjectAlone() throws Exception {
         String first = run(0, SLOW, SMALL, "model");
         assertTrue(first.contains("now, in "), first);
-        assertTrue(first.contains("for 4 configurations: client threads 1 to 1, batches 1 to 1, queue depths 1 to 2")
-            || first.contains("for 2 configurations: client threads 1 to 1, batches 1 to 1, queue depths 2 to 2"), first);
+        assertTrue(
+                first.contains("for 4 configurations: client threads 1 to 1, batches 1 to 1, queue depths 1 to 2")
+                        || first.contains(
+                                "for 2 configurations: client threads 1 to 1, batches 1 to 1, queue depths 2 to 2"),
+                first);
         byte[] model = Files.readAllBytes(directory.resolve("model"));
 
         String second = run(0, SLOW, SMALL, "model");
@@ -72,26 +80,45 @@ class ModelCommandTest {
         assertEquals(new String(model), Files.readString(directory.resolve("model")));
 
         String otherDevice = run(1, "", SMALL, "model");
-        assertTrue(otherDevice.contains("was measured with device \"soft0 (soft), latency=1000\", and the model is wanted for \"soft0 (soft)\""), otherDevice);
+        assertTrue(
+                otherDevice.contains(
+                        "was measured with device \"soft0 (soft), latency=1000\", and the model is wanted for \"soft0 (soft)\""),
+                otherDevice);
         String otherRecord = run(1, SLOW, List.of("--record", "2048", "--max-depth", "2", "--cores", "1"), "model");
         assertTrue(otherRecord.contains("was measured with record-bytes \"4096\""), otherRecord);
     }
 
-    /** Whatever this machine does: every objective between the figures of this model can be met, and by which configuration is sure. */
+    /**
+     * Whatever this machine does: every objective between the figures of this model can be met, and by which
+     * configuration is sure.
+     */
     private void writeModel() throws Exception {
         ModelSubject here;
         try (Context context = Devices.open()) {
-            here = CommandLine.populateCommand(new SubjectOptions(), SMALL.toArray(String[]::new)).subject(context);
+            here = CommandLine.populateCommand(new SubjectOptions(), SMALL.toArray(String[]::new))
+                    .subject(context);
         }
-        ModelSubject subject = new ModelSubject("soft0 (soft), " + SLOW, here.hardware(), here.switches(), here.recordBytes(), here.readPercent(),
-            here.clientCores(), here.deviceDepth());
+        ModelSubject subject = new ModelSubject(
+                "soft0 (soft), " + SLOW,
+                here.hardware(),
+                here.switches(),
+                here.recordBytes(),
+                here.readPercent(),
+                here.clientCores(),
+                here.deviceDepth());
         try (ModelFile file = ModelFile.open(directory.resolve("model"), subject)) {
             while (!file.plan().complete()) {
                 Configuration configuration = file.plan().next();
                 boolean best = configuration.serverThreads() == 1 && configuration.queueDepth() == 2;
                 double perSecond = 1e5 * configuration.queueDepth();
-                file.record(best ? new Performance(2_000, 4e5, 2_000, 4e5)
-                    : new Performance(4_000 * configuration.queueDepth(), perSecond, 4_000 * configuration.queueDepth(), perSecond));
+                file.record(
+                        best
+                                ? new Performance(2_000, 4e5, 2_000, 4e5)
+                                : new Performance(
+                                        4_000 * configuration.queueDepth(),
+                                        perSecond,
+                                        4_000 * configuration.queueDepth(),
+                                        perSecond));
             }
         }
     }
@@ -115,17 +142,45 @@ class ModelCommandTest {
         assertTrue(nothing.contains("farheap: --margin 1.0E9: of 200 objectives"), nothing);
 
         Path json = directory.resolve("slo.json");
-        run(0, SLOW, SMALL, "bench", "slo", "--count", "2", "--margin", "0", "--json", json.toString(), "--report", directory.resolve("report").toString());
+        run(
+                0,
+                SLOW,
+                SMALL,
+                "bench",
+                "slo",
+                "--count",
+                "2",
+                "--margin",
+                "0",
+                "--json",
+                json.toString(),
+                "--report",
+                directory.resolve("report").toString());
         JsonObject report = JsonParser.parseString(Files.readString(json)).getAsJsonObject();
-        for (String field : List.of("count", "feasible", "latency_met", "throughput_met", "latency_error_p50", "latency_error_p95", "throughput_error_p50",
-            "throughput_error_p95", "search_us_p50", "search_us_max", "device", "model", "command", "distinct_configurations", "fixed_baseline_met")) {
+        for (String field : List.of(
+                "count",
+                "feasible",
+                "latency_met",
+                "throughput_met",
+                "latency_error_p50",
+                "latency_error_p95",
+                "throughput_error_p50",
+                "throughput_error_p95",
+                "search_us_p50",
+                "search_us_max",
+                "device",
+                "model",
+                "command",
+                "distinct_configurations",
+                "fixed_baseline_met")) {
             assertTrue(report.has(field) && !report.get(field).isJsonNull(), () -> field + " in " + report);
         }
         assertEquals(2, report.get("count").getAsInt());
         assertEquals(2, report.get("feasible").getAsInt());
         assertEquals(2, report.getAsJsonArray("rows").size());
         assertEquals(0, report.get("model_measurements_now").getAsInt());
-        assertTrue(Files.exists(directory.resolve("report/slo-latency.png")) && Files.exists(directory.resolve("report/slo-throughput.png")));
+        assertTrue(Files.exists(directory.resolve("report/slo-latency.png"))
+                && Files.exists(directory.resolve("report/slo-throughput.png")));
     }
 
     @Test

@@ -3,7 +3,6 @@ package io.farheap.cli;
 import io.farheap.cache.Cache;
 import io.farheap.cache.CacheException;
 import io.farheap.testing.TestDevice;
-
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
@@ -12,8 +11,7 @@ final class Patience {
 
     private static final long NANOS = TimeUnit.SECONDS.toNanos(TestDevice.patience(60));
 
-    private Patience() {
-    }
+    private Patience() {}
 
     /** Tries again for a while where a server does not answer. */
     static Cache create(Supplier<Cache> creator) {

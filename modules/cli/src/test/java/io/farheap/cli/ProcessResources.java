@@ -1,7 +1,6 @@
 package io.farheap.cli;
 
 import io.farheap.testing.TestDevice;
-
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -18,14 +17,18 @@ import java.util.stream.Stream;
 /** What a process holds, as /proc and /dev/shm tell it. */
 final class ProcessResources {
 
-    private ProcessResources() {
-    }
+    private ProcessResources() {}
 
-    /** Descriptors by what they point to, without those that the JVM opens when it likes (class files, random sources). */
+    /**
+     * Descriptors by what they point to, without those that the JVM opens when it likes (class files, random sources).
+     */
     static Map<String, Long> descriptors() {
         try (Stream<Path> fds = Files.list(Path.of("/proc/self/fd"))) {
             return count(fds.map(ProcessResources::target)
-                .filter(target -> !target.endsWith(".jar") && !target.contains("/dev/") && !target.contains("/proc/") && !target.endsWith("/modules")));
+                    .filter(target -> !target.endsWith(".jar")
+                            && !target.contains("/dev/")
+                            && !target.contains("/proc/")
+                            && !target.endsWith("/modules")));
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
@@ -34,7 +37,8 @@ final class ProcessResources {
     /** Mappings of files of memory, by name and size: arenas, and what softverbs maps. */
     static Map<String, Long> sharedMappings() {
         try (Stream<String> maps = Files.lines(Path.of("/proc/self/maps"))) {
-            return count(maps.filter(line -> line.contains("memfd:")).map(line -> line.substring(line.indexOf("memfd:"))));
+            return count(
+                    maps.filter(line -> line.contains("memfd:")).map(line -> line.substring(line.indexOf("memfd:"))));
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
@@ -43,8 +47,8 @@ final class ProcessResources {
     /** Threads of Farheap and of softverbs, as top -H names them. */
     static Map<String, Long> threads() {
         try (Stream<Path> tasks = Files.list(Path.of("/proc/self/task"))) {
-            return count(tasks.map(task -> read(task.resolve("comm")).trim()).filter(name -> name.contains("farheap") || name.contains("soft")
-                || name.contains("grpc")));
+            return count(tasks.map(task -> read(task.resolve("comm")).trim())
+                    .filter(name -> name.contains("farheap") || name.contains("soft") || name.contains("grpc")));
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
@@ -64,7 +68,10 @@ final class ProcessResources {
         return value;
     }
 
-    /** Whether there is no more of anything than before. There may be less: what was let go of late was still there before. */
+    /**
+     * Whether there is no more of anything than before. There may be less: what was let go of late was still there
+     * before.
+     */
     static boolean noMore(Map<String, Long> now, Map<String, Long> before) {
         return now.entrySet().stream().allMatch(entry -> entry.getValue() <= before.getOrDefault(entry.getKey(), 0L));
     }
@@ -93,9 +100,10 @@ final class ProcessResources {
     /** Command lines of the processes that match. */
     static List<String> processes(Predicate<String> commandLine) {
         return ProcessHandle.allProcesses()
-            .map(process -> read(Path.of("/proc", Long.toString(process.pid()), "cmdline")).replace('\0', ' '))
-            .filter(commandLine)
-            .toList();
+                .map(process -> read(Path.of("/proc", Long.toString(process.pid()), "cmdline"))
+                        .replace('\0', ' '))
+                .filter(commandLine)
+                .toList();
     }
 
     private static String target(Path fd) {

@@ -1,14 +1,15 @@
 package io.farheap.cli;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
 import io.farheap.cache.Cache;
 import io.farheap.cache.CacheConfiguration;
 import io.farheap.cache.CacheException;
 import io.farheap.cache.Session;
 import io.farheap.command.ServerProcess;
 import io.farheap.testing.TestDevice;
-import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.parallel.Isolated;
-
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
@@ -17,10 +18,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertThrows;
-import static org.junit.jupiter.api.Assertions.assertTrue;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Isolated;
 
 /** A memory server, in a process of its own, that does not answer: it is stopped. */
 @Isolated("it counts what this process holds")
@@ -37,12 +36,19 @@ class SilentServerTest {
     }
 
     private static Cache create(ServerProcess server) {
-        return Patience.create(
-            () -> Cache.builder().capacity(REGION_BYTES).servers(server.address()).configuration(BATCHED).create());
+        return Patience.create(() -> Cache.builder()
+                .capacity(REGION_BYTES)
+                .servers(server.address())
+                .configuration(BATCHED)
+                .create());
     }
 
     private static void signal(ServerProcess server, String signal) throws Exception {
-        assertEquals(0, new ProcessBuilder("kill", signal, Long.toString(server.pid())).start().waitFor());
+        assertEquals(
+                0,
+                new ProcessBuilder("kill", signal, Long.toString(server.pid()))
+                        .start()
+                        .waitFor());
     }
 
     private interface Task {
@@ -84,13 +90,16 @@ class SilentServerTest {
                 sessions.add(cache.openSession());
             }
             signal(server, "-STOP");
-            within("closing half of the sessions", () -> sessions.subList(0, SESSIONS / 2).forEach(Session::close));
+            within("closing half of the sessions", () -> sessions.subList(0, SESSIONS / 2)
+                    .forEach(Session::close));
             within("closing the cache", cache::close);
             signal(server, "-CONT");
         }
     }
 
-    /** Also of what a server that was stopped under load was in the middle of writing to, once its process has ended. */
+    /**
+     * Also of what a server that was stopped under load was in the middle of writing to, once its process has ended.
+     */
     @Test
     void nothingIsLeft() throws Exception {
         useSeveral();
@@ -106,10 +115,14 @@ class SilentServerTest {
         assertEquals(files, ProcessResources.sharedMemoryFiles());
     }
 
-    /** What closes what a server that was stopped could still write to: what it holds must not count as what there was before. */
+    /**
+     * What closes what a server that was stopped could still write to: what it holds must not count as what there was
+     * before.
+     */
     private static void awaitLateClose() throws InterruptedException {
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
-        while (Thread.getAllStackTraces().keySet().stream().anyMatch(thread -> thread.getName().equals("farheap-late-close"))) {
+        while (Thread.getAllStackTraces().keySet().stream()
+                .anyMatch(thread -> thread.getName().equals("farheap-late-close"))) {
             assertTrue(System.nanoTime() - deadline < 0, "what could be written to late is not closed");
             Thread.sleep(10);
         }

@@ -1,18 +1,17 @@
 package io.farheap.cli;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
 import io.farheap.testing.Need;
 import io.farheap.testing.Needs;
+import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-
-import java.util.List;
-import java.util.Map;
-
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** The soak as a user runs it, in short. */
 @Needs({Need.SOFTVERBS, Need.HOST})
@@ -37,7 +36,12 @@ class SoakTest {
         soak.awaitLine("now: ");
         String output = soak.awaitEnd(0);
         assertTrue(output.contains("every byte was right (seed " + seed + ")"), output);
-        assertTrue(output.lines().filter(line -> line.contains("every other byte is right")).count() >= 1, output);
+        assertTrue(
+                output.lines()
+                                .filter(line -> line.contains("every other byte is right"))
+                                .count()
+                        >= 1,
+                output);
         soak.assertNothingIsLeft();
         assertEquals(filesBefore, ProcessResources.sharedMemoryFiles());
     }
@@ -46,7 +50,8 @@ class SoakTest {
     @Test
     @Execution(ExecutionMode.CONCURRENT)
     void aDeviceThatSpoilsBytesIsFound() throws Exception {
-        CommandProcess soak = CommandProcess.start(Map.of("SOFTVERBS", "corrupt=0.01,seed=1"), "soak", "--minutes", "5", "--seed", ONE_SIDED);
+        CommandProcess soak = CommandProcess.start(
+                Map.of("SOFTVERBS", "corrupt=0.01,seed=1"), "soak", "--minutes", "5", "--seed", ONE_SIDED);
         String output = soak.awaitEnd(1);
         assertTrue(output.contains("WRONG: ") && output.contains(" and must be 0x"), output);
         assertTrue(output.contains("FAILED (seed " + ONE_SIDED + ")"), output);

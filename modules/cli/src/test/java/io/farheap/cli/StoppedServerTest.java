@@ -1,5 +1,10 @@
 package io.farheap.cli;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
 import io.farheap.cache.Buffer;
 import io.farheap.cache.Cache;
 import io.farheap.cache.CacheConfiguration;
@@ -10,12 +15,6 @@ import io.farheap.cache.Status;
 import io.farheap.command.ServerProcess;
 import io.farheap.migration.MigrationOptions;
 import io.farheap.testing.TestDevice;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.parallel.Execution;
-import org.junit.jupiter.api.parallel.ExecutionMode;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.MethodSource;
-
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -30,12 +29,11 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
-
-import static java.lang.foreign.ValueLayout.JAVA_LONG;
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertNotEquals;
-import static org.junit.jupiter.api.Assertions.assertThrows;
-import static org.junit.jupiter.api.Assertions.assertTrue;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /**
  * Memory servers, in processes of their own, that are stopped by SIGSTOP or end by SIGKILL: whoever waits for one goes
@@ -51,9 +49,14 @@ class StoppedServerTest {
     private static final long LEASE_SECONDS = TestDevice.shortLease(5);
     /** The promise is the lease and 5 s; the machine may be slow. */
     private static final long PATIENCE_SECONDS = TestDevice.patience(60);
-    private static final MigrationOptions SLOWLY = MigrationOptions.DEFAULT.chunkBytes(512).windowBytes(512);
 
-    enum Signal { STOP, KILL }
+    private static final MigrationOptions SLOWLY =
+            MigrationOptions.DEFAULT.chunkBytes(512).windowBytes(512);
+
+    enum Signal {
+        STOP,
+        KILL
+    }
 
     record Way(String name, Signal signal, CacheConfiguration configuration) {
 
@@ -72,8 +75,8 @@ class StoppedServerTest {
         // One that is killed is noticed at once: the simplest way and the longest show what there is to see.
         Set<String> killed = Set.of("one-sided", "client threads, batched");
         return Stream.of(Signal.values()).flatMap(signal -> configurations.entrySet().stream()
-            .filter(entry -> signal == Signal.STOP || killed.contains(entry.getKey()))
-            .map(entry -> new Way(entry.getKey(), signal, entry.getValue())));
+                .filter(entry -> signal == Signal.STOP || killed.contains(entry.getKey()))
+                .map(entry -> new Way(entry.getKey(), signal, entry.getValue())));
     }
 
     private Way way;
@@ -88,8 +91,13 @@ class StoppedServerTest {
         first = server(LEASE_SECONDS);
         // Nobody stops it, and a busy machine must not seem to.
         second = server(PATIENCE_SECONDS);
-        cache = Patience.create(() -> Cache.builder().capacity(4 * REGION_BYTES).servers(first.address(), second.address()).configuration(way.configuration())
-            .migration(SLOWLY).onLost((server, cause, regions) -> lost.complete(server)).create());
+        cache = Patience.create(() -> Cache.builder()
+                .capacity(4 * REGION_BYTES)
+                .servers(first.address(), second.address())
+                .configuration(way.configuration())
+                .migration(SLOWLY)
+                .onLost((server, cause, regions) -> lost.complete(server))
+                .create());
         assertEquals(first.address(), cache.serverOf(0));
         assertEquals(second.address(), cache.serverOf(1));
     }
@@ -100,7 +108,8 @@ class StoppedServerTest {
 
     @AfterEach
     void close() throws Exception {
-        try (ServerProcess _ = second; ServerProcess _ = first) {
+        try (ServerProcess _ = second;
+                ServerProcess _ = first) {
             if (cache != null) {
                 await("Cache.close", start(cache::close));
             }
@@ -125,7 +134,11 @@ class StoppedServerTest {
 
     private void signal(String signal) {
         try {
-            assertEquals(0, new ProcessBuilder("kill", signal, Long.toString(first.pid())).start().waitFor());
+            assertEquals(
+                    0,
+                    new ProcessBuilder("kill", signal, Long.toString(first.pid()))
+                            .start()
+                            .waitFor());
         } catch (java.io.IOException | InterruptedException e) {
             throw new IllegalStateException(e);
         }
@@ -162,8 +175,13 @@ class StoppedServerTest {
         try {
             ended.get(PATIENCE_SECONDS, TimeUnit.SECONDS);
         } catch (java.util.concurrent.TimeoutException e) {
-            Thread.getAllStackTraces().forEach((thread, trace) -> System.out.println(thread + "\n\t" + String.join("\n\t",
-                Stream.of(trace).map(StackTraceElement::toString).toList())));
+            Thread.getAllStackTraces()
+                    .forEach((thread, trace) -> System.out.println(thread + "\n\t"
+                            + String.join(
+                                    "\n\t",
+                                    Stream.of(trace)
+                                            .map(StackTraceElement::toString)
+                                            .toList())));
             throw new AssertionError(what + " hangs", e);
         }
         took.merge(what, (System.nanoTime() - start) / 1_000_000, Math::max);
@@ -212,12 +230,20 @@ class StoppedServerTest {
     }
 
     private void usesFirstAsynchronously() {
-        try (Session session = cache.openSession(); Buffer buffer = cache.allocate(4096)) {
+        try (Session session = cache.openSession();
+                Buffer buffer = cache.allocate(4096)) {
             int[] statuses = new int[2];
             long[] addresses = new long[32];
             while (statuses[0] == Status.OK) {
-                session.readAll(addresses, 32, buffer, 0, 8, (token, status) -> statuses[0] = Math.max(statuses[0], status), 0);
-                session.write(ON_FIRST + 4096, buffer, 512, 8, (token, status) -> statuses[1] = Math.max(statuses[1], status), 0);
+                session.readAll(
+                        addresses, 32, buffer, 0, 8, (token, status) -> statuses[0] = Math.max(statuses[0], status), 0);
+                session.write(
+                        ON_FIRST + 4096,
+                        buffer,
+                        512,
+                        8,
+                        (token, status) -> statuses[1] = Math.max(statuses[1], status),
+                        0);
                 session.drain();
                 pause();
             }
@@ -299,9 +325,17 @@ class StoppedServerTest {
         awaitMore(done);
         Consumer<Session> allLost = session -> {
             long[] read = {7};
-            assertEquals(Status.LOST, assertThrows(CacheException.class, () -> session.readBlocking(ON_FIRST, MemorySegment.ofArray(read))).status());
+            assertEquals(
+                    Status.LOST,
+                    assertThrows(
+                                    CacheException.class,
+                                    () -> session.readBlocking(ON_FIRST, MemorySegment.ofArray(read)))
+                            .status());
             assertEquals(7, read[0], "a lost read left something");
-            assertEquals(Status.LOST, assertThrows(CacheException.class, () -> session.writeBlocking(ON_FIRST, word)).status());
+            assertEquals(
+                    Status.LOST,
+                    assertThrows(CacheException.class, () -> session.writeBlocking(ON_FIRST, word))
+                            .status());
             session.readBlocking(ON_SECOND + 64, MemorySegment.ofArray(read));
             assertEquals(42, read[0]);
         };
@@ -338,16 +372,19 @@ class StoppedServerTest {
         Map<String, CompletableFuture<Void>> calls = new LinkedHashMap<>();
         calls.put("close sessions", start(() -> {
             for (Session session : sessions) {
-                session.read(ON_FIRST, MemorySegment.ofArray(new long[1]), (token, status) -> { }, 0);
+                session.read(ON_FIRST, MemorySegment.ofArray(new long[1]), (token, status) -> {}, 0);
                 session.close();
             }
         }));
         calls.put("openSession", start(() -> cache.openSession().close()));
         calls.put("openFutureSession", start(() -> cache.openFutureSession().close()));
-        calls.put("reconfigure", start(() -> refusedOrDone(() -> cache.reconfigure(way.configuration().withQueueDepth(2)))));
+        calls.put(
+                "reconfigure",
+                start(() -> refusedOrDone(
+                        () -> cache.reconfigure(way.configuration().withQueueDepth(2)))));
         calls.put("migrate from", start(() -> refusedOrDone(() -> cache.migrate(0, second.address()))));
         calls.put("migrate to", start(() -> refusedOrDone(() -> cache.migrate(1, first.address()))));
-        calls.put("retire", start(() -> refusedOrDone(() -> cache.retire(first.address(), moved -> { }))));
+        calls.put("retire", start(() -> refusedOrDone(() -> cache.retire(first.address(), moved -> {}))));
         calls.put("addServer", start(() -> refusedOrDone(() -> cache.addServer(first.address()))));
         calls.put("allocate", start(() -> cache.allocate(8).close()));
         for (Map.Entry<String, CompletableFuture<Void>> call : calls.entrySet()) {

@@ -3,7 +3,6 @@ package io.farheap.cli;
 import io.farheap.command.ServerProcess;
 import io.farheap.testing.TestDevice;
 import io.farheap.verbs.Devices;
-
 import java.util.List;
 import java.util.Map;
 
@@ -16,11 +15,11 @@ final class TestServer {
 
     private static final List<String> FLAGS = List.of("-XX:TieredStopAtLevel=1");
 
-    private TestServer() {
-    }
+    private TestServer() {}
 
     /** @param options more of the {@code server} command's */
     static ServerProcess start(long memoryBytes, long regionBytes, String... options) {
-        return ServerProcess.start(Devices.library(), TestDevice.server(), memoryBytes, regionBytes, Map.of(), FLAGS, options);
+        return ServerProcess.start(
+                Devices.library(), TestDevice.server(), memoryBytes, regionBytes, Map.of(), FLAGS, options);
     }
 }

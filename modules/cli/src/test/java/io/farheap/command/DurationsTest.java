@@ -1,15 +1,14 @@
 package io.farheap.command;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.time.Duration;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import picocli.CommandLine.TypeConversionException;
-
-import java.time.Duration;
-
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertThrows;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 class DurationsTest {
 
@@ -25,7 +24,8 @@ class DurationsTest {
     @ParameterizedTest
     @ValueSource(strings = {"", "3", "s", "-3s", "3.5s", "3h", "1234567890s"})
     void whatIsNoDurationIsNamed(String text) {
-        String message = assertThrows(TypeConversionException.class, () -> durations.convert(text)).getMessage();
+        String message = assertThrows(TypeConversionException.class, () -> durations.convert(text))
+                .getMessage();
         assertTrue(message.contains("'" + text + "'"), message);
     }
 }

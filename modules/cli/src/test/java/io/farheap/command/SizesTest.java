@@ -1,14 +1,14 @@
 package io.farheap.command;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import picocli.CommandLine.TypeConversionException;
-
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertThrows;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 class SizesTest {
 
@@ -21,7 +21,8 @@ class SizesTest {
     @ParameterizedTest
     @ValueSource(strings = {"", "k", "1kb", "-1", "1.5g", "0x10", "1 g", "9223372036854775808", "9223372036854775807k"})
     void whatIsNoSizeIsNamed(String text) {
-        String message = assertThrows(TypeConversionException.class, () -> Sizes.parse(text)).getMessage();
+        String message = assertThrows(TypeConversionException.class, () -> Sizes.parse(text))
+                .getMessage();
         assertTrue(message.contains("'" + text + "'"), message);
     }
 

@@ -1,18 +1,17 @@
 package io.farheap.command;
 
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Test;
-
-import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
-
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
 
 /** What is stopped with SIGSTOP goes on in the end. {@code SoakTest} has a parent that is killed. */
 class SuspensionTest {
@@ -61,7 +60,8 @@ class SuspensionTest {
     void whatHasEndedIsRefused() throws Exception {
         process.destroyForcibly();
         process.waitFor();
-        String message = assertThrows(IllegalStateException.class, () -> new Suspension(process.pid())).getMessage();
+        String message = assertThrows(IllegalStateException.class, () -> new Suspension(process.pid()))
+                .getMessage();
         assertTrue(message.contains(Long.toString(process.pid())), message);
     }
 }

@@ -3,14 +3,15 @@ package io.farheap.server;
 import io.farheap.control.ControlClient;
 import io.farheap.control.LeaseKeeper;
 import io.farheap.control.RegionGrant;
-
 import java.util.List;
 
-/** A client process that holds all the regions of a server and writes to them until it is killed. Arguments: HOST:PORT, regions. */
+/**
+ * A client process that holds all the regions of a server and writes to them until it is killed. Arguments: HOST:PORT,
+ * regions.
+ */
 final class HoldingClient {
 
-    private HoldingClient() {
-    }
+    private HoldingClient() {}
 
     public static void main(String[] arguments) {
         ControlClient plane = ControlClient.connect(arguments[0]);
@@ -19,7 +20,7 @@ final class HoldingClient {
         List<RegionGrant> regions = plane.allocate(client.lease.id(), Integer.parseInt(arguments[1]));
         regions.forEach(region -> client.fill(region, 1));
         System.out.println("holding");
-        for (long seed = 2;; seed++) {
+        for (long seed = 2; ; seed++) {
             long pattern = seed;
             regions.forEach(region -> client.fill(region, pattern));
         }

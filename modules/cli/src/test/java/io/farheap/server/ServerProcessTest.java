@@ -1,5 +1,8 @@
 package io.farheap.server;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
 import io.farheap.control.ControlClient;
 import io.farheap.control.ControlPlane;
 import io.farheap.control.LeaseKeeper;
@@ -7,31 +10,36 @@ import io.farheap.control.PullResult;
 import io.farheap.control.RegionGrant;
 import io.farheap.testing.TestDevice;
 import io.farheap.verbs.WcStatus;
-import org.junit.jupiter.api.Test;
-
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertTrue;
+import org.junit.jupiter.api.Test;
 
 /** {@code farheap server} as a process, and clients that die. */
 class ServerProcessTest {
 
-    private static final Pattern READY = Pattern.compile(
-        "farheap server listening on (127\\.0\\.0\\.1:\\d+): 4 regions of 1 MiB on \\S+");
+    private static final Pattern READY =
+            Pattern.compile("farheap server listening on (127\\.0\\.0\\.1:\\d+): 4 regions of 1 MiB on \\S+");
     private static final String MAIN = "io.farheap.cli.Main";
     /** Longer than any test waits. */
     private static final String LONG_LEASE = "1000s";
+
     private static final long PATIENCE_NANOS = TestDevice.patience(20_000_000_000L);
 
     private static Child server(String... more) throws IOException {
-        List<String> command = new ArrayList<>(
-            List.of(MAIN, "server", "--memory", "4m", "--region", "1m", "--listen", "127.0.0.1:0", "--device",
+        List<String> command = new ArrayList<>(List.of(
+                MAIN,
+                "server",
+                "--memory",
+                "4m",
+                "--region",
+                "1m",
+                "--listen",
+                "127.0.0.1:0",
+                "--device",
                 TestDevice.server()));
         command.addAll(List.of(more));
         return new Child(command.toArray(String[]::new));
@@ -51,8 +59,9 @@ class ServerProcessTest {
     @Test
     void sigtermEndsItCleanlyWithClientsAttached() throws Exception {
         // It does not wait for the lease.
-        try (Child server = server("--lease", LONG_LEASE); ControlClient plane = ControlClient.connect(address(server));
-             TestClient client = new TestClient(plane)) {
+        try (Child server = server("--lease", LONG_LEASE);
+                ControlClient plane = ControlClient.connect(address(server));
+                TestClient client = new TestClient(plane)) {
             client.fill(client.allocate(), 1);
 
             server.process.destroy();
@@ -75,14 +84,15 @@ class ServerProcessTest {
     private static int exitAfterTwoSignals() throws Exception {
         try (Child server = server("--lease", LONG_LEASE)) {
             String address = address(server);
-            try (ControlClient plane = ControlClient.connect(address); TestClient client = new TestClient(plane);
-                 PullLeader leader = new PullLeader()) {
+            try (ControlClient plane = ControlClient.connect(address);
+                    TestClient client = new TestClient(plane);
+                    PullLeader leader = new PullLeader()) {
                 RegionGrant from = client.allocate();
                 RegionGrant to = client.allocate();
                 byte[] token = plane.export(client.lease.id(), from.regionId()).token();
                 leader.prepare(plane, client.lease.id(), to, address, token, 0, to.length());
                 CompletableFuture<PullResult> pull = CompletableFuture.supplyAsync(
-                    () -> plane.pull(client.lease.id(), to.regionId(), address, token));
+                        () -> plane.pull(client.lease.id(), to.regionId(), address, token));
                 leader.awaitCopied(0);
                 while (server.process.isAlive()) {
                     server.process.destroy();
@@ -106,8 +116,9 @@ class ServerProcessTest {
 
     @Test
     void aTakenAddressIsOneClearSentence() throws Exception {
-        try (Child first = server(); Child second = new Child(MAIN, "server", "--memory", "1m", "--region", "1m", "--listen",
-            address(first))) {
+        try (Child first = server();
+                Child second =
+                        new Child(MAIN, "server", "--memory", "1m", "--region", "1m", "--listen", address(first))) {
             assertEquals(1, second.await());
             assertTrue(second.errors().startsWith("farheap: cannot listen on 127.0.0.1:"), second.errors());
             assertEquals(1, second.errors().lines().count(), second.errors());
@@ -117,8 +128,16 @@ class ServerProcessTest {
     /** The next JDKs deny it by default. gRPC alone would hang. */
     @Test
     void aJvmThatDeniesUnsafeIsToldWhichFlagIsMissing() throws Exception {
-        try (Child server = new Child("--sun-misc-unsafe-memory-access=deny", MAIN, "server", "--memory", "1m", "--region", "1m",
-            "--listen", "127.0.0.1:0")) {
+        try (Child server = new Child(
+                "--sun-misc-unsafe-memory-access=deny",
+                MAIN,
+                "server",
+                "--memory",
+                "1m",
+                "--region",
+                "1m",
+                "--listen",
+                "127.0.0.1:0")) {
             assertEquals(1, server.await());
             assertTrue(server.errors().contains("--sun-misc-unsafe-memory-access=allow"), server.errors());
         }
@@ -129,7 +148,7 @@ class ServerProcessTest {
         try (Child server = server("--lease", TestDevice.patience(2) + "s")) {
             String address = address(server);
             try (ControlClient plane = ControlClient.connect(address);
-                 Child holder = new Child(HoldingClient.class.getName(), address, "4")) {
+                    Child holder = new Child(HoldingClient.class.getName(), address, "4")) {
                 assertEquals("holding", holder.line());
                 Thread.sleep(TestDevice.patience(3000));
                 assertEquals(0, free(plane), "a lease that is renewed must not expire");
@@ -137,11 +156,13 @@ class ServerProcessTest {
                 holder.kill();
                 long start = System.nanoTime();
                 while (free(plane) != 4) {
-                    assertTrue(System.nanoTime() - start < PATIENCE_NANOS, "long after the kill, regions are still held");
+                    assertTrue(
+                            System.nanoTime() - start < PATIENCE_NANOS, "long after the kill, regions are still held");
                     Thread.sleep(20);
                 }
 
-                try (TestClient next = new TestClient(plane); LeaseKeeper _ = new LeaseKeeper(plane, next.lease, (l, e) -> { })) {
+                try (TestClient next = new TestClient(plane);
+                        LeaseKeeper _ = new LeaseKeeper(plane, next.lease, (l, e) -> {})) {
                     plane.allocate(next.lease.id(), 4).forEach(next::assertZero);
                 }
             }
@@ -151,16 +172,19 @@ class ServerProcessTest {
     @Test
     void aClientThatIsKilledWhileARegionMovesGivesBothItsRegionsBack() throws Exception {
         String lease = TestDevice.patience(2) + "s";
-        try (Child first = server("--lease", lease); Child second = server("--lease", lease)) {
+        try (Child first = server("--lease", lease);
+                Child second = server("--lease", lease)) {
             String from = address(first);
             String to = address(second);
-            try (ControlClient source = ControlClient.connect(from); ControlClient destination = ControlClient.connect(to);
-                 Child client = new Child(MigratingClient.class.getName(), from, to)) {
+            try (ControlClient source = ControlClient.connect(from);
+                    ControlClient destination = ControlClient.connect(to);
+                    Child client = new Child(MigratingClient.class.getName(), from, to)) {
                 assertEquals("moving", client.line());
                 client.kill();
                 long start = System.nanoTime();
                 while (free(source) != 4 || free(destination) != 4) {
-                    assertTrue(System.nanoTime() - start < PATIENCE_NANOS, "long after the kill, regions are still held");
+                    assertTrue(
+                            System.nanoTime() - start < PATIENCE_NANOS, "long after the kill, regions are still held");
                     Thread.sleep(20);
                 }
             }
@@ -169,8 +193,9 @@ class ServerProcessTest {
 
     @Test
     void aClientOfAKilledServerSeesErrorsAndNoHang() throws Exception {
-        try (Child server = server("--lease", LONG_LEASE); ControlClient plane = ControlClient.connect(address(server));
-             TestClient client = new TestClient(plane)) {
+        try (Child server = server("--lease", LONG_LEASE);
+                ControlClient plane = ControlClient.connect(address(server));
+                TestClient client = new TestClient(plane)) {
             var region = client.allocate();
             client.fill(region, 1);
             server.kill();

@@ -15,7 +15,6 @@ import io.farheap.verbs.ProtectionDomain;
 import io.farheap.verbs.QueuePair;
 import io.farheap.verbs.SendRequests;
 import io.farheap.verbs.WcStatus;
-
 import java.util.List;
 
 /**
@@ -25,12 +24,11 @@ import java.util.List;
  */
 final class StoppedClient {
 
-    private StoppedClient() {
-    }
+    private StoppedClient() {}
 
     /** A JVM that has just begun may take longer than a call does, where others begin beside it. */
     private static ControlClient connect(String address) {
-        for (int attempt = 1;; attempt++) {
+        for (int attempt = 1; ; attempt++) {
             try {
                 return ControlClient.connect(address);
             } catch (ControlException e) {
@@ -48,7 +46,7 @@ final class StoppedClient {
         ProtectionDomain domain = context.allocateProtectionDomain();
         CompletionQueue completions = context.createCompletionQueue(1, 1, null);
         var lease = plane.openLease("stopped-" + ProcessHandle.current().pid());
-        new LeaseKeeper(plane, lease, (lost, cause) -> { });
+        new LeaseKeeper(plane, lease, (lost, cause) -> {});
         List<RegionGrant> regions = plane.allocate(lease.id(), Integer.parseInt(arguments[1]));
         int bytes = (int) regions.getFirst().length();
         RegisteredMemory memory = RegisteredMemory.allocate(domain, "test-stopped", bytes, Access.LOCAL_WRITE);
@@ -57,11 +55,17 @@ final class StoppedClient {
         Connected connected = plane.connect(lease.id(), queuePair.endpoint());
         queuePair.connect(connected.server());
         SendRequests requests = new SendRequests(1);
-        for (int i = 0;; i++) {
+        for (int i = 0; ; i++) {
             RegionGrant region = regions.get(i % regions.size());
-            requests.prepare(0, opcode, SendRequests.SIGNALED, memory.address(), bytes, memory.localKey(),
-                region.remoteAddress(),
-                region.rkey());
+            requests.prepare(
+                    0,
+                    opcode,
+                    SendRequests.SIGNALED,
+                    memory.address(),
+                    bytes,
+                    memory.localKey(),
+                    region.remoteAddress(),
+                    region.rkey());
             int error = queuePair.postUnbounded(requests, 0);
             while (error == 0 && completions.poll() == 0) {
                 Thread.onSpinWait();

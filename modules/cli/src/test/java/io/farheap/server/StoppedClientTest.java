@@ -1,5 +1,10 @@
 package io.farheap.server;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
 import io.farheap.control.ControlClient;
 import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
@@ -10,23 +15,17 @@ import io.farheap.testing.Need;
 import io.farheap.testing.Needs;
 import io.farheap.testing.TestDevice;
 import io.farheap.verbs.WcStatus;
-import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.parallel.Execution;
-import org.junit.jupiter.api.parallel.ExecutionMode;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
-
 import java.io.IOException;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
-
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertNotEquals;
-import static org.junit.jupiter.api.Assertions.assertThrows;
-import static org.junit.jupiter.api.Assertions.assertTrue;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /**
  * Clients that are stopped in the middle of an operation: they keep their own regions from others, and nothing else.
@@ -42,9 +41,19 @@ class StoppedClientTest {
     private static final long PATIENCE_NANOS = TestDevice.patience(60_000_000_000L);
 
     private static Child server() throws IOException {
-        return new Child("io.farheap.cli.Main", "server", "--memory", "64m", "--region", "16m", "--listen",
-            "127.0.0.1:0", "--lease", TestDevice.patience(2) + "s",
-            "--device", TestDevice.server());
+        return new Child(
+                "io.farheap.cli.Main",
+                "server",
+                "--memory",
+                "64m",
+                "--region",
+                "16m",
+                "--listen",
+                "127.0.0.1:0",
+                "--lease",
+                TestDevice.patience(2) + "s",
+                "--device",
+                TestDevice.server());
     }
 
     private static String address(Child server) throws IOException {
@@ -77,7 +86,7 @@ class StoppedClientTest {
 
     /** A machine that is busy may let a lease end before its client has connected: then another one begins. */
     private static Child copying(String address, ControlPlane plane, int regions, String operation) throws Exception {
-        for (int attempt = 1;; attempt++) {
+        for (int attempt = 1; ; attempt++) {
             await("room", () -> free(plane) >= regions);
             Child client = new Child(StoppedClient.class.getName(), address, Integer.toString(regions), operation);
             try {
@@ -107,7 +116,7 @@ class StoppedClientTest {
      * others are repeated.
      */
     private static Child stoppedInTheMiddle(Child server, String address, ControlPlane plane, String operation)
-        throws Exception {
+            throws Exception {
         for (int attempt = 0; attempt < 20; attempt++) {
             Child client = stopped(address, plane, HELD, operation);
             await("the end of the lease", () -> withdrawn(server, client) == 1 || free(plane) == REGIONS);
@@ -123,8 +132,10 @@ class StoppedClientTest {
     /** How many of these clients the device waits for, though their leases have ended. */
     private static long withdrawn(Child server, Child... clients) throws IOException {
         String log = server.errors();
-        return Stream.of(clients).map(client -> "client stopped-" + client.process.pid() + " ")
-            .filter(name -> log.lines().anyMatch(line -> line.contains(name) && line.contains("stay withdrawn"))).count();
+        return Stream.of(clients)
+                .map(client -> "client stopped-" + client.process.pid() + " ")
+                .filter(name -> log.lines().anyMatch(line -> line.contains(name) && line.contains("stay withdrawn")))
+                .count();
     }
 
     @ParameterizedTest
@@ -133,13 +144,15 @@ class StoppedClientTest {
         try (Child server = server()) {
             String address = address(server);
             try (ControlClient plane = ControlClient.connect(address);
-                 Child stopped = stoppedInTheMiddle(server, address, plane, operation);
-                 TestClient other = new TestClient(plane);
-                 LeaseKeeper _ = new LeaseKeeper(plane, other.lease, (lease, cause) -> { })) {
+                    Child stopped = stoppedInTheMiddle(server, address, plane, operation);
+                    TestClient other = new TestClient(plane);
+                    LeaseKeeper _ = new LeaseKeeper(plane, other.lease, (lease, cause) -> {})) {
                 othersGoOn(plane, other);
                 assertEquals(REGIONS - HELD, free(plane));
-                assertEquals(Code.OUT_OF_MEMORY, assertThrows(ControlException.class,
-                    () -> plane.allocate(other.lease.id(), REGIONS - HELD + 1)).code());
+                assertEquals(
+                        Code.OUT_OF_MEMORY,
+                        assertThrows(ControlException.class, () -> plane.allocate(other.lease.id(), REGIONS - HELD + 1))
+                                .code());
 
                 signal(stopped, end);
                 if (end.equals("CONT")) {
@@ -182,7 +195,7 @@ class StoppedClientTest {
         try (Child server = server()) {
             String address = address(server);
             try (ControlClient plane = ControlClient.connect(address);
-                 Child _ = stoppedInTheMiddle(server, address, plane, "WRITE")) {
+                    Child _ = stoppedInTheMiddle(server, address, plane, "WRITE")) {
                 server.process.destroy();
                 assertEquals(0, server.await());
             }
@@ -195,7 +208,7 @@ class StoppedClientTest {
         try (Child server = server()) {
             String address = address(server);
             try (ControlClient plane = ControlClient.connect(address);
-                 Child _ = stopped(address, plane, HELD, "WRITE")) {
+                    Child _ = stopped(address, plane, HELD, "WRITE")) {
                 server.process.destroy();
                 assertEquals(0, server.await());
             }
@@ -208,12 +221,12 @@ class StoppedClientTest {
         try (Child server = server()) {
             String address = address(server);
             try (ControlClient plane = ControlClient.connect(address);
-                 Child first = stopped(address, plane, 1, "WRITE");
-                 Child second = stopped(address, plane, 1, "READ");
-                 Child third = stopped(address, plane, 1, "WRITE")) {
+                    Child first = stopped(address, plane, 1, "WRITE");
+                    Child second = stopped(address, plane, 1, "READ");
+                    Child third = stopped(address, plane, 1, "WRITE")) {
                 await("the end of all leases", () -> free(plane) + withdrawn(server, first, second, third) == REGIONS);
                 try (TestClient other = new TestClient(plane);
-                     LeaseKeeper _ = new LeaseKeeper(plane, other.lease, (lease, cause) -> { })) {
+                        LeaseKeeper _ = new LeaseKeeper(plane, other.lease, (lease, cause) -> {})) {
                     other.fill(other.allocate(), 1);
                 }
                 for (Child child : List.of(first, second, third)) {

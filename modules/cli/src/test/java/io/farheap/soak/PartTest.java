@@ -1,11 +1,11 @@
 package io.farheap.soak;
 
-import org.junit.jupiter.api.Test;
-
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
+
+import org.junit.jupiter.api.Test;
 
 /** What the soak takes for right, and what for wrong. */
 class PartTest {

@@ -1,7 +1,6 @@
 package io.farheap.command;
 
 import io.farheap.verbs.VerbsLibrary;
-
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -34,18 +33,23 @@ public final class ChildJvm implements AutoCloseable {
 
     /**
      * @param environment variables that it has beside this process's
-     * @param flags       of the JVM
-     * @param command     main class and arguments
+     * @param flags of the JVM
+     * @param command main class and arguments
      */
-    public static ChildJvm start(VerbsLibrary library, Map<String, String> environment, List<String> flags,
-                          List<String> command) throws IOException {
+    public static ChildJvm start(
+            VerbsLibrary library, Map<String, String> environment, List<String> flags, List<String> command)
+            throws IOException {
         List<String> line = new ArrayList<>();
         line.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         line.addAll(flags);
-        line.addAll(List.of("-XX:+UseSerialGC", "--enable-native-access=ALL-UNNAMED",
-            "--sun-misc-unsafe-memory-access=allow",
-            "-D" + VerbsLibrary.PROPERTY + "=" + library.name().toLowerCase(), "-Dfarheap.slowness=" + SLOWNESS,
-            "-cp", System.getProperty("java.class.path")));
+        line.addAll(List.of(
+                "-XX:+UseSerialGC",
+                "--enable-native-access=ALL-UNNAMED",
+                "--sun-misc-unsafe-memory-access=allow",
+                "-D" + VerbsLibrary.PROPERTY + "=" + library.name().toLowerCase(),
+                "-Dfarheap.slowness=" + SLOWNESS,
+                "-cp",
+                System.getProperty("java.class.path")));
         line.addAll(command);
         ProcessBuilder builder = new ProcessBuilder(line).redirectError(ProcessBuilder.Redirect.INHERIT);
         builder.environment().putAll(environment);

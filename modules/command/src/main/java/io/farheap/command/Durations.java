@@ -1,11 +1,10 @@
 package io.farheap.command;
 
-import picocli.CommandLine.ITypeConverter;
-import picocli.CommandLine.TypeConversionException;
-
 import java.time.Duration;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import picocli.CommandLine.ITypeConverter;
+import picocli.CommandLine.TypeConversionException;
 
 /** Durations as people write them: {@code 500ms}, {@code 3s}, {@code 2m}. */
 public final class Durations implements ITypeConverter<Duration> {
@@ -16,7 +15,8 @@ public final class Durations implements ITypeConverter<Duration> {
     public Duration convert(String text) {
         Matcher form = FORM.matcher(text);
         if (!form.matches()) {
-            throw new TypeConversionException("'" + text + "' is not a duration; write a number with ms, s or m, such as 3s");
+            throw new TypeConversionException(
+                    "'" + text + "' is not a duration; write a number with ms, s or m, such as 3s");
         }
         long number = Long.parseLong(form.group(1));
         return switch (form.group(2)) {

@@ -4,15 +4,17 @@ import io.farheap.measure.ModelRun;
 import io.farheap.slo.Measurement;
 import io.farheap.slo.ModelSubject;
 import io.farheap.slo.PerformanceModel;
-import me.tongfei.progressbar.ProgressBar;
-
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.Files;
 import java.time.Duration;
 import java.util.Locale;
+import me.tongfei.progressbar.ProgressBar;
 
-/** What a user sees of a {@link ModelRun}: a bar on standard error that says how far it is and how long it will take, then what the file has. One thread. */
+/**
+ * What a user sees of a {@link ModelRun}: a bar on standard error that says how far it is and how long it will take,
+ * then what the file has. One thread.
+ */
 public final class ModelConsole {
 
     private final ModelRun run;
@@ -35,8 +37,11 @@ public final class ModelConsole {
 
     private void progress(int done, int leftOut, int atMost) {
         if (bar == null && atMost > 0) {
-            bar = Progress.bar("measuring", done + atMost).startsFrom(done, Duration.ZERO).setUnit(" measurements", 1)
-                .setUpdateIntervalMillis(500).build();
+            bar = Progress.bar("measuring", done + atMost)
+                    .startsFrom(done, Duration.ZERO)
+                    .setUnit(" measurements", 1)
+                    .setUpdateIntervalMillis(500)
+                    .build();
         } else if (bar != null) {
             // Early termination makes it shorter on the way.
             bar.maxHint(done + atMost);
@@ -48,10 +53,21 @@ public final class ModelConsole {
     public void print(PrintStream out, PerformanceModel model) throws IOException {
         ModelSubject subject = run.subject();
         out.printf("model     %s, %d bytes%n", run.file(), Files.size(run.file()));
-        out.printf("of        %s; %s; %d switches; records of %d bytes, %d%% reads%n", subject.device(), subject.hardware(), subject.switches(),
-            subject.recordBytes(), subject.readPercent());
-        out.printf(Locale.ROOT, "measured  %d times, %d of them now, in %.1f s; %d points left out; for %d configurations: client threads 1 to %d, batches 1 to %d, "
-            + "queue depths %d to %d%n", run.measured(), run.measuredNow(), run.seconds(), run.leftOut(), model.space().size(), model.space().clientCores(),
-            model.space().maxBatch(), model.space().minDepth(), model.space().maxDepth());
+        out.printf(
+                "of        %s; %s; %d switches; records of %d bytes, %d%% reads%n",
+                subject.device(), subject.hardware(), subject.switches(), subject.recordBytes(), subject.readPercent());
+        out.printf(
+                Locale.ROOT,
+                "measured  %d times, %d of them now, in %.1f s; %d points left out; for %d configurations: client threads 1 to %d, batches 1 to %d, "
+                        + "queue depths %d to %d%n",
+                run.measured(),
+                run.measuredNow(),
+                run.seconds(),
+                run.leftOut(),
+                model.space().size(),
+                model.space().clientCores(),
+                model.space().maxBatch(),
+                model.space().minDepth(),
+                model.space().maxDepth());
     }
 }

@@ -4,12 +4,11 @@ import io.farheap.measure.LateOperations;
 import io.farheap.measure.MeasuredCache;
 import io.farheap.thread.Idle;
 import io.farheap.verbs.Devices;
-
 import java.util.List;
 
 /**
- * The memory server that a model is measured with: one that is given or, where none is, one that is started on this host when its address is
- * wanted. One thread at a time.
+ * The memory server that a model is measured with: one that is given or, where none is, one that is started on this
+ * host when its address is wanted. One thread at a time.
  */
 public final class ModelServer implements AutoCloseable {
 
@@ -30,16 +29,26 @@ public final class ModelServer implements AutoCloseable {
             return given;
         }
         if (started == null) {
-            started = ServerProcess.start(Devices.library(), "", 2 * MeasuredCache.CAPACITY, MeasuredCache.CAPACITY, LateOperations.environment(),
-                "--idle", Idle.SPIN.name(), "--lease", LEASE);
+            started = ServerProcess.start(
+                    Devices.library(),
+                    "",
+                    2 * MeasuredCache.CAPACITY,
+                    MeasuredCache.CAPACITY,
+                    LateOperations.environment(),
+                    "--idle",
+                    Idle.SPIN.name(),
+                    "--lease",
+                    LEASE);
         }
         return started.address();
     }
 
     /** This process and, where it has been started, the server's. */
     public List<ProcessHandle> processes() {
-        return started == null ? List.of(ProcessHandle.current())
-            : List.of(ProcessHandle.current(), ProcessHandle.of(started.pid()).orElse(ProcessHandle.current()));
+        return started == null
+                ? List.of(ProcessHandle.current())
+                : List.of(
+                        ProcessHandle.current(), ProcessHandle.of(started.pid()).orElse(ProcessHandle.current()));
     }
 
     @Override

@@ -17,14 +17,16 @@ public final class Progress {
     /** Where a cursor is after the last column differs among terminals. */
     private static final int MARGIN = 2;
 
-    private Progress() {
-    }
+    private Progress() {}
 
     /** @param most of what is to be done */
     public static ProgressBarBuilder bar(String task, long most) {
         int columns = Posix.terminalColumns(STANDARD_ERROR);
         int width = columns == 0 ? USUAL_COLUMNS : Math.max(FEWEST_COLUMNS, columns);
-        return new ProgressBarBuilder().setTaskName(task).setInitialMax(most).setStyle(ProgressBarStyle.ASCII)
-            .setConsumer(new ConsoleProgressBarConsumer(System.err, width - MARGIN));
+        return new ProgressBarBuilder()
+                .setTaskName(task)
+                .setInitialMax(most)
+                .setStyle(ProgressBarStyle.ASCII)
+                .setConsumer(new ConsoleProgressBarConsumer(System.err, width - MARGIN));
     }
 }

@@ -1,7 +1,6 @@
 package io.farheap.command;
 
 import io.farheap.verbs.VerbsLibrary;
-
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -12,8 +11,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * A memory server in a process of its own, on this host. It ends with its parent, however that ends: it watches its standard
- * input.
+ * A memory server in a process of its own, on this host. It ends with its parent, however that ends: it watches its
+ * standard input.
  */
 public final class ServerProcess implements AutoCloseable {
 
@@ -40,20 +39,31 @@ public final class ServerProcess implements AutoCloseable {
 
     /**
      * @param environment variables that the server has beside this process's
-     * @param options     more of the {@code server} command's; a {@code --lease} among them is the server's
+     * @param options more of the {@code server} command's; a {@code --lease} among them is the server's
      */
-    public static ServerProcess start(VerbsLibrary library, String device, long memoryBytes, long regionBytes, Map<String, String> environment,
-                                      String... options) {
+    public static ServerProcess start(
+            VerbsLibrary library,
+            String device,
+            long memoryBytes,
+            long regionBytes,
+            Map<String, String> environment,
+            String... options) {
         return start(library, device, memoryBytes, regionBytes, environment, List.of(), options);
     }
 
     /**
      * @param environment variables that the server has beside this process's
-     * @param flags       of its JVM
-     * @param options     more of the {@code server} command's; a {@code --lease} among them is the server's
+     * @param flags of its JVM
+     * @param options more of the {@code server} command's; a {@code --lease} among them is the server's
      */
-    public static ServerProcess start(VerbsLibrary library, String device, long memoryBytes, long regionBytes, Map<String, String> environment,
-                                      List<String> flags, String... options) {
+    public static ServerProcess start(
+            VerbsLibrary library,
+            String device,
+            long memoryBytes,
+            long regionBytes,
+            Map<String, String> environment,
+            List<String> flags,
+            String... options) {
         List<String> command = command(memoryBytes, regionBytes, device);
         List<String> more = List.of(options);
         if (!more.contains("--lease")) {
@@ -110,9 +120,18 @@ public final class ServerProcess implements AutoCloseable {
     }
 
     private static List<String> command(long memoryBytes, long regionBytes, String device) {
-        return new ArrayList<>(List.of("io.farheap.cli.Main", "server", "--memory", Long.toString(memoryBytes),
-            "--region", Long.toString(regionBytes), "--listen", "127.0.0.1:0", "--device", device,
-            "--until-stdin-closes"));
+        return new ArrayList<>(List.of(
+                "io.farheap.cli.Main",
+                "server",
+                "--memory",
+                Long.toString(memoryBytes),
+                "--region",
+                Long.toString(regionBytes),
+                "--listen",
+                "127.0.0.1:0",
+                "--device",
+                device,
+                "--until-stdin-closes"));
     }
 
     private static String awaitAddress(BufferedReader output) throws IOException {

@@ -1,11 +1,13 @@
 package io.farheap.command;
 
+import java.util.Locale;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
-import java.util.Locale;
-
-/** Sizes as people write them: {@code 4096}, {@code 512k}, {@code 64m}, {@code 1g}, {@code 2t}; powers of 1024, in either case. */
+/**
+ * Sizes as people write them: {@code 4096}, {@code 512k}, {@code 64m}, {@code 1g}, {@code 2t}; powers of 1024, in
+ * either case.
+ */
 public final class Sizes implements ITypeConverter<Long> {
 
     private static final String UNITS = "kmgt";
@@ -26,12 +28,15 @@ public final class Sizes implements ITypeConverter<Long> {
         } catch (NumberFormatException | ArithmeticException e) {
             throw new TypeConversionException("'" + text + "' is more bytes than 64 bits can count");
         }
-        throw new TypeConversionException("'" + text + "' is not a size; write bytes, or a number with k, m, g or t, such as 64m");
+        throw new TypeConversionException(
+                "'" + text + "' is not a size; write bytes, or a number with k, m, g or t, such as 64m");
     }
 
     /** In the largest unit that divides it: {@code 64 MiB}, {@code 1 GiB}, {@code 1000 bytes}. */
     public static String format(long bytes) {
         int unit = bytes == 0 ? 0 : Math.min(UNITS.length(), Long.numberOfTrailingZeros(bytes) / 10);
-        return unit == 0 ? bytes + " bytes" : (bytes >> 10 * unit) + " " + Character.toUpperCase(UNITS.charAt(unit - 1)) + "iB";
+        return unit == 0
+                ? bytes + " bytes"
+                : (bytes >> 10 * unit) + " " + Character.toUpperCase(UNITS.charAt(unit - 1)) + "iB";
     }
 }

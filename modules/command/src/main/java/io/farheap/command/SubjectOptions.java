@@ -4,37 +4,60 @@ import io.farheap.measure.ModelStore;
 import io.farheap.measure.Subjects;
 import io.farheap.slo.ModelSubject;
 import io.farheap.verbs.Context;
-import picocli.CommandLine.Option;
-
 import java.nio.file.Path;
+import picocli.CommandLine.Option;
 
 /** What a performance model is of, and where its file is: options of every command that has to do with one. */
 public final class SubjectOptions {
 
-    @Option(names = "--record", paramLabel = "BYTES", defaultValue = "8", description = "record size (default: ${DEFAULT-VALUE})")
+    @Option(
+            names = "--record",
+            paramLabel = "BYTES",
+            defaultValue = "8",
+            description = "record size (default: ${DEFAULT-VALUE})")
     private int recordBytes;
 
-    @Option(names = "--reads", paramLabel = "PERCENT", defaultValue = "50", description = "share of reads (default: ${DEFAULT-VALUE})")
+    @Option(
+            names = "--reads",
+            paramLabel = "PERCENT",
+            defaultValue = "50",
+            description = "share of reads (default: ${DEFAULT-VALUE})")
     private int readPercent;
 
-    @Option(names = "--cores", paramLabel = "C", defaultValue = "0",
-        description = "client cores that a cache may use (default: half of the machine's, as the server needs its own)")
+    @Option(
+            names = "--cores",
+            paramLabel = "C",
+            defaultValue = "0",
+            description =
+                    "client cores that a cache may use (default: half of the machine's, as the server needs its own)")
     private int cores;
 
-    @Option(names = "--max-depth", paramLabel = "Q", defaultValue = "0", description = "queue depth at most (default: the device's, and 16 at most)")
+    @Option(
+            names = "--max-depth",
+            paramLabel = "Q",
+            defaultValue = "0",
+            description = "queue depth at most (default: the device's, and 16 at most)")
     private int depth;
 
-    @Option(names = "--switches", paramLabel = "N", defaultValue = "0", description = "between client and server: 0 on one host, 1, 3 or 5 (default: ${DEFAULT-VALUE})")
+    @Option(
+            names = "--switches",
+            paramLabel = "N",
+            defaultValue = "0",
+            description = "between client and server: 0 on one host, 1, 3 or 5 (default: ${DEFAULT-VALUE})")
     private int switches;
 
-    @Option(names = "--file", paramLabel = "FILE", description = "of the model (default: one for each such model in ~/.cache/farheap/models)")
+    @Option(
+            names = "--file",
+            paramLabel = "FILE",
+            description = "of the model (default: one for each such model in ~/.cache/farheap/models)")
     private Path file;
 
     /** @throws IllegalArgumentException where an option is out of its range */
     public ModelSubject subject(Context context) {
         int deepest = Subjects.deepest(context);
         if (depth > deepest) {
-            throw new IllegalArgumentException("--max-depth " + depth + ": " + context.device().name() + " takes up to " + deepest);
+            throw new IllegalArgumentException(
+                    "--max-depth " + depth + ": " + context.device().name() + " takes up to " + deepest);
         }
         return Subjects.of(context, switches, recordBytes, readPercent, cores, depth);
     }

@@ -37,7 +37,8 @@ final class Suspension implements AutoCloseable {
     Suspension(long pid) {
         try {
             shell = new ProcessBuilder("/bin/sh", "-c", UNTIL_INPUT_ENDS, "sh", Long.toString(pid))
-                .redirectError(ProcessBuilder.Redirect.DISCARD).start();
+                    .redirectError(ProcessBuilder.Redirect.DISCARD)
+                    .start();
         } catch (IOException e) {
             throw new UncheckedIOException("cannot start a shell to stop process " + pid, e);
         }
@@ -61,8 +62,8 @@ final class Suspension implements AutoCloseable {
         while (!allStopped(Path.of("/proc", Long.toString(pid), "task"), pid)) {
             if (System.nanoTime() - deadline > 0) {
                 throw new IllegalStateException("process " + pid
-                    + " runs on after SIGSTOP; look at the state of its threads in /proc/" + pid
-                    + "/task");
+                        + " runs on after SIGSTOP; look at the state of its threads in /proc/" + pid
+                        + "/task");
             }
             LockSupport.parkNanos(PAUSE_NANOS);
         }

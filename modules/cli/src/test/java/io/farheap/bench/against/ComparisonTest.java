@@ -1,17 +1,16 @@
 package io.farheap.bench.against;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
 import com.google.gson.JsonArray;
 import com.google.gson.JsonParser;
-import org.junit.jupiter.api.Test;
-
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
-
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertTrue;
+import org.junit.jupiter.api.Test;
 
 /** What two builds are found to differ by, from runs that are made up. */
 class ComparisonTest {
@@ -102,10 +101,16 @@ class ComparisonTest {
 
     @Test
     void aBaselineLeavesTheMachinesSpeedOut() {
-        Comparison comparison = compare(shape(TIME, TIME_OVER_C), "{op: read, size: 8, ns: 30, c_ns: 20}",
-            "{op: read, size: 8, ns: 60, c_ns: 40}", "{op: read, size: 8, ns: 30, c_ns: 20}");
-        assertEquals(List.of("ns", "ns/C"),
-            comparison.differences().stream().map(difference -> difference.figure().label()).toList());
+        Comparison comparison = compare(
+                shape(TIME, TIME_OVER_C),
+                "{op: read, size: 8, ns: 30, c_ns: 20}",
+                "{op: read, size: 8, ns: 60, c_ns: 40}",
+                "{op: read, size: 8, ns: 30, c_ns: 20}");
+        assertEquals(
+                List.of("ns", "ns/C"),
+                comparison.differences().stream()
+                        .map(difference -> difference.figure().label())
+                        .toList());
         assertEquals(0.5, comparison.differences().getFirst().ratio(), EXACT);
         assertEquals(1, comparison.differences().getLast().ratio(), EXACT);
         assertEquals(1.5, comparison.differences().getLast().theirs(), EXACT);
@@ -113,12 +118,15 @@ class ComparisonTest {
 
     @Test
     void rowsAreMatchedByWhatTellsThemApart() {
-        Comparison comparison = compare(shape(TIME),
-            "{op: read, size: 8, ns: 10}, {op: write, size: 8, ns: 100}, {op: cas, size: 8, ns: 1}",
-            "{op: write, size: 8, ns: 50}, {op: read, size: 8, ns: 10}, {op: read, size: 64, ns: 1}",
-            "{op: read, size: 8, ns: 10}, {op: write, size: 8, ns: 100}, {op: cas, size: 8, ns: 1}");
+        Comparison comparison = compare(
+                shape(TIME),
+                "{op: read, size: 8, ns: 10}, {op: write, size: 8, ns: 100}, {op: cas, size: 8, ns: 1}",
+                "{op: write, size: 8, ns: 50}, {op: read, size: 8, ns: 10}, {op: read, size: 64, ns: 1}",
+                "{op: read, size: 8, ns: 10}, {op: write, size: 8, ns: 100}, {op: cas, size: 8, ns: 1}");
         assertEquals(2, comparison.matched());
-        assertEquals(List.of("read 8", "write 8"), comparison.differences().stream().map(Difference::row).toList());
+        assertEquals(
+                List.of("read 8", "write 8"),
+                comparison.differences().stream().map(Difference::row).toList());
         assertEquals(1, comparison.differences().getFirst().ratio(), EXACT);
         assertEquals(2, comparison.differences().getLast().ratio(), EXACT);
         assertEquals(Set.of("cas 8"), comparison.onlyThis());
@@ -128,26 +136,36 @@ class ComparisonTest {
 
     @Test
     void aFigureThatOneBuildLacksIsLeftOut() {
-        assertEquals(List.of(), compare(shape(TIME, RATE), "{op: read, size: 8, ns: null, ops_per_s: 1}",
-            "{op: read, size: 8, ns: 10}", "{op: read, size: 8, ns: null, ops_per_s: 1}").differences());
+        assertEquals(
+                List.of(),
+                compare(
+                                shape(TIME, RATE),
+                                "{op: read, size: 8, ns: null, ops_per_s: 1}",
+                                "{op: read, size: 8, ns: 10}",
+                                "{op: read, size: 8, ns: null, ops_per_s: 1}")
+                        .differences());
     }
 
     @Test
     void theTableEndsWithWhatToLookAt() {
         RowShape shape = shape(TIME, RATE);
         ByteArrayOutputStream printed = new ByteArrayOutputStream();
-        Comparison comparison = compare(shape,
-            "{op: read, size: 8, ns: 10, ops_per_s: 2e6}, {op: write, size: 8, ns: 12}",
-            "{op: read, size: 8, ns: 10, ops_per_s: 4e6}, {op: cas, size: 8, ns: 12}",
-            "{op: read, size: 8, ns: 10, ops_per_s: 2e6}, {op: write, size: 8, ns: 12}");
+        Comparison comparison = compare(
+                shape,
+                "{op: read, size: 8, ns: 10, ops_per_s: 2e6}, {op: write, size: 8, ns: 12}",
+                "{op: read, size: 8, ns: 10, ops_per_s: 4e6}, {op: cas, size: 8, ns: 12}",
+                "{op: read, size: 8, ns: 10, ops_per_s: 2e6}, {op: write, size: 8, ns: 12}");
         new ComparisonTable(new PrintStream(printed, true), shape, comparison).print();
         List<String> lines = printed.toString().lines().toList();
         assertEquals(6, lines.size(), printed::toString);
-        assertEquals("read 8 ops_per_s 2,000,000 4,000,000 0.500 (0.500..0.500) 1.000 above 1 slower",
-            lines.get(2).replaceAll(" +", " "));
+        assertEquals(
+                "read 8 ops_per_s 2,000,000 4,000,000 0.500 (0.500..0.500) 1.000 above 1 slower",
+                lines.get(2).replaceAll(" +", " "));
         assertEquals("write 8: only this build has this row", lines.get(3));
         assertEquals("cas 8: only the other build has this row", lines.get(4));
-        assertEquals("1 of 1 rows differ by more than 1.03 x and by more than two runs of one build do: "
-            + "read 8 (ops_per_s 2.00 x slower)", lines.get(5));
+        assertEquals(
+                "1 of 1 rows differ by more than 1.03 x and by more than two runs of one build do: "
+                        + "read 8 (ops_per_s 2.00 x slower)",
+                lines.get(5));
     }
 }

@@ -1,5 +1,9 @@
 package io.farheap.bench.against;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import java.nio.file.Path;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -7,17 +11,14 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-import java.nio.file.Path;
-import java.util.List;
-
-import static org.junit.jupiter.api.Assertions.assertEquals;
-
 class SameArgumentsTest {
 
     @Command(name = "raw")
     static final class Raw implements Runnable {
 
-        @Option(names = {"-t", "--queue-depth"}, split = ",")
+        @Option(
+                names = {"-t", "--queue-depth"},
+                split = ",")
         private List<Integer> depths;
 
         @Option(names = "--turns", defaultValue = "100")
@@ -41,23 +42,24 @@ class SameArgumentsTest {
     }
 
     @Command(name = "farheap")
-    static final class Root {
-    }
+    static final class Root {}
 
     @Command(name = "bench")
-    static final class Bench {
-    }
+    static final class Bench {}
 
     private static String typed(String... arguments) {
         Raw raw = new Raw();
-        new CommandLine(new Root()).addSubcommand(new CommandLine(new Bench()).addSubcommand(raw)).execute(arguments);
+        new CommandLine(new Root())
+                .addSubcommand(new CommandLine(new Bench()).addSubcommand(raw))
+                .execute(arguments);
         return String.join(" ", raw.arguments);
     }
 
     @Test
     void runsGetWhatIsOfTheBenchmark() {
         assertEquals("bench raw", typed("bench", "raw", "--against", "other.jar"));
-        assertEquals("bench raw --queue-depth=1,16 --turns=5",
-            typed("bench", "raw", "-t", "1,16", "--json=a b.json", "--turns=5", "--against", "other.jar"));
+        assertEquals(
+                "bench raw --queue-depth=1,16 --turns=5",
+                typed("bench", "raw", "-t", "1,16", "--json=a b.json", "--turns=5", "--against", "other.jar"));
     }
 }

@@ -1,11 +1,12 @@
 package io.farheap.bench.child;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
 import com.google.gson.JsonArray;
 import io.farheap.testing.TestDevice;
-import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
-
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -18,11 +19,9 @@ import java.util.jar.JarEntry;
 import java.util.jar.JarOutputStream;
 import java.util.jar.Manifest;
 import javax.tools.ToolProvider;
-
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertInstanceOf;
-import static org.junit.jupiter.api.Assertions.assertThrows;
-import static org.junit.jupiter.api.Assertions.assertTrue;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /** Runs of a build that does what it is told. */
 class BenchJvmTest {
@@ -54,6 +53,7 @@ class BenchJvmTest {
 
     @TempDir
     private Path directory;
+
     private FarheapBuild build;
 
     @BeforeEach
@@ -77,12 +77,14 @@ class BenchJvmTest {
     }
 
     private String failure(Duration limit, String... arguments) {
-        return assertThrows(BenchRunException.class, () -> run(limit, arguments)).getMessage();
+        return assertThrows(BenchRunException.class, () -> run(limit, arguments))
+                .getMessage();
     }
 
     /** Of the build's jar, which is this test's alone. */
     private void assertNothingIsLeft() {
-        long deadline = System.nanoTime() + Duration.ofSeconds(TestDevice.patience(30)).toNanos();
+        long deadline =
+                System.nanoTime() + Duration.ofSeconds(TestDevice.patience(30)).toNanos();
         // What has been killed may still have to be scheduled to die.
         while (!left().isEmpty() && System.nanoTime() - deadline < 0) {
             LockSupport.parkNanos(1_000_000);
@@ -91,8 +93,10 @@ class BenchJvmTest {
     }
 
     private List<String> left() {
-        return ProcessHandle.allProcesses().map(process -> process.info().commandLine().orElse(""))
-            .filter(line -> line.contains(directory.toString())).toList();
+        return ProcessHandle.allProcesses()
+                .map(process -> process.info().commandLine().orElse(""))
+                .filter(line -> line.contains(directory.toString()))
+                .toList();
     }
 
     @Test
@@ -116,14 +120,16 @@ class BenchJvmTest {
     @Test
     void aRunWithoutReportIsAFailure() {
         for (String written : List.of("", "[]", "{rows: 1}", "{")) {
-            assertEquals("a run of " + build.title() + " wrote no report with rows; it printed no message",
-                failure(BenchJvm.LIMIT, "write", written));
+            assertEquals(
+                    "a run of " + build.title() + " wrote no report with rows; it printed no message",
+                    failure(BenchJvm.LIMIT, "write", written));
         }
     }
 
     @Test
     void aRunThatHangsIsKilled() {
-        String message = failure(Duration.ofSeconds(1), "hang", directory.resolve("hangs").toString());
+        String message = failure(
+                Duration.ofSeconds(1), "hang", directory.resolve("hangs").toString());
         assertTrue(message.contains("has not ended within 1 s, and was killed"), message);
         assertNothingIsLeft();
     }
@@ -139,7 +145,8 @@ class BenchJvmTest {
                 thrown.set(e);
             }
         });
-        long deadline = System.nanoTime() + Duration.ofSeconds(TestDevice.patience(60)).toNanos();
+        long deadline =
+                System.nanoTime() + Duration.ofSeconds(TestDevice.patience(60)).toNanos();
         while (!Files.exists(hangs) && System.nanoTime() - deadline < 0) {
             Thread.sleep(10);
         }

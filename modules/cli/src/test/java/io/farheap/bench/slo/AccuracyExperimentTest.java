@@ -1,5 +1,9 @@
 package io.farheap.bench.slo;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
 import io.farheap.slo.Configuration;
 import io.farheap.slo.MeasurementPlan;
 import io.farheap.slo.ModelSubject;
@@ -7,14 +11,8 @@ import io.farheap.slo.Performance;
 import io.farheap.slo.PerformanceModel;
 import io.farheap.slo.SimulatedSystem;
 import io.farheap.slo.Slo;
-
-import org.junit.jupiter.api.Test;
-
 import java.util.List;
-
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
-import static org.junit.jupiter.api.Assertions.assertTrue;
+import org.junit.jupiter.api.Test;
 
 class AccuracyExperimentTest {
 
@@ -38,11 +36,22 @@ class AccuracyExperimentTest {
         assertTrue(experiment.drawn() > 50, "some objectives between the lowest and the highest figures cannot be met");
         for (SloChoice choice : choices) {
             assertTrue(choice.slo().withMargin(0.1).metBy(choice.chosen().predicted()));
-            assertTrue(choice.slo().reads().latencyNanos() >= model.readLatencyNanos().low() && choice.slo().reads().latencyNanos() <= model.readLatencyNanos().high());
-            assertTrue(choice.slo().writes().perSecond() >= model.writesPerSecond().low() && choice.slo().writes().perSecond() <= model.writesPerSecond().high());
+            assertTrue(choice.slo().reads().latencyNanos()
+                            >= model.readLatencyNanos().low()
+                    && choice.slo().reads().latencyNanos()
+                            <= model.readLatencyNanos().high());
+            assertTrue(
+                    choice.slo().writes().perSecond() >= model.writesPerSecond().low()
+                            && choice.slo().writes().perSecond()
+                                    <= model.writesPerSecond().high());
         }
-        assertEquals(choices.stream().map(SloChoice::slo).toList(), new AccuracyExperiment(model, 0.1, 7).draw(50).stream().map(SloChoice::slo).toList());
-        assertFalse(choices.get(0).slo().equals(new AccuracyExperiment(model, 0.1, 8).draw(1).get(0).slo()));
+        assertEquals(
+                choices.stream().map(SloChoice::slo).toList(),
+                new AccuracyExperiment(model, 0.1, 7)
+                        .draw(50).stream().map(SloChoice::slo).toList());
+        assertFalse(choices.get(0)
+                .slo()
+                .equals(new AccuracyExperiment(model, 0.1, 8).draw(1).get(0).slo()));
     }
 
     @Test
@@ -62,13 +71,19 @@ class AccuracyExperimentTest {
         AccuracyExperiment experiment = new AccuracyExperiment(model, 0, 1);
         for (SloChoice choice : experiment.draw(20)) {
             Performance was = choice.chosen().predicted();
-            SloResult result = experiment.measure(choice, configuration -> new Performance(2 * was.readLatencyNanos(), was.readsPerSecond() / 4,
-                1.5 * was.writeLatencyNanos(), was.writesPerSecond() / 2));
+            SloResult result = experiment.measure(
+                    choice,
+                    configuration -> new Performance(
+                            2 * was.readLatencyNanos(),
+                            was.readsPerSecond() / 4,
+                            1.5 * was.writeLatencyNanos(),
+                            was.writesPerSecond() / 2));
             assertEquals(0.5, result.latencyError(), 1e-9);
             assertEquals(3, result.throughputError(), 1e-9);
             assertEquals(result.latencyMet() && result.throughputMet(), result.met());
         }
-        assertTrue(experiment.results().stream().filter(SloResult::throughputMet).count() < 10);
+        assertTrue(
+                experiment.results().stream().filter(SloResult::throughputMet).count() < 10);
     }
 
     @Test
@@ -77,11 +92,19 @@ class AccuracyExperimentTest {
         for (SloChoice choice : experiment.draw(30)) {
             experiment.measure(choice, system);
         }
-        List<Slo> slos = experiment.results().stream().map(result -> result.choice().slo()).toList();
+        List<Slo> slos = experiment.results().stream()
+                .map(result -> result.choice().slo())
+                .toList();
         Configuration best = experiment.fixedBaselines(1).getFirst();
         int met = experiment.fixedMet(model.predict(best).orElseThrow());
-        assertEquals(slos.stream().filter(slo -> slo.metBy(model.predict(best).orElseThrow())).count(), met);
-        assertTrue(model.space().stream().allMatch(other -> model.predict(other).map(experiment::fixedMet).orElse(0) <= met));
+        assertEquals(
+                slos.stream()
+                        .filter(slo -> slo.metBy(model.predict(best).orElseThrow()))
+                        .count(),
+                met);
+        assertTrue(model.space().stream()
+                .allMatch(
+                        other -> model.predict(other).map(experiment::fixedMet).orElse(0) <= met));
         assertEquals(model.space().size(), model.space().stream().distinct().count());
     }
 }
