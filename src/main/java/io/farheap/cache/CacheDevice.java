@@ -62,7 +62,7 @@ final class CacheDevice implements AutoCloseable {
 
     /** The most that one work request may carry. */
     int maxMessageBytes() {
-        return (int) Math.min(MAX_MESSAGE_BYTES, context.activePort().maxMessageBytes());
+        return (int) Math.min(MAX_MESSAGE_BYTES, context.requireActivePort().maxMessageBytes());
     }
 
     /** Once everything else that was made of it is closed, or will be later. */

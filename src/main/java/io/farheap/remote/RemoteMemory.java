@@ -325,7 +325,7 @@ public final class RemoteMemory implements AutoCloseable {
 
     /** The most that one operation may read or write, in bytes. */
     public int maxMessageBytes() {
-        return (int) Math.min(MAX_MESSAGE_BYTES, context.activePort().maxMessageBytes());
+        return (int) Math.min(MAX_MESSAGE_BYTES, context.requireActivePort().maxMessageBytes());
     }
 
     /** Whether the device does compare-and-swap and fetch-and-add. */

@@ -69,7 +69,7 @@ public final class MemoryServer implements ControlPlane, AutoCloseable {
         this.tickets = new ExportTickets(ticketNanos);
         context = Devices.open(options.device());
         try {
-            requireActivePort();
+            context.requireActivePort();
             pool = new RegionPool(context, options.regionBytes(), options.regions());
             completions = context.createCompletionQueue(1, 1, null);
             threads = new ServerThreads(context, options.threads(), options.idle(), options.pinned());
@@ -141,12 +141,6 @@ public final class MemoryServer implements ControlPlane, AutoCloseable {
 
     Budgets budgets() {
         return budgets;
-    }
-
-    private void requireActivePort() {
-        if (context.activePort() == null) {
-            throw new VerbsException("device " + context.device().name() + " has no active port; bring its link up");
-        }
     }
 
     /** Of the device in use, such as {@code mlx5_0} or {@code soft0}. */

@@ -47,7 +47,7 @@ final class RegionCopy implements AutoCloseable {
 
     RegionCopy(Context context, MemorySegment into) {
         maxPieceBytes =
-                (int) Math.min(PullPace.MAX_PIECE_BYTES, context.activePort().maxMessageBytes());
+                (int) Math.min(PullPace.MAX_PIECE_BYTES, context.requireActivePort().maxMessageBytes());
         domain = context.allocateProtectionDomain();
         try {
             requests = new SendRequests(READS_IN_FLIGHT);

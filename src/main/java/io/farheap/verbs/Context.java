@@ -72,6 +72,18 @@ public final class Context implements AutoCloseable {
         return activePort;
     }
 
+    /**
+     * The first active port as it was when the device was opened.
+     *
+     * @throws VerbsException where there was none
+     */
+    public PortInfo requireActivePort() {
+        if (activePort == null) {
+            throw new VerbsException("device " + device.name() + " has no active port; bring its link up");
+        }
+        return activePort;
+    }
+
     /** The ports as they are now, in the order of their numbers. */
     public List<PortInfo> ports() {
         children.checkOpen();

@@ -82,10 +82,7 @@ public final class QueuePair implements AutoCloseable {
 
     static QueuePair create(ProtectionDomain domain, CompletionQueue completions, int depth, int inlineBytes) {
         Context context = domain.context();
-        PortInfo port = context.activePort();
-        if (port == null) {
-            throw new VerbsException(context.device().name() + " has no active port; bring its link up");
-        }
+        PortInfo port = context.requireActivePort();
         Gid gid = Gid.choose(context, port);
         Arena own = Arena.ofShared();
         try (CloseStack stack = new CloseStack();

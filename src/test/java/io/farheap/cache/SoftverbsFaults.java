@@ -37,6 +37,11 @@ public final class SoftverbsFaults {
         set("qp_error_after=" + operations);
     }
 
+    /** The port of this process's device. */
+    public static void link(boolean up) {
+        set("link=" + (up ? "up" : "down"));
+    }
+
     private static void set(String settings) {
         try (Arena arena = Arena.ofConfined()) {
             assertEquals(0, (int) CONTROL.invokeExact(arena.allocateFrom(settings)), settings);
