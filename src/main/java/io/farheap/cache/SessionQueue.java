@@ -68,6 +68,10 @@ final class SessionQueue {
     void remove(int server, long timeoutNanos) {
         Connection connection = routes.connection(server);
         routes.connection(server, null);
+        if (connection == null) {
+            // It was removed before, which failed halfway: its device is broken.
+            return;
+        }
         connection.postList();
         if (connection.inFlight() > 0) {
             failInFlight(connection, timeoutNanos);
