@@ -4,6 +4,7 @@ import io.farheap.memory.RegisteredMemory;
 import io.farheap.verbs.Access;
 import io.farheap.verbs.ProtectionDomain;
 import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
 
 /** Registered chunks through which data of segments passes that are not a cache's buffers. One thread at a time. */
 final class BounceBuffers implements AutoCloseable {
@@ -12,7 +13,12 @@ final class BounceBuffers implements AutoCloseable {
     private static final int CHUNKS = 64;
 
     private final ProtectionDomain domain;
-    private RegisteredMemory chunks;
+    /** Null until it is needed. */
+    private @Nullable RegisteredMemory memory;
+
+    private MemorySegment chunks = MemorySegment.NULL;
+    private long address;
+    private int localKey;
     private final int[] free = new int[CHUNKS];
     private final long[] requestOffsets = new long[CHUNKS];
     private final int[] lengths = new int[CHUNKS];
@@ -31,9 +37,12 @@ final class BounceBuffers implements AutoCloseable {
 
     /** Registers the memory, once; many sessions never need it. */
     void prepare() {
-        if (chunks == null) {
-            chunks = RegisteredMemory.allocate(
+        if (memory == null) {
+            memory = RegisteredMemory.allocate(
                     domain, "farheap-bounce", (long) CHUNKS * CHUNK_BYTES, Access.LOCAL_WRITE);
+            chunks = memory.segment();
+            address = memory.address();
+            localKey = memory.localKey();
         }
     }
 
@@ -49,12 +58,12 @@ final class BounceBuffers implements AutoCloseable {
 
     /** @return false where the segment cannot be accessed any more */
     boolean copyIn(int chunk, MemorySegment source) {
-        return copy(source, requestOffsets[chunk], chunks.segment(), offset(chunk), lengths[chunk]);
+        return copy(source, requestOffsets[chunk], chunks, offset(chunk), lengths[chunk]);
     }
 
     /** @return as {@link #copyIn} */
     boolean copyOut(int chunk, MemorySegment destination) {
-        return copy(chunks.segment(), offset(chunk), destination, requestOffsets[chunk], lengths[chunk]);
+        return copy(chunks, offset(chunk), destination, requestOffsets[chunk], lengths[chunk]);
     }
 
     private static boolean copy(MemorySegment from, long fromOffset, MemorySegment to, long toOffset, int bytes) {
@@ -71,11 +80,11 @@ final class BounceBuffers implements AutoCloseable {
     }
 
     long address(int chunk) {
-        return chunks.address() + offset(chunk);
+        return address + offset(chunk);
     }
 
     int localKey() {
-        return chunks.localKey();
+        return localKey;
     }
 
     private static long offset(int chunk) {
@@ -84,8 +93,8 @@ final class BounceBuffers implements AutoCloseable {
 
     @Override
     public void close() {
-        if (chunks != null) {
-            chunks.close();
+        if (memory != null) {
+            memory.close();
         }
     }
 }

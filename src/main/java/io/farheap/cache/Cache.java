@@ -19,7 +19,9 @@ import io.farheap.thread.Joining;
 import io.farheap.verbs.Access;
 import io.farheap.verbs.Context;
 import io.farheap.verbs.VerbsException;
+import java.nio.file.Path;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -27,6 +29,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A byte-addressable cache in the memory of other machines (Redy, table 1). Create it with {@link #builder}, use it
@@ -44,7 +47,7 @@ public final class Cache implements AutoCloseable {
     private final RegionTable table;
     private final CacheMoves moves;
     /** Null where the cache has no objective. */
-    private final SloWatch watch;
+    private final @Nullable SloWatch watch;
 
     private final List<RemoteServer> servers = new CopyOnWriteArrayList<>();
     private final List<Session> sessions = new CopyOnWriteArrayList<>();
@@ -63,7 +66,7 @@ public final class Cache implements AutoCloseable {
     /** Replaced with {@code openings} held alone. */
     private volatile DataPaths paths;
     /** The change that sessions are prepared for, or null; replaced with {@code openings} held alone. */
-    private volatile Reconfiguration changing;
+    private volatile @Nullable Reconfiguration changing;
 
     private int nextServerIndex;
     /** Set with {@code openings} held alone. */
@@ -86,7 +89,7 @@ public final class Cache implements AutoCloseable {
                     .toList());
             paths = stack.add(new DataPaths(inside, device, table, options, options.configuration()));
             if (options.file() != null) {
-                load();
+                load(options.file());
             }
             watch = options.tuning() == null
                     ? null
@@ -290,7 +293,7 @@ public final class Cache implements AutoCloseable {
      * @throws CacheException as {@link #reconfigure}
      */
     public Explanation reshape(Slo objective) {
-        return reshape(checkWatched(), objective, options.tuning().margin());
+        return reshape(checkWatched(), objective, tuning().margin());
     }
 
     /**
@@ -300,7 +303,7 @@ public final class Cache implements AutoCloseable {
      */
     public Explanation retune() {
         SloWatch watch = checkWatched();
-        return reshape(watch, watch.explanation().slo(), (1 + options.tuning().margin()) * (1 + watch.shortfall()) - 1);
+        return reshape(watch, watch.explanation().slo(), (1 + tuning().margin()) * (1 + watch.shortfall()) - 1);
     }
 
     private SloWatch checkWatched() {
@@ -313,8 +316,13 @@ public final class Cache implements AutoCloseable {
         return watch;
     }
 
+    /** Of a cache that is watched. */
+    private Tuning tuning() {
+        return Objects.requireNonNull(options.tuning());
+    }
+
     private Explanation reshape(SloWatch watch, Slo objective, double margin) {
-        Explanation found = Explanation.of(options.tuning().model(), objective, margin);
+        Explanation found = Explanation.of(tuning().model(), objective, margin);
         moving.lock();
         try {
             reconfigure(configuration().with(found.chosen().configuration()));
@@ -662,10 +670,10 @@ public final class Cache implements AutoCloseable {
         throw new CacheException("the cache does not use server " + address + "; it uses " + servers());
     }
 
-    private void load() {
+    private void load(Path file) {
         Session session = openSession();
         try (FileLoader loader = new FileLoader(capacity(), session, this::allocate)) {
-            loader.load(options.file(), options.loaded());
+            loader.load(file, options.loaded());
         } finally {
             session.close();
         }

@@ -10,6 +10,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.LongConsumer;
+import org.jspecify.annotations.Nullable;
 
 /** What a cache is to be. Every setter returns the builder. */
 public final class CacheBuilder {
@@ -19,20 +20,20 @@ public final class CacheBuilder {
     private long capacity;
     private final List<String> servers = new ArrayList<>();
     private String device = "";
-    private Path file;
-    private LongConsumer loaded;
+    private @Nullable Path file;
+    private @Nullable LongConsumer loaded;
     private String name = "farheap-" + ProcessHandle.current().pid();
     private CacheConfiguration configuration = CacheConfiguration.DIRECT;
     private int requests = DEFAULT_REQUESTS;
     private int doorbellBatch = 1;
     private LatencyTracking latencyTracking = LatencyTracking.NONE;
-    private LostServerListener lostListener;
+    private @Nullable LostServerListener lostListener;
     private MigrationOptions migration = MigrationOptions.DEFAULT;
-    private PerformanceModel model;
-    private Slo slo;
+    private @Nullable PerformanceModel model;
+    private @Nullable Slo slo;
     private double margin = Explanation.USUAL_MARGIN;
     private Duration period = Duration.ofSeconds(1);
-    private SloListener sloListener;
+    private @Nullable SloListener sloListener;
 
     CacheBuilder() {}
 
@@ -63,8 +64,8 @@ public final class CacheBuilder {
         return file(file, null);
     }
 
-    /** @param loaded told, on the creating thread, how many bytes have been loaded so far */
-    public CacheBuilder file(Path file, LongConsumer loaded) {
+    /** @param loaded told, on the creating thread, how many bytes have been loaded so far; or null */
+    public CacheBuilder file(Path file, @Nullable LongConsumer loaded) {
         this.file = file;
         this.loaded = loaded;
         return this;
@@ -159,7 +160,7 @@ public final class CacheBuilder {
      * @param period a second by default
      * @param listener told the result, or null
      */
-    public CacheBuilder watch(Duration period, SloListener listener) {
+    public CacheBuilder watch(Duration period, @Nullable SloListener listener) {
         this.period = period;
         this.sloListener = listener;
         return this;
@@ -174,12 +175,13 @@ public final class CacheBuilder {
      *     different prices, it decides nothing
      * @param file whose first bytes fill it, or null
      */
-    public Cache create(long bytes, Slo objective, Duration lifetime, Path file) {
+    public Cache create(long bytes, Slo objective, @Nullable Duration lifetime, @Nullable Path file) {
         if (lifetime != null && !lifetime.isPositive()) {
             throw new IllegalArgumentException(
                     "a cache for " + lifetime + "; it must be longer than nothing, or null where nobody knows");
         }
-        return capacity(bytes).slo(objective).file(file, loaded).create();
+        this.file = file;
+        return capacity(bytes).slo(objective).create();
     }
 
     /**
@@ -202,7 +204,7 @@ public final class CacheBuilder {
                 tuning));
     }
 
-    private CacheOptions options(CacheConfiguration how, LatencyTracking tracking, Tuning tuning) {
+    private CacheOptions options(CacheConfiguration how, LatencyTracking tracking, @Nullable Tuning tuning) {
         return new CacheOptions(
                 capacity,
                 servers,

@@ -1,5 +1,7 @@
 package io.farheap.cache;
 
+import org.jspecify.annotations.Nullable;
+
 /** A blocking operation or a call that creates, moves or deletes failed. */
 public final class CacheException extends RuntimeException {
 
@@ -17,7 +19,7 @@ public final class CacheException extends RuntimeException {
         this(message, status, null);
     }
 
-    private CacheException(String message, int status, Throwable cause) {
+    private CacheException(String message, int status, @Nullable Throwable cause) {
         super(message, cause);
         this.status = status;
     }

@@ -6,6 +6,7 @@ import io.farheap.verbs.DeviceLimits;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.function.LongConsumer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * How a cache is created; made by {@link CacheBuilder}.
@@ -28,16 +29,16 @@ record CacheOptions(
         long capacity,
         List<String> servers,
         String device,
-        Path file,
-        LongConsumer loaded,
+        @Nullable Path file,
+        @Nullable LongConsumer loaded,
         String name,
         CacheConfiguration configuration,
         int requests,
         int doorbellBatch,
         LatencyTracking latencyTracking,
-        LostServerListener lostListener,
+        @Nullable LostServerListener lostListener,
         MigrationOptions migration,
-        Tuning tuning) {
+        @Nullable Tuning tuning) {
 
     private static final int MAX_REQUESTS = 1 << 16;
     private static final int COMPLETION_ENTRIES_PER_DEPTH = 16;

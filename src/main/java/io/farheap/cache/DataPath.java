@@ -9,6 +9,7 @@ import io.farheap.verbs.CompletionChannel;
 import io.farheap.verbs.CompletionQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What a session's requests go through under one configuration, with all that it holds. Reconfiguring a cache gives
@@ -23,7 +24,7 @@ import java.util.function.Consumer;
 record DataPath(
         RequestPath requests,
         Links links,
-        CompletionChannel channel,
+        @Nullable CompletionChannel channel,
         Runnable onClose,
         Consumer<CompletableFuture<Void>> closed)
         implements AutoCloseable {
@@ -39,7 +40,7 @@ record DataPath(
             CacheOptions options,
             CacheConfiguration how,
             OwnerGate gate,
-            OperationLatency latency) {
+            @Nullable OperationLatency latency) {
         int entries = options.completionEntries(how, device.context().limits());
         try (CloseStack stack = new CloseStack()) {
             CompletionChannel channel = stack.add(device.context().createCompletionChannel());

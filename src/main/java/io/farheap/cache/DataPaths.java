@@ -8,6 +8,7 @@ import io.farheap.thread.Pinning;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Makes the data paths of a cache's sessions for one configuration, and owns its client threads. Guarded by the cache.
@@ -66,7 +67,7 @@ final class DataPaths implements AutoCloseable {
     }
 
     /** For a session of the application's. It has yet to be connected. */
-    DataPath open(Session session, OperationLatency latency) {
+    DataPath open(Session session, @Nullable OperationLatency latency) {
         if (threads.isEmpty()) {
             return own(session, latency);
         }
@@ -89,7 +90,7 @@ final class DataPaths implements AutoCloseable {
     }
 
     /** For a session whose thread processes its requests. */
-    DataPath own(Session session, OperationLatency latency) {
+    DataPath own(Session session, @Nullable OperationLatency latency) {
         return DataPath.own(device, table, options, configuration, session.gate(), latency);
     }
 

@@ -8,6 +8,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.function.LongConsumer;
 import java.util.function.LongFunction;
+import org.jspecify.annotations.Nullable;
 
 /** Fills a cache from a file: a few large writes in flight while the next part is read from the file. */
 final class FileLoader implements AutoCloseable, Completion {
@@ -37,7 +38,7 @@ final class FileLoader implements AutoCloseable, Completion {
     }
 
     /** @param loaded told how many bytes have been written so far, or null */
-    void load(Path file, LongConsumer loaded) {
+    void load(Path file, @Nullable LongConsumer loaded) {
         try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
             long bytes = Math.min(channel.size(), capacity);
             for (long at = 0; at < bytes; at += PART_BYTES) {
@@ -88,7 +89,7 @@ final class FileLoader implements AutoCloseable, Completion {
         }
     }
 
-    private void report(LongConsumer loaded) {
+    private void report(@Nullable LongConsumer loaded) {
         if (failure != Status.OK) {
             throw new CacheException("cannot fill the cache: " + Status.describe(failure), failure);
         }

@@ -5,6 +5,7 @@ import io.farheap.migration.RegionTable;
 import io.farheap.posix.AsymmetricFence;
 import io.farheap.ring.LongRing;
 import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A session's requests on their way through a {@linkplain ClientThread client thread}: the application's thread fills a
@@ -27,7 +28,7 @@ final class HandedRequests implements RequestPath, Completion {
     private final Taker thread;
     private final Runnable wakeSession;
     private final RegionTable table;
-    private final OperationLatency latency;
+    private final @Nullable OperationLatency latency;
     private final HandedGroups groups;
 
     /**
@@ -78,7 +79,8 @@ final class HandedRequests implements RequestPath, Completion {
      * @param wakeSession makes the session's thread poll, if it sleeps
      * @param capacity requests between issue and callback, a power of two
      */
-    HandedRequests(Taker thread, Runnable wakeSession, RegionTable table, OperationLatency latency, int capacity) {
+    HandedRequests(
+            Taker thread, Runnable wakeSession, RegionTable table, @Nullable OperationLatency latency, int capacity) {
         this.thread = thread;
         this.wakeSession = wakeSession;
         this.table = table;
@@ -98,9 +100,9 @@ final class HandedRequests implements RequestPath, Completion {
             boolean isWrite,
             long at,
             long bytes,
-            Buffer from,
+            @Nullable Buffer from,
             long localAddress,
-            MemorySegment other,
+            @Nullable MemorySegment other,
             Completion whenDone,
             long itsToken) {
         if (other != null && !thread.mayAccess(other)) {

@@ -1,12 +1,14 @@
 package io.farheap.cache;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * The order of issue among the ways that a session's requests take: runs of consecutive requests that took the same
  * one. Callbacks come run by run. One thread at a time; allocates only where it grows.
  */
 final class IssueOrder {
 
-    private BatchLane[] lanes;
+    private @Nullable BatchLane[] lanes;
     private long[] counts;
     private int mask;
     private int head;
@@ -57,6 +59,7 @@ final class IssueOrder {
     }
 
     /** The lane of the oldest run; null for a one-sided one. */
+    @Nullable
     BatchLane lane() {
         return lanes[head & mask];
     }
@@ -80,7 +83,7 @@ final class IssueOrder {
         head++;
     }
 
-    private void append(BatchLane lane, long count) {
+    private void append(@Nullable BatchLane lane, long count) {
         if (tail - head == lanes.length) {
             grow();
         }

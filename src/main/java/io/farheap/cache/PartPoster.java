@@ -6,6 +6,7 @@ import io.farheap.migration.RegionTable;
 import io.farheap.migration.SplitRegion;
 import io.farheap.remote.RemoteRegion;
 import io.farheap.verbs.WcStatus;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Cuts a session's requests into work requests, and knows what has become of these. A work request's tag is its
@@ -38,7 +39,7 @@ final class PartPoster implements SessionQueue.Ended {
     private final BounceBuffers bounce;
     private final int maxMessageBytes;
     /** Null where no request has to wait for anything. */
-    private Barrier barrier;
+    private @Nullable Barrier barrier;
 
     PartPoster(PostedRequests requests, Routes routes, BounceBuffers bounce, int maxMessageBytes) {
         this.requests = requests;
@@ -67,8 +68,8 @@ final class PartPoster implements SessionQueue.Ended {
             RemoteRegion region = entry.copy();
             long offset = table.offsetOf(at);
             long end = table.regionBytes();
-            if (entry.isSplit()) {
-                SplitRegion split = entry.split();
+            SplitRegion split = entry.split();
+            if (split != null) {
                 region = split.copy(write, offset);
                 if (region == null) {
                     return Posting.HELD;

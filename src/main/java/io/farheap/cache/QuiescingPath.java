@@ -1,6 +1,7 @@
 package io.farheap.cache;
 
 import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A session's path while the session waits for its requests to end: it takes no new ones, as if its queue were full.
@@ -12,9 +13,9 @@ record QuiescingPath(RequestPath path) implements RequestPath {
             boolean write,
             long address,
             long length,
-            Buffer buffer,
+            @Nullable Buffer buffer,
             long local,
-            MemorySegment segment,
+            @Nullable MemorySegment segment,
             Completion completion,
             long token) {
         return false;

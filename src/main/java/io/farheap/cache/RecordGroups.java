@@ -43,6 +43,9 @@ final class RecordGroups {
         someWhich = new int[capacity];
         someRegions = new int[capacity];
         someOffsets = new long[capacity];
+        which = someWhich;
+        region = someRegions;
+        offset = someOffsets;
     }
 
     /**
@@ -52,7 +55,8 @@ final class RecordGroups {
      */
     boolean find(Routes routes, long[] addresses, int count, int bytes) {
         long last = table.regionBytes() - bytes;
-        Route route = null;
+        int inServer = 0;
+        int inRegion = 0;
         int found = -1;
         together = true;
         for (int i = 0; i < count; i++) {
@@ -60,18 +64,21 @@ final class RecordGroups {
             int index = table.indexOf(address);
             if (index != found) {
                 RegionEntry current = table.get(index);
-                route = routes.get(index);
-                if (route.entry != current || route.lane == null || bytes > route.lane.connection.recordBytes()) {
+                Route route = routes.get(index);
+                BatchLane lane = route.lane;
+                if (route.entry != current || lane == null || bytes > lane.connection.recordBytes()) {
                     return false;
                 }
+                inServer = lane.server;
+                inRegion = route.regionId;
                 found = index;
             }
             long at = table.offsetOf(address);
             if (at > last) {
                 return false;
             }
-            server[i] = route.lane.server;
-            regions[i] = route.regionId;
+            server[i] = inServer;
+            regions[i] = inRegion;
             offsets[i] = at;
             together &= server[i] == server[0];
         }

@@ -1,6 +1,7 @@
 package io.farheap.cache;
 
 import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What becomes of a session's requests between issue and callback. The session calls it inside its gate, one thread at
@@ -24,9 +25,9 @@ interface RequestPath {
             boolean write,
             long address,
             long length,
-            Buffer buffer,
+            @Nullable Buffer buffer,
             long local,
-            MemorySegment segment,
+            @Nullable MemorySegment segment,
             Completion completion,
             long token);
 

@@ -2,6 +2,7 @@ package io.farheap.cache;
 
 import io.farheap.latency.OperationLatency;
 import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What a request is, from issue to callback, as columns: wherever requests wait, they have places in such a table. One
@@ -15,11 +16,11 @@ class RequestTable {
 
     final long[] length;
     /** The registered buffer and the address in it; no buffer where data come from a segment, or go to one. */
-    final Buffer[] buffer;
+    final @Nullable Buffer[] buffer;
 
     final long[] local;
     /** Instead of a buffer. */
-    final MemorySegment[] segment;
+    final @Nullable MemorySegment[] segment;
 
     final Completion[] completion;
     final long[] token;
@@ -46,7 +47,7 @@ class RequestTable {
             boolean isWrite,
             long at,
             long bytes,
-            Buffer from,
+            @Nullable Buffer from,
             long localAddress,
             Completion whenDone,
             long itsToken) {
@@ -65,7 +66,7 @@ class RequestTable {
     }
 
     /** @param latency whose turn it may be to be timed, or null */
-    final void time(int place, OperationLatency latency) {
+    final void time(int place, @Nullable OperationLatency latency) {
         time(place, latency == null ? 0 : latency.due());
     }
 
@@ -84,7 +85,9 @@ class RequestTable {
         }
     }
 
-    static void record(OperationLatency latency, boolean write, long nanos, int timed) {
+    // What is timed has where to record it.
+    @SuppressWarnings("NullAway")
+    static void record(@Nullable OperationLatency latency, boolean write, long nanos, int timed) {
         if (write) {
             latency.write(nanos, timed);
         } else {

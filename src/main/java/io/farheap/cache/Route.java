@@ -4,6 +4,7 @@ import io.farheap.connection.Connection;
 import io.farheap.migration.RegionEntry;
 import io.farheap.remote.RemoteRegion;
 import io.farheap.verbs.OneOperation;
+import org.jspecify.annotations.Nullable;
 
 /** The path of a session's requests to a copy of a region, while nothing is in their way; see {@link Routes}. */
 final class Route {
@@ -12,22 +13,26 @@ final class Route {
     static final Route UNKNOWN = new Route(null, null, null, null);
 
     /** The entry of the region table that it was learnt from. */
-    final RegionEntry entry;
+    final @Nullable RegionEntry entry;
 
-    final RemoteRegion copy;
+    final @Nullable RemoteRegion copy;
     /** Of the copy, a step nearer. */
     final long address;
 
     final int remoteKey;
     final int regionId;
     /** Null where it has failed, or there is none. */
-    final Connection connection;
+    final @Nullable Connection connection;
     /** On that connection; null where there is none. */
-    final OneOperation operation;
+    final @Nullable OneOperation operation;
     /** The batches to that server; null where there are none. */
-    final BatchLane lane;
+    final @Nullable BatchLane lane;
 
-    Route(RegionEntry entry, RemoteRegion copy, Connection connection, BatchLane lane) {
+    Route(
+            @Nullable RegionEntry entry,
+            @Nullable RemoteRegion copy,
+            @Nullable Connection connection,
+            @Nullable BatchLane lane) {
         this.entry = entry;
         this.copy = copy;
         this.address = copy == null ? 0 : copy.address();

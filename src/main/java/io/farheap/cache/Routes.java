@@ -3,8 +3,10 @@ package io.farheap.cache;
 import io.farheap.connection.Connection;
 import io.farheap.migration.RegionEntry;
 import io.farheap.migration.RegionTable;
+import io.farheap.migration.SplitRegion;
 import io.farheap.remote.RemoteRegion;
 import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Where a session's requests go. What there is to each server, and for each virtual region the path of a request that
@@ -25,9 +27,9 @@ final class Routes {
      */
     private final Route[] split;
     /** By server: the one to use, or null. */
-    private Connection[] connections = {};
+    private @Nullable Connection[] connections = {};
 
-    private BatchLane[] lanes = {};
+    private @Nullable BatchLane[] lanes = {};
 
     Routes(RegionTable table) {
         this.table = table;
@@ -47,9 +49,11 @@ final class Routes {
      * @return null where there is an obstacle: the range waits for a migration or is in two copies, or its server
      *     cannot be reached
      */
+    @Nullable
     Route find(int index, RegionEntry entry, boolean write, long offset, long length) {
-        if (entry.isSplit()) {
-            RemoteRegion copy = entry.split().copy(write, offset, length);
+        SplitRegion pieces = entry.split();
+        if (pieces != null) {
+            RemoteRegion copy = pieces.copy(write, offset, length);
             return copy == null ? null : findSplit(2 * index + (copy == entry.copy() ? 0 : 1), entry, copy);
         }
         Route route = route(entry, entry.copy());
@@ -59,7 +63,7 @@ final class Routes {
         return route;
     }
 
-    private Route findSplit(int place, RegionEntry entry, RemoteRegion copy) {
+    private @Nullable Route findSplit(int place, RegionEntry entry, RemoteRegion copy) {
         Route route = split[place];
         if (route.copy != copy || route.entry != entry) {
             route = route(entry, copy);
@@ -70,7 +74,7 @@ final class Routes {
         return route;
     }
 
-    private Route route(RegionEntry entry, RemoteRegion copy) {
+    private @Nullable Route route(RegionEntry entry, RemoteRegion copy) {
         Connection connection = connection(copy.serverIndex());
         if (connection != null && connection.failed()) {
             connection = null;
@@ -86,12 +90,13 @@ final class Routes {
     }
 
     /** The connection to a server, or null where there is none. */
+    @Nullable
     Connection connection(int server) {
         return server < connections.length ? connections[server] : null;
     }
 
     /** Uses a connection to a server from now on; none where it is null. */
-    void connection(int server, Connection connection) {
+    void connection(int server, @Nullable Connection connection) {
         if (server >= connections.length) {
             connections = Arrays.copyOf(connections, server + 1);
         }
@@ -100,17 +105,19 @@ final class Routes {
     }
 
     /** By server; null where there is none. */
+    @Nullable
     Connection[] connections() {
         return connections;
     }
 
     /** The batches to a server, or null where there are none. */
+    @Nullable
     BatchLane lane(int server) {
         return server < lanes.length ? lanes[server] : null;
     }
 
     /** Uses batches to a server from now on; none where it is null. */
-    void lane(int server, BatchLane lane) {
+    void lane(int server, @Nullable BatchLane lane) {
         if (server >= lanes.length) {
             lanes = Arrays.copyOf(lanes, server + 1);
         }

@@ -8,6 +8,7 @@ import io.farheap.thread.OwnerGate;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The life of what a session has to each server, of one kind: queue pairs, or message rings. Made, replaced, drained
@@ -276,7 +277,7 @@ abstract class ServerLinks<E extends ServerEnd> implements Links {
         end.close();
     }
 
-    private E find(RemoteServer server) {
+    private @Nullable E find(RemoteServer server) {
         for (E end : ends) {
             if (end.server() == server) {
                 return end;

@@ -13,6 +13,7 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Reads and writes a cache. Requests belong to a session, and a session to one thread at a time: the first that uses
@@ -77,7 +78,7 @@ public final class Session implements AutoCloseable {
 
     private final Owner cache;
     private final long capacity;
-    private final OperationLatency latency;
+    private final @Nullable OperationLatency latency;
     private final OwnerGate gate = new OwnerGate();
     /** Whether it is a client thread's, for the requests of others. */
     private final boolean worker;
@@ -91,11 +92,11 @@ public final class Session implements AutoCloseable {
     private final SessionParticipant participant = new SessionParticipant(this::links, this::wake, this::mayResume);
     private final ReentrantLock destroying = new ReentrantLock();
 
-    private Thread owner;
+    private @Nullable Thread owner;
     private boolean closing;
     private boolean closed;
     /** The owner, while it sleeps or is about to. */
-    private volatile Thread sleeper;
+    private volatile @Nullable Thread sleeper;
 
     private volatile boolean resumed;
     /** Requests that were refused are taken again. Under the gate. */
@@ -103,14 +104,16 @@ public final class Session implements AutoCloseable {
 
     private long eventsToken;
 
-    /** It has yet to be told {@linkplain #use what to use}. */
-    Session(Owner cache, OperationLatency latency, boolean worker) {
+    /** It has yet to be told {@linkplain #use what to use}, before anybody else knows of it. */
+    @SuppressWarnings("NullAway.Init")
+    Session(Owner cache, @Nullable OperationLatency latency, boolean worker) {
         this.cache = cache;
         this.capacity = cache.capacity();
         this.latency = latency;
         this.worker = worker;
     }
 
+    @Nullable
     OperationLatency latency() {
         return latency;
     }
@@ -775,7 +778,7 @@ public final class Session implements AutoCloseable {
         }
     }
 
-    private static RuntimeException suppress(RuntimeException first, RuntimeException next) {
+    private static RuntimeException suppress(@Nullable RuntimeException first, RuntimeException next) {
         if (first == null) {
             return next;
         }

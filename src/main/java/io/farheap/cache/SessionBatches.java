@@ -7,6 +7,7 @@ import io.farheap.rpc.BatchConnection;
 import io.farheap.rpc.BatchFormat;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A session's requests in batched mode: small ones go into batches, the others take the one-sided path, through
@@ -31,7 +32,7 @@ final class SessionBatches implements RequestPath {
 
     private final SessionEngine engine;
     private final RegionTable table;
-    private final OperationLatency latency;
+    private final @Nullable OperationLatency latency;
     private final IssueOrder runs = new IssueOrder(FIRST_RUNS);
     private final ScatterGather parts;
     private final RecordGroups groups;
@@ -42,7 +43,7 @@ final class SessionBatches implements RequestPath {
     private int pending;
 
     /** @param capacity requests of the engine between issue and callback */
-    SessionBatches(SessionEngine engine, Routes routes, OperationLatency latency, int capacity) {
+    SessionBatches(SessionEngine engine, Routes routes, @Nullable OperationLatency latency, int capacity) {
         this.engine = engine;
         this.routes = routes;
         this.table = routes.table();
@@ -64,6 +65,8 @@ final class SessionBatches implements RequestPath {
      * Ends the use of a server's connection, which has been failed: what was in flight on it is lost, and called back
      * by the next polls.
      */
+    // There are batches to it: its rings were added, and are removed once.
+    @SuppressWarnings("NullAway")
     void remove(int server) {
         BatchLane removed = routes.lane(server);
         lose(removed);
@@ -72,6 +75,7 @@ final class SessionBatches implements RequestPath {
     }
 
     /** The connection to a server, or null. */
+    @Nullable
     BatchConnection connection(int server) {
         BatchLane lane = routes.lane(server);
         return lane == null ? null : lane.connection;
@@ -114,9 +118,9 @@ final class SessionBatches implements RequestPath {
             boolean write,
             long address,
             long length,
-            Buffer buffer,
+            @Nullable Buffer buffer,
             long local,
-            MemorySegment segment,
+            @Nullable MemorySegment segment,
             Completion completion,
             long token) {
         int index = table.indexOf(address);
@@ -203,9 +207,9 @@ final class SessionBatches implements RequestPath {
             boolean write,
             long address,
             long length,
-            Buffer buffer,
+            @Nullable Buffer buffer,
             long local,
-            MemorySegment segment,
+            @Nullable MemorySegment segment,
             Completion completion,
             long token) {
         if (!engine.issue(write, address, length, buffer, local, segment, completion, token)) {

@@ -90,7 +90,9 @@ final class SessionConnections extends ServerLinks<ServerConnection> {
         return end.connection().failed();
     }
 
+    // There is a connection, as usable has said.
     @Override
+    @SuppressWarnings("NullAway")
     Drain beginDrain(RemoteRegion region) {
         Connection connection = routes.connection(region.serverIndex());
         if (!queue.drain(connection, region, scratch.address(), scratch.localKey())) {

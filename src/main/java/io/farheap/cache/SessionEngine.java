@@ -7,6 +7,7 @@ import io.farheap.migration.RegionTable;
 import io.farheap.verbs.CompletionQueue;
 import io.farheap.verbs.OneOperation;
 import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What a session does with requests: cuts them into work requests at region boundaries, posts them in the order of
@@ -29,7 +30,7 @@ final class SessionEngine implements RequestPath {
     private final RegionTable table;
     private final int maxMessageBytes;
     private final BounceBuffers bounce;
-    private final OperationLatency latency;
+    private final @Nullable OperationLatency latency;
     private final Routes routes;
     private final SessionQueue queue;
     private final PartPoster poster;
@@ -66,7 +67,7 @@ final class SessionEngine implements RequestPath {
             int stashEntries,
             int maxMessageBytes,
             BounceBuffers bounce,
-            OperationLatency latency,
+            @Nullable OperationLatency latency,
             int capacity) {
         this.table = routes.table();
         this.routes = routes;
@@ -194,7 +195,9 @@ final class SessionEngine implements RequestPath {
     }
 
     /** What was tried and has not ended well at once becomes an ordinary request. */
-    private void adopt(int request, int result, Connection connection, long remote) {
+    // An operation is its connection's.
+    @SuppressWarnings("NullAway")
+    private void adopt(int request, int result, @Nullable Connection connection, long remote) {
         if (result == OneOperation.OTHER_COMPLETION) {
             queue.stashOther();
         }
@@ -236,9 +239,9 @@ final class SessionEngine implements RequestPath {
             boolean write,
             long address,
             long length,
-            Buffer buffer,
+            @Nullable Buffer buffer,
             long local,
-            MemorySegment segment,
+            @Nullable MemorySegment segment,
             Completion completion,
             long token) {
         if (tail - head == order.length) {
@@ -247,7 +250,7 @@ final class SessionEngine implements RequestPath {
         // Nothing is queued or held, so what is posted now is in order.
         if (next == tail
                 && held.count() == 0
-                && segment == null
+                && buffer != null
                 && !poster.hasBarrier()
                 && postAtOnce(write, address, length, buffer, local, completion, token)) {
             return true;
@@ -268,7 +271,10 @@ final class SessionEngine implements RequestPath {
         if (route.entry != entry) {
             route = routes.find(index, entry, write, offset, length);
         }
-        Connection connection = route == null ? null : route.connection;
+        if (route == null) {
+            return false;
+        }
+        Connection connection = route.connection;
         if (connection == null || connection.failed() || !queue.hasRoom(connection)) {
             return false;
         }
@@ -343,6 +349,8 @@ final class SessionEngine implements RequestPath {
         return connection != null && !connection.failed() && connection.room() >= count;
     }
 
+    // roomForAll has found a connection for each record.
+    @SuppressWarnings("NullAway")
     private void postAll(
             boolean write,
             long[] addresses,
@@ -382,9 +390,9 @@ final class SessionEngine implements RequestPath {
             boolean write,
             long address,
             long length,
-            Buffer buffer,
+            @Nullable Buffer buffer,
             long local,
-            MemorySegment segment,
+            @Nullable MemorySegment segment,
             Completion completion,
             long token) {
         boolean behindHeld = held.count() > 0 && held.overlaps(address, length, tail, false);

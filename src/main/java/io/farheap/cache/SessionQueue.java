@@ -5,6 +5,7 @@ import io.farheap.remote.RemoteRegion;
 import io.farheap.verbs.CompletionQueue;
 import io.farheap.verbs.WcStatus;
 import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A session's connections and the completion queue that they share: posts work requests, counts those in flight, and
@@ -32,7 +33,7 @@ final class SessionQueue {
     private final Routes routes;
     private final Ended owner;
     /** By their number, also those that were replaced or closed: a completion of theirs may still come. */
-    private Connection[] byNumber = {};
+    private @Nullable Connection[] byNumber = {};
 
     private int inFlight;
     /** A connection may have a list that is not posted. */

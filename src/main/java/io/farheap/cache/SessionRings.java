@@ -129,7 +129,9 @@ final class SessionRings extends ServerLinks<ServerRing> {
     }
 
     /** What waits in a batch is sent. */
+    // There are rings, as usable has said.
     @Override
+    @SuppressWarnings("NullAway")
     Drain beginDrain(RemoteRegion region) {
         BatchConnection connection = batches.connection(region.serverIndex());
         drainMark = connection.mark();

@@ -19,10 +19,10 @@ import jdk.jfr.Timespan;
 final class SloMissedEvent extends Event {
 
     @Label("Cache")
-    String cache;
+    String cache = "";
 
     @Label("Configuration")
-    String configuration;
+    String configuration = "";
 
     @Label("Read Latency")
     @Timespan(Timespan.NANOSECONDS)

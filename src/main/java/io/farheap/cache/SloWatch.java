@@ -6,6 +6,7 @@ import io.farheap.slo.Explanation;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
 
 /** Compares, period by period and on a thread of its own, what a cache does with its objective. Thread-safe. */
 final class SloWatch implements AutoCloseable {
@@ -15,12 +16,12 @@ final class SloWatch implements AutoCloseable {
     private final String name;
     private final LatencyTracker latency;
     private final long periodNanos;
-    private final SloListener listener;
+    private final @Nullable SloListener listener;
     private final Thread thread;
     private volatile Explanation why;
-    private volatile SloReport last;
+    private volatile @Nullable SloReport last;
     /** The last miss of the present configuration, or null. */
-    private volatile SloReport miss;
+    private volatile @Nullable SloReport miss;
     /** Written by the watch's thread alone. */
     private volatile long missed;
 
@@ -31,7 +32,7 @@ final class SloWatch implements AutoCloseable {
      * @param period of which averages are taken
      * @param listener told after each, or null
      */
-    SloWatch(String name, LatencyTracker latency, Explanation why, Duration period, SloListener listener) {
+    SloWatch(String name, LatencyTracker latency, Explanation why, Duration period, @Nullable SloListener listener) {
         this.name = name;
         this.latency = latency;
         this.why = why;

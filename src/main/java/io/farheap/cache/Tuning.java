@@ -6,6 +6,7 @@ import io.farheap.slo.Slo;
 import io.farheap.verbs.Context;
 import java.time.Duration;
 import java.util.Locale;
+import org.jspecify.annotations.Nullable;
 
 /**
  * How a cache is asked for by an objective.
@@ -16,7 +17,12 @@ import java.util.Locale;
  * @param period of the comparisons with the objective
  * @param listener told of them, or null
  */
-record Tuning(PerformanceModel model, double margin, Explanation why, Duration period, SloListener listener) {
+record Tuning(
+        PerformanceModel model,
+        double margin,
+        Explanation why,
+        Duration period,
+        @Nullable SloListener listener) {
 
     private static final Duration SHORTEST = Duration.ofMillis(1);
 
@@ -28,7 +34,8 @@ record Tuning(PerformanceModel model, double margin, Explanation why, Duration p
     }
 
     /** @throws io.farheap.slo.InfeasibleSloException with the nearest objectives that can be met */
-    static Tuning of(PerformanceModel model, Slo slo, double margin, Duration period, SloListener listener) {
+    static Tuning of(
+            @Nullable PerformanceModel model, Slo slo, double margin, Duration period, @Nullable SloListener listener) {
         if (model == null) {
             throw new IllegalArgumentException(
                     "an objective without a performance model to find a configuration in; measure one with"

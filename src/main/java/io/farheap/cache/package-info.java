@@ -7,4 +7,7 @@
  * region moves, what is called back. Not here: how bytes get to a server ({@link io.farheap.remote}), where regions are
  * ({@link io.farheap.migration}), which configuration an objective needs ({@link io.farheap.slo}).
  */
+@NullMarked
 package io.farheap.cache;
+
+import org.jspecify.annotations.NullMarked;

@@ -3,4 +3,7 @@
  * words that two processes write into each other. Which server is at the other end, and what becomes of a failure, is
  * not known here.
  */
+@NullMarked
 package io.farheap.connection;
+
+import org.jspecify.annotations.NullMarked;

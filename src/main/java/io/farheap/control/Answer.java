@@ -4,10 +4,12 @@ import io.farheap.control.ControlException.Code;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import io.grpc.stub.ServerCallStreamObserver;
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One call on its way through a server. A client that stops waiting for something that it asked for does not get it: it
@@ -32,11 +34,11 @@ final class Answer<R, T> implements Runnable {
 
     private final CallThreads threads;
     private final CallKind kind;
-    private final Caller caller = Caller.current();
+    private final Caller caller = Objects.requireNonNull(Caller.current(), "the call has no caller");
     private final ServerCallStreamObserver<T> reply;
     private final Supplier<R> call;
     private final Function<R, T> message;
-    private final Consumer<R> takeBack;
+    private final @Nullable Consumer<R> takeBack;
     private final AtomicReference<Object> state = new AtomicReference<>(OPEN);
 
     /** @param takeBack undoes the call; null where there is nothing to undo */
@@ -46,7 +48,7 @@ final class Answer<R, T> implements Runnable {
             ServerCallStreamObserver<T> reply,
             Supplier<R> call,
             Function<R, T> message,
-            Consumer<R> takeBack) {
+            @Nullable Consumer<R> takeBack) {
         this.threads = threads;
         this.kind = kind;
         this.reply = reply;

@@ -7,6 +7,7 @@ import java.util.Map;
 import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The threads for one kind of call, and the calls that wait for one. How many there may be of both is limited, in all
@@ -54,7 +55,7 @@ final class CallLine {
      *
      * @return null, or why it does not
      */
-    synchronized String submit(Caller caller, Runnable task) {
+    synchronized @Nullable String submit(Caller caller, Runnable task) {
         Call call = new Call(caller, task);
         if (closed) {
             return "the server is stopping";
@@ -70,7 +71,7 @@ final class CallLine {
         return full;
     }
 
-    private String start(Call call) {
+    private @Nullable String start(Call call) {
         begin(call);
         try {
             threads.execute(() -> serve(call));
@@ -92,7 +93,7 @@ final class CallLine {
         }
     }
 
-    private synchronized Call next(Call done) {
+    private synchronized @Nullable Call next(Call done) {
         end(done);
         for (Iterator<Call> calls = waiting.iterator(); calls.hasNext(); ) {
             Call call = calls.next();
@@ -123,7 +124,7 @@ final class CallLine {
                 && (connection == null || connection.running < kind.threadsPerConnection);
     }
 
-    private String full(Caller caller) {
+    private @Nullable String full(Caller caller) {
         Share host = hosts.get(caller.host());
         Share connection = connections.get(caller.connection());
         if (connection != null && connection.waiting == kind.waitingPerConnection) {

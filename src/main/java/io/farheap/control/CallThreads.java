@@ -2,7 +2,9 @@ package io.farheap.control;
 
 import java.util.EnumMap;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /** A server's call threads: a {@link CallLine} for each {@link CallKind}. Thread-safe. */
 final class CallThreads {
@@ -16,8 +18,9 @@ final class CallThreads {
     }
 
     /** As {@link CallLine#submit}. */
+    @Nullable
     String submit(CallKind kind, Caller caller, Runnable task) {
-        return lines.get(kind).submit(caller, task);
+        return Objects.requireNonNull(lines.get(kind)).submit(caller, task);
     }
 
     /** As {@link CallLine#stop}. */

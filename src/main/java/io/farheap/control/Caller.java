@@ -9,6 +9,7 @@ import io.grpc.ServerCallHandler;
 import io.grpc.ServerInterceptor;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Who calls a {@link ControlPlane} over the network, so that one client cannot take what others need.
@@ -21,7 +22,7 @@ public record Caller(String host, String connection) {
     private static final Context.Key<Caller> KEY = Context.key("farheap-caller");
 
     /** Of the call that this thread serves, or null: then the caller is in this process. */
-    public static Caller current() {
+    public static @Nullable Caller current() {
         return KEY.get();
     }
 

@@ -66,8 +66,9 @@ public final class ControlClient implements ControlPlane, AutoCloseable {
     private final EventLoopGroup ioThread;
     private final ManagedChannel channel;
     private final ControlBlockingStub stub;
-    private ServerDescription server;
+    private final ServerDescription server;
 
+    /** Connects and says hello. */
     private ControlClient(HostPort address) {
         this.address = address;
         InetSocketAddress resolved = address.resolve();
@@ -82,6 +83,12 @@ public final class ControlClient implements ControlPlane, AutoCloseable {
                 .usePlaintext()
                 .build();
         stub = ControlGrpc.newBlockingStub(channel);
+        try {
+            server = hello(PROTOCOL_VERSION);
+        } catch (Throwable e) {
+            close();
+            throw e;
+        }
     }
 
     /**
@@ -93,14 +100,7 @@ public final class ControlClient implements ControlPlane, AutoCloseable {
      */
     public static ControlClient connect(String address) {
         ProtobufRuntime.require();
-        ControlClient client = new ControlClient(HostPort.parse(address));
-        try {
-            client.server = client.hello(PROTOCOL_VERSION);
-            return client;
-        } catch (Throwable e) {
-            client.close();
-            throw e;
-        }
+        return new ControlClient(HostPort.parse(address));
     }
 
     /** HOST:PORT as given to {@link #connect}. */

@@ -1,5 +1,8 @@
 package io.farheap.control;
 
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
 /** A call of the control plane failed; the code says what the caller can do about it. */
 public final class ControlException extends RuntimeException {
 
@@ -40,12 +43,18 @@ public final class ControlException extends RuntimeException {
         this.code = code;
     }
 
-    public ControlException(Code code, String message, Throwable cause) {
+    /** @param message null only where the cause has none either */
+    public ControlException(Code code, @Nullable String message, Throwable cause) {
         super(message, cause);
         this.code = code;
     }
 
     public Code code() {
         return code;
+    }
+
+    @Override
+    public String getMessage() {
+        return Objects.requireNonNullElse(super.getMessage(), code.name());
     }
 }

@@ -33,6 +33,7 @@ import io.grpc.stub.StreamObserver;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /** Messages in, on the I/O thread; calls of a {@link ControlPlane}, on call threads; messages out. */
 final class ControlService extends ControlGrpc.ControlImplBase {
@@ -259,7 +260,11 @@ final class ControlService extends ControlGrpc.ControlImplBase {
 
     /** @param takeBack undoes a call whose answer nobody waits for; null where there is nothing to undo */
     private <R, T> void answer(
-            CallKind kind, StreamObserver<T> reply, Supplier<R> call, Function<R, T> message, Consumer<R> takeBack) {
+            CallKind kind,
+            StreamObserver<T> reply,
+            Supplier<R> call,
+            Function<R, T> message,
+            @Nullable Consumer<R> takeBack) {
         new Answer<>(threads, kind, (ServerCallStreamObserver<T>) reply, call, message, takeBack).begin();
     }
 }

@@ -1,6 +1,7 @@
 package io.farheap.control;
 
 import java.util.ArrayDeque;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What a client owes a server: regions and allocations to give back, of which the server has not said that it has them.
@@ -74,8 +75,8 @@ public final class Debts implements AutoCloseable {
         }
     }
 
-    /** @param paid goes; what is left stays in its order */
-    private synchronized Debt next(Debt paid) {
+    /** @param paid goes, if it is not null; what is left stays in its order */
+    private synchronized @Nullable Debt next(@Nullable Debt paid) {
         if (paid != null) {
             owed.remove(paid);
         }

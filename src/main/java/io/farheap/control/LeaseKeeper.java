@@ -2,6 +2,7 @@ package io.farheap.control;
 
 import io.farheap.control.ControlException.Code;
 import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Keeps a lease alive: one daemon thread renews it every third of its duration, and tells a listener when it is lost. A
@@ -95,7 +96,7 @@ public final class LeaseKeeper implements AutoCloseable {
     }
 
     /** Why the lease is lost; null where it is not, and renewing is to stop. */
-    private ControlException keep() {
+    private @Nullable ControlException keep() {
         long duration = lease.durationNanos();
         long usualPause = duration / 3;
         long retryPause = Math.min(RETRY_NANOS, usualPause);

@@ -6,4 +6,7 @@
  * {@link io.farheap.control.ControlServer} serves an implementation over gRPC, and
  * {@link io.farheap.control.ControlClient} is the same interface at the other end. Nothing here is on the data path.
  */
+@NullMarked
 package io.farheap.control;
+
+import org.jspecify.annotations.NullMarked;

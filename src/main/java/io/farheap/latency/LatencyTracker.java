@@ -6,6 +6,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ThreadLocalRandom;
 import org.HdrHistogram.Histogram;
 import org.HdrHistogram.HistogramLogWriter;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The latencies of all sessions of a cache: per interval and in total, optionally written to a {@code .hlog} file
@@ -24,7 +25,7 @@ public final class LatencyTracker {
     private final Histogram leftWrites = new Histogram(OperationLatency.SIGNIFICANT_DIGITS);
     private LatencySums leftSums = LatencySums.NONE;
     private long intervalStartMillis = System.currentTimeMillis();
-    private HistogramLogWriter log;
+    private @Nullable HistogramLogWriter log;
 
     /** A recorder for one more session, which times what {@code tracking} says. */
     public OperationLatency newSource(LatencyTracking tracking) {

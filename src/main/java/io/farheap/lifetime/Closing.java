@@ -1,6 +1,7 @@
 package io.farheap.lifetime;
 
 import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
 
 /** Closes several resources: each of them is closed, whatever the others throw. */
 public final class Closing {
@@ -11,12 +12,12 @@ public final class Closing {
      * Closes resources in this order; null stands for one that was not opened. What the first throws comes out when all
      * are closed, with what later ones throw suppressed in it.
      */
-    public static void all(AutoCloseable... resources) {
+    public static void all(@Nullable AutoCloseable... resources) {
         all(Arrays.asList(resources));
     }
 
     /** As {@link #all(AutoCloseable...)}. */
-    public static void all(Iterable<? extends AutoCloseable> resources) {
+    public static void all(Iterable<? extends @Nullable AutoCloseable> resources) {
         Throwable first = null;
         for (AutoCloseable resource : resources) {
             try {
@@ -36,7 +37,7 @@ public final class Closing {
     }
 
     /** Closes what was opened before a failure, which stays the one to tell: it suppresses what closing throws. */
-    public static void after(Throwable failure, AutoCloseable... resources) {
+    public static void after(Throwable failure, @Nullable AutoCloseable... resources) {
         try {
             all(resources);
         } catch (Throwable e) {

@@ -10,6 +10,7 @@ import io.farheap.thread.Pinning;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.SplittableRandom;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A thread of an application that uses a cache through a session of its own, in a closed loop: a number of requests is
@@ -53,7 +54,7 @@ final class ApplicationThread implements AutoCloseable {
         outstanding--;
     };
     private volatile boolean stopped;
-    private volatile Throwable failure;
+    private volatile @Nullable Throwable failure;
 
     /**
      * @param record bytes of each request

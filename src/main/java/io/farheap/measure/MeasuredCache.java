@@ -10,6 +10,7 @@ import io.farheap.slo.Performance;
 import io.farheap.verbs.Context;
 import io.farheap.verbs.Devices;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A cache to measure, on one memory server. It is created at the first measurement, as a model that is there already
@@ -25,9 +26,9 @@ public final class MeasuredCache implements Measurement, AutoCloseable {
     private final Supplier<String> server;
     private final long seed;
     /** Open all the time, so that softverbs counts late operations of the whole run. */
-    private Context context;
+    private @Nullable Context context;
 
-    private CacheMeasurement measurement;
+    private @Nullable CacheMeasurement measurement;
 
     /**
      * @param server gives HOST:PORT when the first measurement begins; closed by whoever it belongs to, after this
@@ -41,14 +42,13 @@ public final class MeasuredCache implements Measurement, AutoCloseable {
 
     @Override
     public Performance measure(Configuration configuration) throws InterruptedException {
-        start();
+        if (measurement == null) {
+            measurement = start();
+        }
         return measurement.measure(configuration);
     }
 
-    private void start() {
-        if (measurement != null) {
-            return;
-        }
+    private CacheMeasurement start() {
         if (context == null) {
             context = Devices.open();
             LateOperations.allow(context);
@@ -60,7 +60,7 @@ public final class MeasuredCache implements Measurement, AutoCloseable {
                 .trackLatency(LatencyTracking.SPARSE)
                 .configuration(CacheConfiguration.DIRECT.withQueueDepth(1))
                 .create();
-        measurement = new CacheMeasurement(cache, subject, seed);
+        return new CacheMeasurement(cache, subject, seed);
     }
 
     @Override

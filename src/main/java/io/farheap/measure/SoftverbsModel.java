@@ -9,6 +9,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /** The NIC that softverbs pretends to be, as the environment variable {@code SOFTVERBS} says. */
 public final class SoftverbsModel {
@@ -33,7 +34,7 @@ public final class SoftverbsModel {
      *
      * @param settings may be null
      */
-    public static String of(String settings) {
+    public static String of(@Nullable String settings) {
         if (settings == null) {
             return NONE;
         }

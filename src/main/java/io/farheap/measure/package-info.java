@@ -7,4 +7,7 @@
  * and is called back. What starts processes, has options, tables or plots is the command line's; what compares a
  * model's promises with what a cache does is a benchmark, in {@code src/bench}.
  */
+@NullMarked
 package io.farheap.measure;
+
+import org.jspecify.annotations.NullMarked;

@@ -2,4 +2,7 @@
  * What caches do, for services that collect metrics. The only package that needs Micrometer, which such a service
  * brings along.
  */
+@NullMarked
 package io.farheap.metrics;
+
+import org.jspecify.annotations.NullMarked;

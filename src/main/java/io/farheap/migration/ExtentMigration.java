@@ -5,6 +5,7 @@ import io.farheap.control.ControlException.Code;
 import io.farheap.posix.ShortSleeps;
 import io.farheap.remote.RemoteRegion;
 import java.util.ArrayDeque;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Moves one extent of a region, whose table entry has it as the moving one. Drains window after window, lets the new
@@ -23,7 +24,7 @@ final class ExtentMigration {
     private final PacedPull pull;
     private final Participants participants;
     /** Null where all is held at once. */
-    private final CopyWindow window;
+    private final @Nullable CopyWindow window;
     /** Windows whose writes wait, the oldest first. */
     private final ArrayDeque<Held> waiting = new ArrayDeque<>();
 
@@ -86,7 +87,7 @@ final class ExtentMigration {
     private void goOn(long copied) {
         split.moved(copied);
         // First what the copier waits for, then what writers do.
-        if (split.held() < end) {
+        if (window != null && split.held() < end) {
             window.adapt(split.held() - copied);
             hold(copied + window.bytes());
         } else {

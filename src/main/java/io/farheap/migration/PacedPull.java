@@ -12,10 +12,12 @@ import io.farheap.remote.RemoteRegion;
 import io.farheap.remote.RemoteServer;
 import io.farheap.verbs.Context;
 import io.farheap.verbs.VerbsException;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A pull that goes at this process's pace: the client's end of a {@link PullPace}. One thread at a time, which closes
@@ -34,7 +36,9 @@ final class PacedPull implements AutoCloseable {
     private final WatermarkExchange exchange;
     private final long offset;
     private final long end;
-    private CompletableFuture<PullResult> result;
+    /** Null until it has begun. */
+    private @Nullable CompletableFuture<PullResult> result;
+
     private long cleared;
     private long copied;
 
@@ -157,7 +161,7 @@ final class PacedPull implements AutoCloseable {
         } catch (VerbsException e) {
             throw unreachable(e);
         }
-        if (result.isDone() && exchange.theirs() != end) {
+        if (begun().isDone() && exchange.theirs() != end) {
             result();
             throw new ControlException(
                     Code.PULL_FAILED, "memory server " + server + " ended its pull at byte " + copied + " of " + end);
@@ -166,7 +170,11 @@ final class PacedPull implements AutoCloseable {
 
     /** What the server took, once all has arrived. */
     PullResult result() {
-        return join(result);
+        return join(begun());
+    }
+
+    private CompletableFuture<PullResult> begun() {
+        return Objects.requireNonNull(result);
     }
 
     private static <T> T join(CompletableFuture<T> answer) {

@@ -2,6 +2,7 @@ package io.farheap.migration;
 
 import io.farheap.remote.RemoteRegion;
 import io.farheap.remote.RemoteServer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Where a virtual region is: in one copy, or {@linkplain SplitRegion split} between several. The region table swaps it
@@ -10,9 +11,9 @@ import io.farheap.remote.RemoteServer;
 public final class RegionEntry {
 
     private final RemoteRegion copy;
-    private final SplitRegion split;
+    private final @Nullable SplitRegion split;
 
-    private RegionEntry(RemoteRegion copy, SplitRegion split) {
+    private RegionEntry(RemoteRegion copy, @Nullable SplitRegion split) {
         this.copy = copy;
         this.split = split;
     }
@@ -36,7 +37,7 @@ public final class RegionEntry {
     }
 
     /** Null where it is in one copy. */
-    public SplitRegion split() {
+    public @Nullable SplitRegion split() {
         return split;
     }
 

@@ -7,6 +7,7 @@ import io.farheap.verbs.Context;
 import java.util.List;
 import java.util.Set;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Moves regions to other servers while they are in use (Redy, section 6.2). The new server pulls a region from the old
@@ -61,7 +62,8 @@ public final class RegionMigration {
      * @throws ControlException where a server refuses or does not answer, after which the region is where it was, or
      *     split
      */
-    public MigrationResult migrate(int index, RemoteServer from, RemoteServer destination, MigrationOptions options) {
+    public MigrationResult migrate(
+            int index, @Nullable RemoteServer from, RemoteServer destination, MigrationOptions options) {
         long started = System.nanoTime();
         SplitRegion before = extents(index);
         RemoteRegion target = before.copyOn(destination);

@@ -52,7 +52,8 @@ public final class RegionTable {
         for (long at = address; at < end; at = (at | regionBytes - 1) + 1) {
             RegionEntry entry = get(indexOf(at));
             long offset = offsetOf(at);
-            if (entry.isSplit() && entry.split().holds(write, offset, Math.min(end - at, regionBytes - offset))) {
+            SplitRegion split = entry.split();
+            if (split != null && split.holds(write, offset, Math.min(end - at, regionBytes - offset))) {
                 return true;
             }
         }
@@ -64,8 +65,8 @@ public final class RegionTable {
      * one copy.
      */
     public long movedBytes(int index) {
-        RegionEntry entry = get(index);
-        return entry.isSplit() ? entry.split().firstEnd() : 0;
+        SplitRegion split = get(index).split();
+        return split != null ? split.firstEnd() : 0;
     }
 
     void set(int index, RegionEntry entry) {

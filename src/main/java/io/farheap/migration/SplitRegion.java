@@ -7,6 +7,7 @@ import java.lang.invoke.VarHandle;
 import java.util.Arrays;
 import java.util.LinkedHashSet;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Which copy has what of a region that is in more than one place: while it moves, and where its migration failed
@@ -40,10 +41,10 @@ public final class SplitRegion {
 
     private final long[] ends;
     private final RemoteRegion[] copies;
-    /** The extent that moves, and where it goes. */
+    /** The extent that moves, and where it goes; null where none moves. */
     private final int moving;
 
-    private final RemoteRegion destination;
+    private final @Nullable RemoteRegion destination;
     /** Whether reads wait where writes do. */
     private final boolean readsWait;
     /** Whether all of the region waits, since all of the cache does. */
@@ -58,7 +59,7 @@ public final class SplitRegion {
             long[] ends,
             RemoteRegion[] copies,
             int moving,
-            RemoteRegion destination,
+            @Nullable RemoteRegion destination,
             boolean readsWait,
             boolean paused) {
         this.ends = ends;
@@ -75,8 +76,9 @@ public final class SplitRegion {
 
     /** A region in one copy, as one extent; a split one as it is. */
     static SplitRegion of(RegionEntry entry, long bytes) {
-        return entry.isSplit()
-                ? entry.split()
+        SplitRegion split = entry.split();
+        return split != null
+                ? split
                 : new SplitRegion(new long[] {bytes}, new RemoteRegion[] {entry.copy()}, NONE, null, false, false);
     }
 
@@ -96,8 +98,9 @@ public final class SplitRegion {
         long[] newEnds = new long[ends.length + 1];
         RemoteRegion[] newCopies = new RemoteRegion[ends.length + 1];
         for (int extent = 0; extent < ends.length; extent++) {
-            long split = extent == moving ? moved() : start(extent);
-            count = append(newEnds, newCopies, count, split, destination);
+            if (extent == moving && destination != null) {
+                count = append(newEnds, newCopies, count, moved(), destination);
+            }
             count = append(newEnds, newCopies, count, ends[extent], copies[extent]);
         }
         return count == 1
@@ -120,7 +123,7 @@ public final class SplitRegion {
      * The copy that a request at an offset goes to, or null where it has to wait. {@link #end} says how far the copy
      * reaches.
      */
-    public RemoteRegion copy(boolean write, long offset) {
+    public @Nullable RemoteRegion copy(boolean write, long offset) {
         int extent = extent(offset);
         boolean waits = write || readsWait;
         if (paused && waits) {
@@ -138,7 +141,7 @@ public final class SplitRegion {
     }
 
     /** The copy that has all of a range which may be read, or written, now; null where there is none. */
-    public RemoteRegion copy(boolean write, long offset, long length) {
+    public @Nullable RemoteRegion copy(boolean write, long offset, long length) {
         RemoteRegion copy = copy(write, offset);
         return copy != null && length <= end(copy, offset) - offset ? copy : null;
     }
@@ -163,6 +166,7 @@ public final class SplitRegion {
     }
 
     /** Where some of the region is on a server, its copy there; null otherwise. */
+    @Nullable
     RemoteRegion copyOn(RemoteServer server) {
         for (RemoteRegion copy : copies) {
             if (copy.server() == server) {
@@ -185,7 +189,7 @@ public final class SplitRegion {
      * The first extent that is on a server, or anywhere where {@code from} is null, and not in a copy; -1 where there
      * is none.
      */
-    int toMove(RemoteServer from, RemoteRegion target) {
+    int toMove(@Nullable RemoteServer from, RemoteRegion target) {
         for (int extent = 0; extent < copies.length; extent++) {
             if (copies[extent] != target && (from == null || copies[extent].server() == from)) {
                 return extent;

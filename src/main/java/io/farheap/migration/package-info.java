@@ -6,4 +6,7 @@
  * there ({@link io.farheap.remote}), what is held and in which order ({@code cache}), and the copying itself, which the
  * destination's server does ({@code server}).
  */
+@NullMarked
 package io.farheap.migration;
+
+import org.jspecify.annotations.NullMarked;

@@ -8,6 +8,7 @@ import io.farheap.verbs.VerbsException;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Wakes the threads that sleep until a completion arrives: one daemon thread waits on the completion channels of all
@@ -26,7 +27,7 @@ public final class CompletionEvents implements AutoCloseable {
     private final String name;
     private int epoll = -1;
     private int stop = -1;
-    private Thread thread;
+    private @Nullable Thread thread;
     private volatile boolean dead;
 
     public CompletionEvents(String name) {

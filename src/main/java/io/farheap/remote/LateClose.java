@@ -5,6 +5,7 @@ import java.util.ArrayDeque;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Closes what a silent server may be in the middle of writing to. A device lets go of that when the server's process
@@ -32,7 +33,7 @@ final class LateClose {
         return remains.closed();
     }
 
-    private synchronized Remains next() {
+    private synchronized @Nullable Remains next() {
         Remains remains = waiting.poll();
         running = remains != null;
         return remains;

@@ -3,6 +3,7 @@ package io.farheap.remote;
 import io.farheap.thread.OwnerGate;
 import io.farheap.verbs.CompletionChannel;
 import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What queues have in common: an owner's thread, a gate that keeps it out while others change something, and sleep.
@@ -20,7 +21,7 @@ abstract sealed class MemoryQueue implements AutoCloseable permits RemoteQueue, 
     /** How deep the owner is inside; the owner's alone. */
     private int depth;
     /** The owner, while it sleeps or is about to. */
-    private volatile Thread sleeper;
+    private volatile @Nullable Thread sleeper;
 
     boolean closed;
 

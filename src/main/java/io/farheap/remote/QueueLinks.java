@@ -17,6 +17,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What a queue has to each server, together with the servers' ends. Making and fencing them are control calls, which
@@ -34,7 +35,12 @@ final class QueueLinks<E extends ServerEnd> {
      * @param number which change of that server it was
      * @param made to use from now on, or null
      */
-    private record News<E>(long tag, int outcome, int server, int number, E made) {}
+    private record News<E>(
+            long tag,
+            int outcome,
+            int server,
+            int number,
+            @Nullable E made) {}
 
     /** What the links belong to. */
     interface Owner<E> {
@@ -139,7 +145,7 @@ final class QueueLinks<E extends ServerEnd> {
         ends.remove(server.index());
     }
 
-    private void ask(RemoteServer server, long tag, Supplier<E> change) {
+    private void ask(RemoteServer server, long tag, Supplier<@Nullable E> change) {
         int index = server.index();
         if (index >= asked.length) {
             asked = Arrays.copyOf(asked, index + 1);
@@ -175,7 +181,7 @@ final class QueueLinks<E extends ServerEnd> {
         }
     }
 
-    private void make(int server, int number, long tag, Supplier<E> change) {
+    private void make(int server, int number, long tag, Supplier<@Nullable E> change) {
         News<E> told = new News<>(tag, Outcome.UNREACHABLE, server, number, null);
         changing.lock();
         try {

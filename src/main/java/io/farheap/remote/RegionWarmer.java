@@ -29,21 +29,21 @@ final class RegionWarmer implements AutoCloseable {
         completions = domain.context().createCompletionQueue(4, 1, null);
         try {
             scratch = RegisteredMemory.allocate(domain, "farheap-warmer", Long.BYTES, Access.LOCAL_WRITE);
-            connect();
+            connection = connect();
         } catch (Throwable e) {
             Closing.after(e, this);
             throw e;
         }
     }
 
-    private void connect() {
-        connection = server.connect(Connection.create(domain, completions, 0, 1, 0, 1));
+    private ServerConnection connect() {
+        return server.connect(Connection.create(domain, completions, 0, 1, 0, 1));
     }
 
     synchronized void warm(RemoteRegion region) {
         if (connection.connection().failed()) {
             connection.close();
-            connect();
+            connection = connect();
         }
         Connection reader = connection.connection();
         int error = reader.flush(scratch.address(), scratch.localKey(), region.address(), region.remoteKey());

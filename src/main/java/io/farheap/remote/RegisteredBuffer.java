@@ -5,6 +5,7 @@ import io.farheap.verbs.MemoryRegion;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Local memory that the device reads and writes, from {@link RemoteMemory#register}. Any queue of that memory may use
@@ -28,8 +29,8 @@ public final class RegisteredBuffer implements AutoCloseable {
     private final RemoteMemory owner;
     private final MemorySegment segment;
     private final MemoryRegion registration;
-    /** Unmaps the memory where it is the library's. */
-    private final AutoCloseable memory;
+    /** Unmaps the memory where it is the library's; null where it is not. */
+    private final @Nullable AutoCloseable memory;
     // A step nearer than in the registration: every operation reads them.
     private final long address;
     private final long bytes;
@@ -38,7 +39,8 @@ public final class RegisteredBuffer implements AutoCloseable {
     @SuppressWarnings("unused")
     private long usable;
 
-    RegisteredBuffer(RemoteMemory owner, MemorySegment segment, MemoryRegion registration, AutoCloseable memory) {
+    RegisteredBuffer(
+            RemoteMemory owner, MemorySegment segment, MemoryRegion registration, @Nullable AutoCloseable memory) {
         this.owner = owner;
         this.segment = segment;
         this.registration = registration;

@@ -23,6 +23,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A process's way to memory on other machines: servers that it is attached to, local memory that is registered, and
@@ -226,7 +227,7 @@ public final class RemoteMemory implements AutoCloseable {
         return register(segment, null);
     }
 
-    private RegisteredBuffer register(MemorySegment segment, AutoCloseable memory) {
+    private RegisteredBuffer register(MemorySegment segment, @Nullable AutoCloseable memory) {
         topology.lock();
         try {
             checkOpen();

@@ -8,6 +8,7 @@ import io.farheap.verbs.OneOperation;
 import io.farheap.verbs.WcStatus;
 import java.util.Arrays;
 import java.util.concurrent.ExecutorService;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One-sided operations on the regions of many servers, posted and polled by one thread at a time, the owner. Each
@@ -43,9 +44,9 @@ public final class RemoteQueue extends MemoryQueue {
     private final boolean atomics;
 
     /** By their number, also those that were replaced: a completion of theirs may still come. */
-    private Connection[] byNumber = new Connection[0];
+    private @Nullable Connection[] byNumber = new Connection[0];
     /** The one to use for each server. */
-    private Connection[] byServer = new Connection[0];
+    private @Nullable Connection[] byServer = new Connection[0];
 
     private int inFlight;
     private boolean listing;
@@ -55,7 +56,7 @@ public final class RemoteQueue extends MemoryQueue {
 
     private int polled;
     /** What the latest of them ends and has not been handed to a handler yet. */
-    private Connection ending;
+    private @Nullable Connection ending;
 
     private long endingId;
     private int endingStatus;
@@ -370,6 +371,8 @@ public final class RemoteQueue extends MemoryQueue {
     }
 
     /** Hands over what the latest completion ends. */
+    // While some are left, there is a connection that they are of.
+    @SuppressWarnings("NullAway")
     private int hand(CompletionHandler handler) {
         int handed = 0;
         while (endingLeft > 0) {
@@ -590,7 +593,7 @@ public final class RemoteQueue extends MemoryQueue {
         Closing.all(links::close, completions, channel);
     }
 
-    private Connection connection(int server) {
+    private @Nullable Connection connection(int server) {
         return server < byServer.length ? byServer[server] : null;
     }
 

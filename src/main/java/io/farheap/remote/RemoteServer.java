@@ -34,6 +34,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One memory server as its client sees it: a control channel, a lease that is kept alive, and the regions granted under
@@ -65,9 +66,9 @@ public final class RemoteServer implements AutoCloseable {
     private final Silence silence = new Silence();
     private final LateClose lateClose = new LateClose();
     private final Consumer<CompletableFuture<Void>> closesLater;
-    private volatile ControlException lost;
+    private volatile @Nullable ControlException lost;
     /** What the loss of the lease brings about, or null while it holds. */
-    private volatile Thread aftermath;
+    private volatile @Nullable Thread aftermath;
 
     private volatile boolean closing;
 
@@ -156,7 +157,7 @@ public final class RemoteServer implements AutoCloseable {
     }
 
     /** Why the lease was lost, or null while it holds. */
-    public ControlException lost() {
+    public @Nullable ControlException lost() {
         return lost;
     }
 

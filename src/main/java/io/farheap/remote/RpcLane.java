@@ -3,6 +3,7 @@ package io.farheap.remote;
 import io.farheap.rpc.BatchConnection;
 import io.farheap.rpc.BatchFormat;
 import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A queue's calls to one server: a pair of message rings, and by entry what the queue knows of a call. Calls are handed
@@ -24,7 +25,7 @@ final class RpcLane {
     final BatchConnection connection;
     private final long[] tags;
     /** Where the reply goes; null for a call that has been handed over. */
-    private final RegisteredBuffer[] buffers;
+    private final @Nullable RegisteredBuffer[] buffers;
     /**
      * The batch whose calls are handed over next, and the first of its entries that is not; -1 before it is looked at.
      */

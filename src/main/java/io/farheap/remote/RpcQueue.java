@@ -8,6 +8,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Calls of operations on memory servers ({@link io.farheap.rpc.RpcHandler}), made and polled by one thread at a time,
@@ -38,7 +39,7 @@ public final class RpcQueue extends MemoryQueue {
     /** Tests have more, so that a lost wake-up shows. */
     long patienceNanos = PATIENCE_NANOS;
     /** The one to use for each server. */
-    private RpcLane[] byServer = new RpcLane[0];
+    private @Nullable RpcLane[] byServer = new RpcLane[0];
     /** Those, and replaced ones that have calls which have not been handed over. */
     private final List<RpcLane> lanes = new ArrayList<>();
 
@@ -273,7 +274,7 @@ public final class RpcQueue extends MemoryQueue {
         }
     }
 
-    private RpcLane lane(int server) {
+    private @Nullable RpcLane lane(int server) {
         return server < byServer.length ? byServer[server] : null;
     }
 }

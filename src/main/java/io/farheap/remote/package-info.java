@@ -30,4 +30,7 @@
  *
  * <p>Does not belong here: what addresses mean, order between servers, what is held while a region moves, retries.
  */
+@NullMarked
 package io.farheap.remote;
+
+import org.jspecify.annotations.NullMarked;

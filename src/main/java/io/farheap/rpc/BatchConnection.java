@@ -21,6 +21,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The client's end of a pair of message rings (Redy, section 4.2): collects requests into batches, writes them into the
@@ -96,7 +97,7 @@ public final class BatchConnection implements AutoCloseable {
     private long outAddress;
     private long inAddress;
     /** Null where it is off. */
-    private AnswerTrace trace;
+    private @Nullable AnswerTrace trace;
 
     private int sendDepth;
     private int signalEvery;
@@ -157,11 +158,11 @@ public final class BatchConnection implements AutoCloseable {
     private long tornSince;
 
     /** Null where there are no calls. */
-    private final AwaitedReplies replies;
+    private final @Nullable AwaitedReplies replies;
 
     private long asks;
 
-    private BatchConnection(Context context, CompletionChannel channel, RingShape shape, int inlineBytes) {
+    private BatchConnection(Context context, @Nullable CompletionChannel channel, RingShape shape, int inlineBytes) {
         this.shape = shape;
         this.batch = shape.batch();
         this.slots = shape.slots();
@@ -176,7 +177,19 @@ public final class BatchConnection implements AutoCloseable {
         this.replies = shape.calls() ? new AwaitedReplies(shape) : null;
         this.domain = context.allocateProtectionDomain();
         try {
-            allocate(context, channel, inlineBytes);
+            sendDepth = Math.min(slots + RESERVED_REQUESTS, context.limits().maxQueuePairRequests());
+            signalEvery = Math.max(1, sendDepth / 4);
+            completions = context.createCompletionQueue(sendDepth + 2, COMPLETION_BATCH, channel);
+            queuePair = domain.createQueuePair(completions, sendDepth, inlineBytes);
+            requests = new SendRequests(slots + 1);
+            staged = RegisteredMemory.allocate(domain, "farheap-batches", shape.requestRingBytes(), Access.LOCAL_WRITE);
+            responses = RegisteredMemory.allocate(
+                    domain, "farheap-answers", shape.responseRingBytes(), Access.LOCAL_WRITE | Access.REMOTE_WRITE);
+            out = staged.segment();
+            in = responses.segment();
+            outAddress = staged.address();
+            inAddress = responses.address();
+            trace = AnswerTrace.ENABLED ? new AnswerTrace(in, shape) : null;
         } catch (Throwable e) {
             Closing.after(e, this);
             throw e;
@@ -186,29 +199,12 @@ public final class BatchConnection implements AutoCloseable {
         open();
     }
 
-    private void allocate(Context context, CompletionChannel channel, int inlineBytes) {
-        sendDepth = Math.min(slots + RESERVED_REQUESTS, context.limits().maxQueuePairRequests());
-        signalEvery = Math.max(1, sendDepth / 4);
-        completions = context.createCompletionQueue(sendDepth + 2, COMPLETION_BATCH, channel);
-        queuePair = domain.createQueuePair(completions, sendDepth, inlineBytes);
-        requests = new SendRequests(slots + 1);
-        staged = RegisteredMemory.allocate(domain, "farheap-batches", shape.requestRingBytes(), Access.LOCAL_WRITE);
-        responses = RegisteredMemory.allocate(
-                domain, "farheap-answers", shape.responseRingBytes(), Access.LOCAL_WRITE | Access.REMOTE_WRITE);
-        out = staged.segment();
-        in = responses.segment();
-        outAddress = staged.address();
-        inAddress = responses.address();
-        if (AnswerTrace.ENABLED) {
-            trace = new AnswerTrace(in, shape);
-        }
-    }
-
     /**
      * @param channel on which answers that were {@linkplain #requestWakeUp asked for} and errors raise events, or null
      * @param inlineBytes batches up to this size should travel in the work request; the device grants more or none
      */
-    public static BatchConnection create(Context context, CompletionChannel channel, RingShape shape, int inlineBytes) {
+    public static BatchConnection create(
+            Context context, @Nullable CompletionChannel channel, RingShape shape, int inlineBytes) {
         return new BatchConnection(context, channel, shape, inlineBytes);
     }
 
@@ -386,6 +382,8 @@ public final class BatchConnection implements AutoCloseable {
      * @param replyBytes how long it may be, 0 to {@link #recordBytes}
      * @return the entry; {@link #replyBytes} has the reply's length when it has come
      */
+    // The connection is one with calls.
+    @SuppressWarnings("NullAway")
     public int addCall(int operation, long local, int bytes, long replyLocal, int replyBytes) {
         long request = BatchFormat.request(BatchFormat.CALL, operation, bytes);
         stage(openAt, request, replyBytes);
@@ -520,6 +518,8 @@ public final class BatchConnection implements AutoCloseable {
      *
      * @return false where there is no room yet, so that no event is certain
      */
+    // The connection is one with calls.
+    @SuppressWarnings("NullAway")
     public boolean requestWakeUpByAny() {
         lookBeforeSleep();
         if (!send() || failed) {
@@ -559,7 +559,7 @@ public final class BatchConnection implements AutoCloseable {
                 return failed;
             }
         }
-        if (AnswerTrace.ENABLED) {
+        if (AnswerTrace.ENABLED && trace != null) {
             trace.check(openSlot, responseSlot(openSlot));
         }
         long slot = requestSlot(openSlot);
@@ -642,7 +642,7 @@ public final class BatchConnection implements AutoCloseable {
         while (answered < sent && answer()) {
             received++;
         }
-        boolean later = replies != null && replies.awaited() > 0 && receiveLater();
+        boolean later = replies != null && replies.awaited() > 0 && receiveLater(replies);
         if (received > 0 || later) {
             fruitless = 0;
             waitingSince = 0;
@@ -664,6 +664,8 @@ public final class BatchConnection implements AutoCloseable {
         return answered < sent || replies != null && replies.awaited() > 0;
     }
 
+    // Only calls have a negative length.
+    @SuppressWarnings("NullAway")
     private boolean answer() {
         long slot = responseSlot(answerSlot);
         long sequence = answered + 1;
@@ -712,7 +714,7 @@ public final class BatchConnection implements AutoCloseable {
         if (replies != null) {
             replies.seen();
             if (statuses) {
-                awaitLater(first, count, sequence);
+                awaitLater(replies, first, count, sequence);
             }
         }
         answered = sequence;
@@ -720,6 +722,8 @@ public final class BatchConnection implements AutoCloseable {
         return true;
     }
 
+    // Called where answers are traced; only calls have a negative length.
+    @SuppressWarnings("NullAway")
     private void trace(long slot, long sequence, int bytes) {
         trace.accept(answerSlot, slot, sequence, bytes);
         long at = BatchFormat.HEADER_BYTES;
@@ -755,7 +759,7 @@ public final class BatchConnection implements AutoCloseable {
         return true;
     }
 
-    private void awaitLater(int first, int count, long sequence) {
+    private void awaitLater(AwaitedReplies replies, int first, int count, long sequence) {
         for (int entry = first; entry < first + count; entry++) {
             if (statuses[entry] == BatchFormat.LATER) {
                 replies.await(entry, sequence);
@@ -768,7 +772,7 @@ public final class BatchConnection implements AutoCloseable {
      *
      * @return whether one came
      */
-    private boolean receiveLater() {
+    private boolean receiveLater(AwaitedReplies replies) {
         boolean came = false;
         for (int i = replies.awaited() - 1; i >= 0 && !failed; i--) {
             int entry = replies.entry(i);
@@ -946,6 +950,8 @@ public final class BatchConnection implements AutoCloseable {
     }
 
     /** How long the reply to a call is that is done. */
+    // The connection is one with calls.
+    @SuppressWarnings("NullAway")
     public int replyBytes(int entry) {
         return replies.bytes[entry];
     }

@@ -16,6 +16,7 @@ import io.farheap.verbs.SendRequests;
 import io.farheap.verbs.VerbsException;
 import io.farheap.verbs.WcStatus;
 import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The server's end of a pair of message rings: takes request batches from a ring that the client writes to, executes
@@ -89,7 +90,7 @@ public final class MessageRing implements AutoCloseable {
     private int looks;
 
     /** Null where the client makes no calls. */
-    private ServedCalls calls;
+    private @Nullable ServedCalls calls;
     /** Messages posted: answers to batches, and to calls later. */
     private int messages;
     /** The client's wanted word when it was last looked at, and whether the next message is to wake it. */
@@ -131,7 +132,19 @@ public final class MessageRing implements AutoCloseable {
         this.lengths = new int[batch];
         this.slot = 1;
         try {
-            allocate(context, domain, shape, channel);
+            sendDepth = Math.min(slots + RESERVED_REQUESTS, context.limits().maxQueuePairRequests());
+            signalEvery = Math.max(1, sendDepth / 4);
+            completions = context.createCompletionQueue(sendDepth + 2, COMPLETION_BATCH, channel);
+            queuePair = domain.createQueuePair(completions, sendDepth, Long.BYTES);
+            requests = new SendRequests(slots + 2);
+            requestMemory = RegisteredMemory.allocate(
+                    domain, "farheap-requests", shape.requestRingBytes(), Access.LOCAL_WRITE | Access.REMOTE_WRITE);
+            responseMemory = RegisteredMemory.allocate(
+                    domain, "farheap-responses", shape.responseRingBytes(), Access.LOCAL_WRITE);
+            in = requestMemory.segment();
+            out = responseMemory.segment();
+            inAddress = requestMemory.address();
+            outAddress = responseMemory.address();
             if (shape.calls()) {
                 calls = new ServedCalls(handlers, held, shape, out, wake);
             }
@@ -139,22 +152,6 @@ public final class MessageRing implements AutoCloseable {
             Closing.after(e, this);
             throw e;
         }
-    }
-
-    private void allocate(Context context, ProtectionDomain domain, RingShape shape, CompletionChannel channel) {
-        sendDepth = Math.min(slots + RESERVED_REQUESTS, context.limits().maxQueuePairRequests());
-        signalEvery = Math.max(1, sendDepth / 4);
-        completions = context.createCompletionQueue(sendDepth + 2, COMPLETION_BATCH, channel);
-        queuePair = domain.createQueuePair(completions, sendDepth, Long.BYTES);
-        requests = new SendRequests(slots + 2);
-        requestMemory = RegisteredMemory.allocate(
-                domain, "farheap-requests", shape.requestRingBytes(), Access.LOCAL_WRITE | Access.REMOTE_WRITE);
-        responseMemory =
-                RegisteredMemory.allocate(domain, "farheap-responses", shape.responseRingBytes(), Access.LOCAL_WRITE);
-        in = requestMemory.segment();
-        out = responseMemory.segment();
-        inAddress = requestMemory.address();
-        outAddress = responseMemory.address();
     }
 
     public Endpoint endpoint() {
@@ -189,7 +186,7 @@ public final class MessageRing implements AutoCloseable {
     public int serve() {
         long at = RingShape.CONTROL_BYTES + (long) slot * requestSlotBytes;
         long sequence = BatchFormat.sequence(in, at);
-        if (ended || calls != null && callsFirst() || sequence == Math.max(0, next - slots) || !roomToAnswer()) {
+        if (ended || calls != null && callsFirst(calls) || sequence == Math.max(0, next - slots) || !roomToAnswer()) {
             return 0;
         }
         if (tornSince != 0 && ++looks > TORN_LOOKS && (looks & LOOK_MASK) != 0) {
@@ -216,7 +213,7 @@ public final class MessageRing implements AutoCloseable {
     }
 
     /** @return what is wrong with a batch, or null; its checked requests are in the columns then */
-    private String parse(long slotAt, long summary, int count) {
+    private @Nullable String parse(long slotAt, long summary, int count) {
         int bytes = BatchFormat.bytes(summary);
         if (bytes < BatchFormat.HEADER_BYTES
                 || bytes > requestSlotBytes
@@ -267,6 +264,8 @@ public final class MessageRing implements AutoCloseable {
         return at == end && BatchFormat.complete(in, slotAt, next, summary, hash) ? null : "a wrong length or checksum";
     }
 
+    // A request of length 0 is a call: parse takes one only where there are calls.
+    @SuppressWarnings("NullAway")
     private void execute(long slotAt, int count, int flags) {
         touch(count);
         long requestAt = slotAt + BatchFormat.HEADER_BYTES;
@@ -319,6 +318,8 @@ public final class MessageRing implements AutoCloseable {
     }
 
     /** Loads a word of each place, so that the misses overlap instead of following one another. */
+    // As in execute.
+    @SuppressWarnings("NullAway")
     private void touch(int count) {
         if (calls != null) {
             calls.begin(next, slot);
@@ -342,6 +343,8 @@ public final class MessageRing implements AutoCloseable {
         return Payload.hash(outAddress + at, BatchFormat.padded(count), hash);
     }
 
+    // As in execute.
+    @SuppressWarnings("NullAway")
     private byte status(int i) {
         if (lengths[i] == 0) {
             return calls.status(i);
@@ -354,15 +357,15 @@ public final class MessageRing implements AutoCloseable {
      *
      * @return whether there is no room to answer more
      */
-    private boolean callsFirst() {
+    private boolean callsFirst(ServedCalls served) {
         int left = LATER_AT_ONCE;
-        for (PendingCall call = calls.nextAnswer(); call != null && left-- > 0; call = calls.nextAnswer()) {
+        for (PendingCall call = served.nextAnswer(); call != null && left-- > 0; call = served.nextAnswer()) {
             if (!roomToAnswer()) {
                 return true;
             }
             long at = RingShape.CONTROL_BYTES + (long) call.slot * responseSlotBytes + shape.laterAt(call.index);
             int bytes = ServedCalls.write(call, out, at);
-            calls.sent();
+            served.sent();
             boolean wake = wakeNext;
             wakeNext = false;
             messages++;

@@ -7,6 +7,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 import io.farheap.memory.NativeMemory;
 import java.lang.foreign.MemorySegment;
 import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /** Where a call's reply goes, little-endian where numbers are written. A view as {@link Arguments} is. */
 public final class Reply {
@@ -16,7 +17,7 @@ public final class Reply {
     private long address;
     private int capacity;
     private int index;
-    private PendingCall pending;
+    private @Nullable PendingCall pending;
     private boolean open;
 
     /** @param memory where all of them are */

@@ -2,6 +2,7 @@ package io.farheap.rpc;
 
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReferenceArray;
+import org.jspecify.annotations.Nullable;
 
 /** A server's operations by number. Thread-safe. */
 public final class RpcHandlers {
@@ -59,6 +60,7 @@ public final class RpcHandlers {
      * @param operation any number.
      * @return null where there is none
      */
+    @Nullable
     RpcHandler find(int operation) {
         return Integer.compareUnsigned(operation, MOST) < 0 ? handlers.getAcquire(operation) : null;
     }

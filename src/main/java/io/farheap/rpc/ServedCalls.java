@@ -7,6 +7,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The calls of one message ring: those of the batch under way, in columns, and those that are answered later. Its
@@ -169,6 +170,7 @@ final class ServedCalls implements AutoCloseable {
     }
 
     /** The next that can be sent, which stays until {@link #sent}; null where there is none. */
+    @Nullable
     PendingCall nextAnswer() {
         PendingCall next = answers.peek();
         while (next != null && next.dropped) {

@@ -12,4 +12,7 @@
  * <p>Each end takes the other for a stranger: every field that the other may write is read once, checked, and then
  * used. Not here: threads, leases and who holds what ({@code server}), tags and reconnection ({@code remote}).
  */
+@NullMarked
 package io.farheap.rpc;
+
+import org.jspecify.annotations.NullMarked;

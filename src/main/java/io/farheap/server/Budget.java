@@ -5,6 +5,7 @@ import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
 import java.util.HashMap;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * How much of one thing a server lends: in all, to one host, to one client and under one lease. A client has a quarter
@@ -17,12 +18,12 @@ final class Budget {
     /** What was lent. Closing it gives it back, once. */
     final class Loan implements AutoCloseable {
 
-        private final Caller caller;
-        private final Object lease;
+        private final @Nullable Caller caller;
+        private final @Nullable Object lease;
         private final long amount;
         private boolean closed;
 
-        private Loan(Caller caller, Object lease, long amount) {
+        private Loan(@Nullable Caller caller, @Nullable Object lease, long amount) {
             this.caller = caller;
             this.lease = lease;
             this.amount = amount;
@@ -92,7 +93,7 @@ final class Budget {
      * @param key of the lease that it is for, or null
      * @throws ControlException INVALID_ARGUMENT where that would be too much
      */
-    synchronized Loan lend(Caller caller, Object key, long amount) {
+    synchronized Loan lend(@Nullable Caller caller, @Nullable Object key, long amount) {
         check("the lease has ", key, lease, amount);
         if (caller != null) {
             check("the client at " + caller.connection() + " has ", caller.connection(), client, amount);
@@ -110,7 +111,7 @@ final class Budget {
         return new Loan(caller, key, amount);
     }
 
-    private void check(String who, Object key, long most, long amount) {
+    private void check(String who, @Nullable Object key, long most, long amount) {
         if (key != null && amount > most - lent.getOrDefault(key, 0L)) {
             throw refusal(who, lent.getOrDefault(key, 0L), amount, "the most is " + counted(most) + ", so " + less);
         }
@@ -127,7 +128,7 @@ final class Budget {
         return bytes ? (amount >> 10) + " KiB" : Long.toString(amount);
     }
 
-    private void add(Caller caller, Object key, long amount) {
+    private void add(@Nullable Caller caller, @Nullable Object key, long amount) {
         lentInAll += amount;
         count(key, amount);
         if (caller != null) {
@@ -136,7 +137,7 @@ final class Budget {
         }
     }
 
-    private void count(Object key, long amount) {
+    private void count(@Nullable Object key, long amount) {
         if (key != null) {
             lent.merge(key, amount, (has, more) -> has + more == 0 ? null : has + more);
         }

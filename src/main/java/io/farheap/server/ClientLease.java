@@ -25,6 +25,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Everything that one client holds. Thread-safe; {@link #renew} never waits for the other methods.
@@ -43,7 +44,7 @@ final class ClientLease {
 
     private final long id;
     private final String clientName;
-    private final Caller caller;
+    private final @Nullable Caller caller;
     private final long durationNanos;
     private final RegionPool pool;
     private final CompletionQueue completions;
@@ -66,7 +67,9 @@ final class ClientLease {
     /** Since when the oldest prepared pull is kept; 0 for none. Written with the lock held, read without. */
     private volatile long pullsSince;
 
-    private Fence fence;
+    /** Null until the lease begins to end. */
+    private @Nullable Fence fence;
+
     private List<Integer> fenced = List.of();
     /** A connection could not be closed. */
     private volatile boolean unfenced;
@@ -84,7 +87,7 @@ final class ClientLease {
     ClientLease(
             long id,
             String clientName,
-            Caller caller,
+            @Nullable Caller caller,
             long durationNanos,
             RegionPool pool,
             Context context,
@@ -409,7 +412,7 @@ final class ClientLease {
     }
 
     /** The kept pull, where it is for that export; null otherwise. It is the caller's then. */
-    synchronized PreparedPull take(int regionId, String sourceAddress, byte[] token) {
+    synchronized @Nullable PreparedPull take(int regionId, String sourceAddress, byte[] token) {
         Grant grant = grant(regionId);
         PreparedPull pull = grant.prepared;
         if (pull == null && grant.pullExpired) {
@@ -472,7 +475,7 @@ final class ClientLease {
         }
     }
 
-    private synchronized RegionCopy copy(int regionId) {
+    private synchronized @Nullable RegionCopy copy(int regionId) {
         return grant(regionId).copy;
     }
 
@@ -519,7 +522,8 @@ final class ClientLease {
     }
 
     private synchronized Fence fence() {
-        if (fence == null) {
+        Fence begun = fence;
+        if (begun == null) {
             closed = true;
             Fence made = new Fence("client " + clientName);
             connections.values().forEach(connection -> made.add("a connection", connection));
@@ -530,8 +534,9 @@ final class ClientLease {
             made.add("a protection domain", domain);
             fenced = List.copyOf(grants.keySet());
             fence = made;
+            return made;
         }
-        return fence;
+        return begun;
     }
 
     /**
@@ -539,7 +544,7 @@ final class ClientLease {
      * fenced.
      */
     synchronized List<Integer> takeRegions() {
-        List<Integer> regions = unfenced || fence.failed() ? List.of() : fenced;
+        List<Integer> regions = unfenced || fence == null || fence.failed() ? List.of() : fenced;
         fenced = List.of();
         grants.clear();
         connections.clear();

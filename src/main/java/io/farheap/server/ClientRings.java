@@ -13,6 +13,7 @@ import io.farheap.verbs.ProtectionDomain;
 import io.farheap.verbs.VerbsException;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** Makes the message rings of one lease. Guarded by its {@link ClientLease}. */
 final class ClientRings {
@@ -73,7 +74,7 @@ final class ClientRings {
     }
 
     /** @return null where the thread that was to serve it has died meanwhile */
-    private Served connect(RingRequest request, RingShape shape, List<Budget.Loan> loans, Retired retired) {
+    private @Nullable Served connect(RingRequest request, RingShape shape, List<Budget.Loan> loans, Retired retired) {
         ServerThread thread = threads.thread(firstThread + connected % Math.min(request.threads(), threads.most()));
         MessageRing ring = new MessageRing(
                 context,

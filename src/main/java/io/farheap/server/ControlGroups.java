@@ -88,7 +88,9 @@ final class ControlGroups {
             Path top = root.resolve(relative(mountPoint)).normalize();
             Path group = top.resolve(relative(below)).normalize();
             // A group outside of what this process may see ("/../..") leaves the mounted ones.
-            for (group = group.startsWith(top) ? group : top; group.startsWith(top); group = group.getParent()) {
+            for (group = group.startsWith(top) ? group : top;
+                    group != null && group.startsWith(top);
+                    group = group.getParent()) {
                 least = least.least(left(version, group));
                 if (group.equals(top)) {
                     break;

@@ -6,6 +6,7 @@ import io.farheap.verbs.MemoryRegion;
 import io.farheap.verbs.VerbsException;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One region in a lease's hands, with what else reaches it. Guarded by its {@link ClientLease} but for {@link #over}.
@@ -20,16 +21,20 @@ final class Grant {
     final MemoryRegion registration;
 
     /** The latest ticket for it, or null. A new one replaces it. */
+    @Nullable
     ExportTicket ticket;
     /** The other server that reads it, or null. A new one replaces it. */
+    @Nullable
     SourcePull source;
     /** Other servers that read it, that are closed and that the device is busy with. */
     private final List<SourcePull> leaving = new ArrayList<>();
     /** The pull that is ready to fill it, or null. */
+    @Nullable
     PreparedPull prepared;
     /** There was one, and nobody began it in time. */
     boolean pullExpired;
     /** The copy that fills it, or null. */
+    @Nullable
     RegionCopy copy;
     /** Set when the region goes back. Read without the lease's lock. */
     private volatile boolean over;

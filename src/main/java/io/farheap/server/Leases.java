@@ -10,6 +10,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The open leases, and the threads that end those that are not renewed. Thread-safe.
@@ -84,6 +85,7 @@ final class Leases {
     }
 
     /** The lease or null. */
+    @Nullable
     ClientLease find(long id) {
         return leases.get(id);
     }

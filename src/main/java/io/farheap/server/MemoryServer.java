@@ -30,6 +30,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Donates memory as regions of one size. Its memory is populated and registered when it is opened; each lease registers
@@ -290,7 +291,8 @@ public final class MemoryServer implements ControlPlane, AutoCloseable {
         }
     }
 
-    private PreparedPull open(ClientLease lease, String sourceAddress, int regionId, byte[] token, PullPace pace) {
+    private PreparedPull open(
+            ClientLease lease, String sourceAddress, int regionId, byte[] token, @Nullable PullPace pace) {
         Budget.Loan loan = lease.lend(budgets.pulls(), 1);
         ControlClient source = null;
         try {

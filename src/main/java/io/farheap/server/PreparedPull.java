@@ -10,6 +10,8 @@ import io.farheap.lifetime.Closing;
 import io.farheap.verbs.Context;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /** The new server's end of a pull, connected and mapped: what is left is to read. One owner; two may end it. */
 final class PreparedPull {
@@ -20,7 +22,7 @@ final class PreparedPull {
     private final RegionCopy copy;
     private final PullSource opened;
     /** Null for a pull that goes at once. */
-    private final CopyPace pace;
+    private final @Nullable CopyPace pace;
 
     private final Budget.Loan loan;
     private final long openedAt = System.nanoTime();
@@ -31,7 +33,7 @@ final class PreparedPull {
             ControlClient source,
             RegionCopy copy,
             PullSource opened,
-            CopyPace pace,
+            @Nullable CopyPace pace,
             Budget.Loan loan) {
         this.token = token;
         this.sourceAddress = sourceAddress;
@@ -53,7 +55,7 @@ final class PreparedPull {
             byte[] token,
             Context context,
             MemorySegment into,
-            PullPace led,
+            @Nullable PullPace led,
             Budget.Loan loan) {
         CopyPace pace = led == null ? null : new CopyPace(context, led, into.byteSize());
         RegionCopy copy = null;
@@ -80,9 +82,9 @@ final class PreparedPull {
         return copy;
     }
 
-    /** Where the client tells its pace. */
+    /** Where the client tells its pace. Not for a pull that goes at once. */
     Mark mark() {
-        return pace.described();
+        return Objects.requireNonNull(pace).described();
     }
 
     PullResult run() {

@@ -20,6 +20,7 @@ import io.farheap.verbs.WcStatus;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The new server's end of a pull: fills a region with one-sided READs, several in flight. One thread makes, runs and
@@ -46,8 +47,8 @@ final class RegionCopy implements AutoCloseable {
     private RegisteredMemory scratch;
 
     RegionCopy(Context context, MemorySegment into) {
-        maxPieceBytes =
-                (int) Math.min(PullPace.MAX_PIECE_BYTES, context.requireActivePort().maxMessageBytes());
+        maxPieceBytes = (int)
+                Math.min(PullPace.MAX_PIECE_BYTES, context.requireActivePort().maxMessageBytes());
         domain = context.allocateProtectionDomain();
         try {
             requests = new SendRequests(READS_IN_FLIGHT);
@@ -126,7 +127,7 @@ final class RegionCopy implements AutoCloseable {
 
     /** @param pace says how far the copy may go, and is told how far it has come; null for one that goes at once */
     private PullResult read(
-            PullSource source, long into, int localKey, long from, long to, int pieceBytes, CopyPace pace) {
+            PullSource source, long into, int localKey, long from, long to, int pieceBytes, @Nullable CopyPace pace) {
         long started = System.nanoTime();
         long progressAt = started;
         long allowed = pace == null ? to : from;
@@ -165,7 +166,7 @@ final class RegionCopy implements AutoCloseable {
                 }
             } else if (inFlight > 0 && (inFlight == READS_IN_FLIGHT || posted == allowed)) {
                 await(progressAt);
-            } else if (inFlight == 0 && posted == allowed) {
+            } else if (pace != null && inFlight == 0 && posted == allowed) {
                 pace.await(progressAt);
             }
         }

@@ -1,9 +1,11 @@
 package io.farheap.server;
 
+import org.jspecify.annotations.Nullable;
+
 /** Where a test lets a thread of the server fail or stand still; nothing else sets it. Asked on no hot path. */
 final class TestFault {
 
-    private volatile Runnable next;
+    private volatile @Nullable Runnable next;
 
     /** @param happening what the thread meets next, once */
     void set(Runnable happening) {

@@ -5,6 +5,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Zeroes the regions of leases that have ended, on a thread of its own: a large lease must not hold up the end of
@@ -61,9 +62,10 @@ final class Zeroing implements AutoCloseable {
     /**
      * In pieces, because a fill holds up safepoints for as long as it runs.
      *
+     * @param stoppable null for one that goes on to the end
      * @return false where it was stopped halfway
      */
-    private static boolean zero(MemorySegment segment, Zeroing stoppable) {
+    private static boolean zero(MemorySegment segment, @Nullable Zeroing stoppable) {
         for (long at = 0; at < segment.byteSize(); at += PIECE_BYTES) {
             if (stoppable != null && stoppable.stopped) {
                 return false;

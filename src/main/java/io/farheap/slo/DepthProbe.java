@@ -1,5 +1,7 @@
 package io.farheap.slo;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * Finds the lower bound of q: the largest queue depth, from 1 upwards in powers of two, that still improved both
  * latency and throughput of one client thread's one-sided operations (Redy, section 4.3). One thread at a time.
@@ -8,7 +10,7 @@ final class DepthProbe {
 
     private final Levels depths;
     private int next;
-    private Performance before;
+    private @Nullable Performance before;
     private int found;
 
     DepthProbe(int deviceDepth) {

@@ -1,6 +1,7 @@
 package io.farheap.slo;
 
 import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Finds what {@link ExhaustiveSearch} finds, on every model, without looking at every configuration. It uses only how
@@ -31,7 +32,7 @@ public final class ExactSearch implements Search {
     }
 
     /** The cheapest feasible configuration with this number of server threads, null where there is none. */
-    static Configuration cheapest(PerformanceModel model, Slo slo, int server) {
+    static @Nullable Configuration cheapest(PerformanceModel model, Slo slo, int server) {
         return new PlaneSearch(model, slo).cheapest(server);
     }
 
@@ -63,6 +64,7 @@ public final class ExactSearch implements Search {
             bounded = Arrays.copyOf(metrics, count);
         }
 
+        @Nullable
         Configuration cheapest(int server) {
             for (int client = Math.max(1, server); client <= space.clientCores(); client++) {
                 Plane plane = model.plane(server, client);
@@ -86,7 +88,7 @@ public final class ExactSearch implements Search {
             return true;
         }
 
-        private Configuration first(Plane plane) {
+        private @Nullable Configuration first(Plane plane) {
             int bestBatch = Integer.MAX_VALUE;
             int bestDepth = 0;
             for (int depth = space.minDepth(); depth <= space.maxDepth() && bestBatch > 1; depth++) {

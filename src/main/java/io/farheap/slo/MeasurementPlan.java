@@ -2,6 +2,7 @@ package io.farheap.slo;
 
 import java.util.HashMap;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Which configurations a model needs measured, and in which order (Redy, section 5.2, "Offline Modeling"): first the
@@ -20,12 +21,15 @@ public final class MeasurementPlan {
 
     static final int ROUNDS = 3;
 
+    /** @param ended by parameter and point: whether the line of that parameter has ended there */
+    private record Points(MeasuredGrid grid, PointOrder order, boolean[][] ended) {}
+
     private final ModelSubject subject;
     private final DepthProbe probe;
     private final Map<Configuration, Performance> probed = new HashMap<>();
-    private MeasuredGrid grid;
-    private PointOrder order;
-    private boolean[][] ended;
+    /** Null until the lower bound of q is known. */
+    private @Nullable Points points;
+
     private int round;
     private int position;
     private int measured;
@@ -42,7 +46,7 @@ public final class MeasurementPlan {
 
     /** Whether nothing is left to measure. */
     public boolean complete() {
-        return grid != null && position == order.count();
+        return points != null && position == points.order.count();
     }
 
     /**
@@ -55,7 +59,7 @@ public final class MeasurementPlan {
             throw new IllegalStateException(
                     "the plan is complete after " + measured + " measurements; there is nothing to measure next");
         }
-        return grid == null ? probe.next() : order.configuration(position);
+        return points == null ? probe.next() : points.order.configuration(position);
     }
 
     /**
@@ -73,28 +77,27 @@ public final class MeasurementPlan {
                             + "% reads; measure operations of that mix, and until some of each have completed");
         }
         measured++;
-        if (grid == null) {
+        if (points == null) {
             probed.put(configuration, performance);
             probe.record(performance);
             if (probe.found() > 0) {
-                grid = new MeasuredGrid(subject.space(probe.found()));
-                order = new PointOrder(grid);
-                ended = new boolean[Parameter.values().length][grid.points()];
-                advance();
+                MeasuredGrid grid = new MeasuredGrid(subject.space(probe.found()));
+                points = new Points(grid, new PointOrder(grid), new boolean[Parameter.values().length][grid.points()]);
+                advance(points);
             }
         } else {
             if (round == 0) {
-                put(performance);
+                put(points, performance);
             } else {
-                worsen(performance);
+                worsen(points, performance);
             }
-            advance();
+            advance(points);
         }
     }
 
-    private void advance() {
-        passKnown();
-        if (position == order.count() && round + 1 < rounds(order.count())) {
+    private void advance(Points all) {
+        passKnown(all);
+        if (position == all.order.count() && round + 1 < rounds(all.order.count())) {
             round++;
             position = 0;
         }
@@ -104,24 +107,24 @@ public final class MeasurementPlan {
         return points <= SMALL_GRID ? ROUNDS : 1;
     }
 
-    private void worsen(Performance performance) {
-        int index = order.index(position);
-        grid.set(index, grid.get(index).worst(performance));
+    private void worsen(Points all, Performance performance) {
+        int index = all.order.index(position);
+        all.grid.set(index, all.grid.get(index).worst(performance));
         position++;
     }
 
-    private void passKnown() {
-        while (round == 0 && position < order.count()) {
-            if (leavesOut()) {
+    private void passKnown(Points all) {
+        while (round == 0 && position < all.order.count()) {
+            if (leavesOut(all)) {
                 leftOut++;
                 position++;
                 continue;
             }
-            Performance known = probed.get(order.configuration(position));
+            Performance known = probed.get(all.order.configuration(position));
             if (known == null) {
                 return;
             }
-            put(known);
+            put(all, known);
         }
     }
 
@@ -129,31 +132,31 @@ public final class MeasurementPlan {
      * Whether one of the lines that lead here has ended; it stays so for what lies further on that line. The estimate
      * is the worst of theirs.
      */
-    private boolean leavesOut() {
-        int index = order.index(position);
+    private boolean leavesOut(Points all) {
+        int index = all.order.index(position);
         Performance estimate = null;
         for (Parameter parameter : Parameter.values()) {
-            int before = order.predecessor(position, parameter);
-            if (before != PointOrder.NONE && ended[parameter.ordinal()][before]) {
-                ended[parameter.ordinal()][index] = true;
-                Performance beyond = Growth.beyond(grid.get(before), order.increase(position, parameter));
+            int before = all.order.predecessor(position, parameter);
+            if (before != PointOrder.NONE && all.ended[parameter.ordinal()][before]) {
+                all.ended[parameter.ordinal()][index] = true;
+                Performance beyond = Growth.beyond(all.grid.get(before), all.order.increase(position, parameter));
                 estimate = estimate == null ? beyond : estimate.worst(beyond);
             }
         }
         if (estimate == null) {
             return false;
         }
-        grid.estimate(index, estimate);
+        all.grid.estimate(index, estimate);
         return true;
     }
 
-    private void put(Performance performance) {
-        int index = order.index(position);
-        grid.set(index, performance);
+    private void put(Points all, Performance performance) {
+        int index = all.order.index(position);
+        all.grid.set(index, performance);
         for (Parameter parameter : Parameter.values()) {
-            int before = order.predecessor(position, parameter);
-            if (order.count() > SMALL_GRID && before != PointOrder.NONE && grid.measured(before)) {
-                ended[parameter.ordinal()][index] = Growth.ends(grid.get(before), performance);
+            int before = all.order.predecessor(position, parameter);
+            if (all.order.count() > SMALL_GRID && before != PointOrder.NONE && all.grid.measured(before)) {
+                all.ended[parameter.ordinal()][index] = Growth.ends(all.grid.get(before), performance);
             }
         }
         position++;
@@ -171,16 +174,20 @@ public final class MeasurementPlan {
 
     /** How many measurements are still to come, at most; before the lower bound of q is known, how many if it is 1. */
     public int atMost() {
-        int points = grid != null ? order.count() : new PointOrder(new MeasuredGrid(subject.space(1))).count();
-        return grid != null ? (rounds(points) - round) * points - position : rounds(points) * points - measured;
+        if (points != null) {
+            int count = points.order.count();
+            return (rounds(count) - round) * count - position;
+        }
+        int count = new PointOrder(new MeasuredGrid(subject.space(1))).count();
+        return rounds(count) * count - measured;
     }
 
     /** @throws IllegalStateException where something is left to measure */
     public PerformanceModel model() {
-        if (!complete()) {
+        if (points == null || !complete()) {
             throw new IllegalStateException("the plan has " + measured + " measurements and up to " + atMost()
                     + " to come; measure them all before the model is used");
         }
-        return new PerformanceModel(subject, grid);
+        return new PerformanceModel(subject, points.grid);
     }
 }

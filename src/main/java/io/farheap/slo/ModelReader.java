@@ -70,7 +70,7 @@ final class ModelReader {
             return ModelFormat.subject(values);
         } catch (IllegalArgumentException e) {
             throw new ModelFileException(file + " is damaged in what says what it was measured on: "
-                    + shortened(e.getMessage()) + "; delete it and measure the model again");
+                    + shortened(String.valueOf(e.getMessage())) + "; delete it and measure the model again");
         }
     }
 
@@ -196,7 +196,7 @@ final class ModelReader {
         try {
             plan.record(ModelFormat.performance(plan.next(), line));
         } catch (IllegalArgumentException e) {
-            throw damaged(file, number, e.getMessage());
+            throw damaged(file, number, String.valueOf(e.getMessage()));
         }
     }
 

@@ -3,6 +3,7 @@ package io.farheap.slo;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A configuration that comes nearest to an objective that none meets. The distance is the one factor by which the
@@ -30,25 +31,28 @@ public record NearestFeasible(Relaxation relaxed, double factor, Configuration c
         return nearest;
     }
 
-    private static NearestFeasible of(PerformanceModel model, Slo slo, Relaxation relaxation) {
+    private static @Nullable NearestFeasible of(PerformanceModel model, Slo slo, Relaxation relaxation) {
         Search search = new ExactSearch();
-        SearchResult best = search.find(model, relaxation.apply(slo, ANY));
-        if (!best.feasible()) {
+        SearchResult any = search.find(model, relaxation.apply(slo, ANY));
+        Configuration best = any.found();
+        Performance predicted = any.predicted();
+        if (best == null || predicted == null) {
             return null;
         }
         double low = 1;
-        double high = relaxation.miss(slo, best.predicted());
+        double high = relaxation.miss(slo, predicted);
         while (high > low * PRECISION) {
             double middle = Math.sqrt(low * high);
             SearchResult found = search.find(model, relaxation.apply(slo, middle));
-            if (found.feasible()) {
-                best = found;
-                high = Math.min(middle, relaxation.miss(slo, found.predicted()));
+            if (found.found() != null && found.predicted() != null) {
+                best = found.found();
+                predicted = found.predicted();
+                high = Math.min(middle, relaxation.miss(slo, predicted));
             } else {
                 low = middle;
             }
         }
-        return new NearestFeasible(relaxation, high, best.found(), best.predicted());
+        return new NearestFeasible(relaxation, high, best, predicted);
     }
 
     @Override

@@ -1,5 +1,8 @@
 package io.farheap.slo;
 
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
 /**
  * Redy's search (section 5.2, figure 10): a pre-order traversal of the tree that prunes a node's remaining children
  * once one is invalid, as more of any parameter can only raise latency. Where that is not so, it may miss
@@ -33,7 +36,9 @@ public final class PrunedTraversal implements Search {
         private final ConfigurationSpace space;
         private final Slo slo;
         private final int[] path = new int[LEVELS.length];
-        private Plane plane;
+        /** Null above the level of client threads. */
+        private @Nullable Plane plane;
+
         private long examined;
 
         Traversal(PerformanceModel model, Slo slo) {
@@ -48,7 +53,7 @@ public final class PrunedTraversal implements Search {
 
         Status traverse(int depth) {
             if (depth == LEVELS.length) {
-                return leaf();
+                return leaf(Objects.requireNonNull(plane));
             }
             Parameter level = LEVELS[depth];
             Status result = Status.ABSENT;
@@ -72,7 +77,7 @@ public final class PrunedTraversal implements Search {
             return result;
         }
 
-        private Status leaf() {
+        private Status leaf(Plane plane) {
             examined++;
             double readLatency = plane.at(Metric.READ_LATENCY, path[2], path[3]);
             if (Double.isNaN(readLatency)) {

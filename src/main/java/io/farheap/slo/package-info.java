@@ -4,4 +4,7 @@
  * that keeps it, and searches. It knows no cache and no device: who measures is given as a
  * {@link io.farheap.slo.Measurement}.
  */
+@NullMarked
 package io.farheap.slo;
+
+import org.jspecify.annotations.NullMarked;

@@ -5,6 +5,7 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Mutual exclusion between one owner, who enters and leaves millions of times a second, and rare claimers, who pay for
@@ -39,7 +40,7 @@ public final class OwnerGate {
     @SuppressWarnings("unused")
     private boolean claimed;
 
-    private volatile Thread waitingOwner;
+    private volatile @Nullable Thread waitingOwner;
     private final ReentrantLock claimers = new ReentrantLock();
     private final Runnable heavyFence;
 

@@ -10,6 +10,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Objects;
 import org.bytedeco.javacpp.Loader;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A completion queue with an array of completions beside it: {@link #poll} fills the array, the accessors read it. One
@@ -28,7 +29,7 @@ public final class CompletionQueue implements AutoCloseable {
 
     private final Context context;
     private final ibv_cq handle;
-    private final CompletionChannel channel;
+    private final @Nullable CompletionChannel channel;
     private final Children children;
     private final Arena arena;
     private final DataPathCalls calls;
@@ -50,7 +51,7 @@ public final class CompletionQueue implements AutoCloseable {
             Context context,
             ibv_cq handle,
             int batch,
-            CompletionChannel channel,
+            @Nullable CompletionChannel channel,
             Arena arena,
             MemorySegment completions) {
         this.context = context;

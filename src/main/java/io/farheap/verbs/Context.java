@@ -15,6 +15,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import org.bytedeco.javacpp.Loader;
+import org.jspecify.annotations.Nullable;
 
 /** An open device. Any thread may create objects from it; it closes after all of them are closed. */
 public final class Context implements AutoCloseable {
@@ -33,7 +34,7 @@ public final class Context implements AutoCloseable {
     private final ibv_context handle;
     private final Children children;
     private final DeviceLimits limits;
-    private final PortInfo activePort;
+    private final @Nullable PortInfo activePort;
     private final DataPathCalls calls;
     private int portCount;
     private int vendorId;
@@ -68,7 +69,7 @@ public final class Context implements AutoCloseable {
     }
 
     /** The first active port as it was when the device was opened, or null. */
-    public PortInfo activePort() {
+    public @Nullable PortInfo activePort() {
         return activePort;
     }
 
@@ -95,7 +96,7 @@ public final class Context implements AutoCloseable {
     }
 
     /** @return the 16 bytes of a GID, or null where the entry is empty */
-    public byte[] gid(int port, int index) {
+    public byte @Nullable [] gid(int port, int index) {
         children.checkOpen();
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment gid = arena.allocate(Endpoint.GID_BYTES, 8);
@@ -144,7 +145,7 @@ public final class Context implements AutoCloseable {
      * @param batch how many completions one {@link CompletionQueue#poll} returns at most
      * @param channel where it raises events, or null
      */
-    public CompletionQueue createCompletionQueue(int entries, int batch, CompletionChannel channel) {
+    public CompletionQueue createCompletionQueue(int entries, int batch, @Nullable CompletionChannel channel) {
         if (entries < 1 || entries > limits.maxCompletionEntries()) {
             throw new IllegalArgumentException("a completion queue of " + entries + " entries; " + device.name()
                     + " has 1 to " + limits.maxCompletionEntries());

@@ -17,6 +17,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Arrays;
 import java.util.HexFormat;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Native libraries that travel beside the classes, as files. JavaCPP's own cache takes a file for the right one by its
@@ -43,7 +44,7 @@ final class EmbeddedLibrary {
      * @return null where there is none
      * @throws IOException whose message says which directory is not fit
      */
-    static Path file(Class<?> beside, String resource) throws IOException {
+    static @Nullable Path file(Class<?> beside, String resource) throws IOException {
         byte[] content;
         // Of the loader: on the module path JavaCPP's native code is in a module of its own.
         try (InputStream stream = beside.getClassLoader().getResourceAsStream(resource)) {

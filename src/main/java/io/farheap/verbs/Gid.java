@@ -2,6 +2,7 @@ package io.farheap.verbs;
 
 import java.util.Arrays;
 import java.util.HexFormat;
+import org.jspecify.annotations.Nullable;
 
 /** The GID by which a port is addressed, and its place in the port's table. */
 record Gid(int index, byte[] bytes) {
@@ -78,7 +79,7 @@ record Gid(int index, byte[] bytes) {
         }
     }
 
-    private static byte[] orZero(byte[] bytes) {
+    private static byte[] orZero(byte @Nullable [] bytes) {
         return bytes == null ? new byte[Endpoint.GID_BYTES] : bytes;
     }
 

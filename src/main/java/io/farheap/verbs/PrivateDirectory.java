@@ -10,6 +10,7 @@ import java.nio.file.attribute.FileAttribute;
 import java.nio.file.attribute.PosixFileAttributes;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Map;
+import java.util.Objects;
 
 /**
  * A directory whose files nobody but this user, and root, can have put there or can replace: neither may others write
@@ -59,8 +60,8 @@ final class PrivateDirectory {
 
     private static void check(Path directory, int user, int otherUser, boolean sticky) throws IOException {
         Map<String, Object> found = Files.readAttributes(directory, "unix:mode,uid", LinkOption.NOFOLLOW_LINKS);
-        int owner = (int) found.get("uid");
-        int mode = (int) found.get("mode");
+        int owner = (int) Objects.requireNonNull(found.get("uid"));
+        int mode = (int) Objects.requireNonNull(found.get("mode"));
         if (owner != user && owner != otherUser) {
             throw new IOException(directory + " belongs to user " + owner
                     + ", who could change what is in it, and not to user " + user);

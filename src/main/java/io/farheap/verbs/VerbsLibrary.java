@@ -9,6 +9,7 @@ import java.net.URL;
 import java.nio.file.Path;
 import org.bytedeco.javacpp.Loader;
 import org.bytedeco.javacpp.Pointer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Which libibverbs is under this process. It is chosen once, by the system property {@code farheap.verbs} or by
@@ -27,8 +28,8 @@ public enum VerbsLibrary {
 
     private static final String SYSTEM_SONAME = "libibverbs.so.1";
 
-    private static VerbsLibrary chosen;
-    private static VerbsLibrary loaded;
+    private static @Nullable VerbsLibrary chosen;
+    private static @Nullable VerbsLibrary loaded;
 
     /**
      * Chooses the library where the system property does not.
@@ -75,7 +76,7 @@ public enum VerbsLibrary {
     }
 
     /** Null where there is no such library beside the class. */
-    static Path extract(Class<?> beside, String path, String library) {
+    static @Nullable Path extract(Class<?> beside, String path, String library) {
         try {
             return EmbeddedLibrary.file(beside, path + Loader.getPlatform() + "/" + library);
         } catch (IOException e) {
@@ -153,7 +154,8 @@ public enum VerbsLibrary {
         }
     }
 
-    private static String open(String path) {
+    /** @return null, or why it cannot be loaded */
+    private static @Nullable String open(String path) {
         return ibverbs.farheap_verbs_load(path);
     }
 }

@@ -6,4 +6,7 @@
  *
  * <p>Not here: connections between processes, fences, what a completion means.
  */
+@NullMarked
 package io.farheap.verbs;
+
+import org.jspecify.annotations.NullMarked;

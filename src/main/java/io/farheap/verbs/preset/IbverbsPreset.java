@@ -7,12 +7,14 @@ import org.bytedeco.javacpp.annotation.Properties;
 import org.bytedeco.javacpp.tools.Info;
 import org.bytedeco.javacpp.tools.InfoMap;
 import org.bytedeco.javacpp.tools.InfoMapper;
+import org.jspecify.annotations.NullMarked;
 
 /**
  * What JavaCPP maps from {@code <infiniband/verbs.h>}: the structures and enumerations of reliable connections, listed
  * by name. Functions come from the shim, which gives a symbol to those that the header hides behind macros and inlines.
  * The generated package is {@code io.farheap.verbs.binding}; nothing of it is committed.
  */
+@NullMarked
 @Properties(
         value =
                 @Platform(
