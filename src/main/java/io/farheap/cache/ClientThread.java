@@ -2,26 +2,29 @@ package io.farheap.cache;
 
 import io.farheap.posix.AsymmetricFence;
 import io.farheap.thread.Idle;
-import io.farheap.thread.IdleRounds;
-import io.farheap.thread.Joining;
 import io.farheap.thread.Pinning;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.locks.LockSupport;
+import org.agrona.concurrent.Agent;
+import org.agrona.concurrent.AgentRunner;
+import org.agrona.concurrent.AgentTerminationException;
 
 /**
  * Processes the requests of application threads (Redy, section 4.1): takes them from the rings of the sessions that it
  * serves, and issues them in a session of its own, with connections of its own.
  */
-final class ClientThread implements HandedRequests.Taker {
+final class ClientThread implements Agent, HandedRequests.Taker {
 
     private static final System.Logger LOG = System.getLogger(ClientThread.class.getName());
     private static final HandedRequests[] NONE = {};
     private static final long LOOK_NANOS = 1_000_000;
+    private static final int REMIND_MILLIS = 10;
 
     private final Session worker;
     private final int core;
-    private final IdleRounds idle;
+    private final String name;
+    private final AgentRunner runner;
     private final Thread thread;
     private final CopyOnWriteArrayList<HandedRequests> served = new CopyOnWriteArrayList<>();
     /** The same, in a form that is looked through without allocating. */
@@ -38,8 +41,10 @@ final class ClientThread implements HandedRequests.Taker {
     ClientThread(Session worker, String name, Idle idle, int core) {
         this.worker = worker;
         this.core = core;
-        this.idle = new IdleRounds(idle);
-        this.thread = Thread.ofPlatform().daemon().name(name).start(this::run);
+        this.name = name;
+        this.runner = new AgentRunner(idle.strategy(this::sleepOrDie), this::die, null, this);
+        this.thread =
+                AgentRunner.startOnThread(runner, Thread.ofPlatform().daemon().factory());
     }
 
     int core() {
@@ -79,27 +84,47 @@ final class ClientThread implements HandedRequests.Taker {
         }
     }
 
-    private void run() {
+    @Override
+    public String roleName() {
+        return name;
+    }
+
+    @Override
+    public void onStart() {
+        Pinning.pin(core);
+    }
+
+    @Override
+    public int doWork() {
         try {
-            Pinning.pin(core);
-            while (!stopped) {
-                if (round() > 0) {
-                    idle.reset();
-                } else if (idle.fruitless()) {
-                    sleep();
-                    idle.reset();
-                }
-            }
+            return round();
         } catch (Throwable e) {
-            dead = true;
-            if (!stopped) {
-                LOG.log(
-                        System.Logger.Level.ERROR,
-                        "thread " + Thread.currentThread().getName()
-                                + " cannot go on: the requests of the sessions that it serves are lost; close them and open others",
-                        e);
-                loseAll();
-            }
+            throw end(e);
+        }
+    }
+
+    private void sleepOrDie() {
+        try {
+            sleep();
+        } catch (Throwable e) {
+            throw end(e);
+        }
+    }
+
+    private AgentTerminationException end(Throwable cause) {
+        die(cause);
+        return new AgentTerminationException(true);
+    }
+
+    private void die(Throwable cause) {
+        dead = true;
+        if (!stopped) {
+            LOG.log(
+                    System.Logger.Level.ERROR,
+                    "thread " + name
+                            + " cannot go on: the requests of the sessions that it serves are lost; close them and open others",
+                    cause);
+            loseAll();
         }
     }
 
@@ -157,6 +182,7 @@ final class ClientThread implements HandedRequests.Taker {
     /** Ends the thread; what it had not finished is not called back. Its session stays open. */
     void stop() {
         stopped = true;
-        Joining.join(thread, () -> LockSupport.unpark(thread), 10);
+        LockSupport.unpark(thread);
+        runner.close(REMIND_MILLIS, LockSupport::unpark);
     }
 }

@@ -7,9 +7,7 @@ import io.farheap.verbs.VerbsException;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -18,6 +16,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import org.agrona.collections.Int2ObjectHashMap;
 
 /**
  * What a queue has to each server, together with the servers' ends. Making and fencing them are control calls, which
@@ -70,7 +69,7 @@ final class QueueLinks<E extends ServerEnd> {
 
     private final ReentrantLock changing = new ReentrantLock();
     /** By the server's index. Guarded by {@code changing}. */
-    private final Map<Integer, E> ends = new HashMap<>();
+    private final Int2ObjectHashMap<E> ends = new Int2ObjectHashMap<>();
 
     private boolean closed;
     /** Of ends that were closed and are not gone yet. Guarded by {@code changing}. */

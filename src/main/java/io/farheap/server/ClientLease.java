@@ -18,14 +18,14 @@ import io.farheap.verbs.ProtectionDomain;
 import io.farheap.verbs.QueuePair;
 import io.farheap.verbs.VerbsException;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
+import org.agrona.collections.Int2ObjectHashMap;
+import org.agrona.collections.Long2ObjectHashMap;
 
 /**
  * Everything that one client holds. Thread-safe; {@link #renew} never waits for the other methods.
@@ -52,13 +52,13 @@ final class ClientLease {
     private final Budgets budgets;
     private final Budget.Loan loan;
     /** Queue pairs and message rings. What is closed and busy stays until it is gone. */
-    private final Map<Long, Lent> connections = new HashMap<>();
+    private final Long2ObjectHashMap<Lent> connections = new Long2ObjectHashMap<>();
 
     private final ClientRings rings;
     private final RegionHolders holders;
     private final ServerThreads threads;
     private final Retired retired;
-    private final Map<Integer, Grant> grants = new HashMap<>();
+    private final Int2ObjectHashMap<Grant> grants = new Int2ObjectHashMap<>();
     /** Released, while the device is busy with them. */
     private final Set<Grant> leaving = new HashSet<>();
 

@@ -5,13 +5,14 @@ import io.farheap.lifetime.Closing;
 import io.farheap.posix.Posix;
 import io.farheap.rpc.MessageRing;
 import io.farheap.thread.Idle;
-import io.farheap.thread.IdleRounds;
-import io.farheap.thread.Joining;
 import io.farheap.thread.OwnerGate;
 import io.farheap.thread.Pinning;
 import io.farheap.verbs.CompletionChannel;
 import io.farheap.verbs.Context;
 import java.util.Arrays;
+import org.agrona.concurrent.Agent;
+import org.agrona.concurrent.AgentRunner;
+import org.agrona.concurrent.AgentTerminationException;
 
 /**
  * Polls message rings and serves their batches. The thread is inside its gate while it looks at rings: whoever takes a
@@ -20,7 +21,7 @@ import java.util.Arrays;
  * <p>An exception while it serves a ring ends that ring. Anything else ends the thread: it fails the connections of all
  * of its rings, so that their clients find out, and takes no new ones.
  */
-final class ServerThread implements AutoCloseable {
+final class ServerThread implements Agent, AutoCloseable {
 
     private static final System.Logger LOG = System.getLogger(ServerThread.class.getName());
     private static final MessageRing[] NONE = {};
@@ -31,13 +32,15 @@ final class ServerThread implements AutoCloseable {
     /** Some devices work while they are polled, and need a thread of their own where nobody does. */
     private static final int WORK_MASK = 3;
 
+    private static final int REMIND_MILLIS = 1_000;
+
     private final OwnerGate gate = new OwnerGate();
-    private final IdleRounds idle;
+    private final AgentRunner runner;
+    private final String name;
     private final CompletionChannel channel;
     private final int core;
     private final int epoll;
     private final int wake;
-    private final Thread thread;
     private final long[] ready = new long[2];
     /** Changed inside a claim, or by the thread inside its gate. */
     private MessageRing[] rings = NONE;
@@ -62,7 +65,7 @@ final class ServerThread implements AutoCloseable {
 
     /** @param core where it runs, or {@link Pinning#ANY} */
     ServerThread(Context context, int number, Idle idle, int core) {
-        this.idle = new IdleRounds(idle);
+        this.name = "farheap-srv-" + number;
         this.core = core;
         this.channel = context.createCompletionChannel();
         try (CloseStack stack = new CloseStack()) {
@@ -73,10 +76,9 @@ final class ServerThread implements AutoCloseable {
             stack.add(() -> Posix.close(wake));
             Posix.epollAdd(epoll, wake, STOP);
             Posix.epollAdd(epoll, channel.fd(), BELL);
-            thread = new Thread(this::run, "farheap-srv-" + number);
-            thread.setDaemon(true);
+            runner = new AgentRunner(idle.strategy(this::sleepOrDie), this::die, null, this);
             // Last: a process may have as many threads as it may.
-            thread.start();
+            AgentRunner.startOnThread(runner, Thread.ofPlatform().daemon().factory());
             stack.keep();
         }
     }
@@ -142,24 +144,40 @@ final class ServerThread implements AutoCloseable {
         rings = Arrays.stream(rings).filter(other -> other != ring).toArray(MessageRing[]::new);
     }
 
-    private void run() {
+    @Override
+    public String roleName() {
+        return name;
+    }
+
+    @Override
+    public void onStart() {
+        Pinning.pin(core);
+    }
+
+    @Override
+    public int doWork() {
         try {
-            serveUntilStopped();
+            int served = round();
+            if (served == 0 && rings.length == 0) {
+                sleep();
+            }
+            return served;
         } catch (Throwable e) {
-            die(e);
+            throw end(e);
         }
     }
 
-    private void serveUntilStopped() {
-        Pinning.pin(core);
-        while (!stopped) {
-            if (round() > 0) {
-                idle.reset();
-            } else if (rings.length == 0 || idle.fruitless()) {
-                sleep();
-                idle.reset();
-            }
+    private void sleepOrDie() {
+        try {
+            sleep();
+        } catch (Throwable e) {
+            throw end(e);
         }
+    }
+
+    private AgentTerminationException end(Throwable cause) {
+        die(cause);
+        return new AgentTerminationException(true);
     }
 
     /** First what clients notice, then the log: there may be no memory left to say it with. */
@@ -178,7 +196,7 @@ final class ServerThread implements AutoCloseable {
         }
         Loudly.log(
                 LOG,
-                thread.getName() + " has ended with an error, and " + orphans.length
+                name + " has ended with an error, and " + orphans.length
                         + " message ring(s) with it; new ones go to other threads, so restart this server when you can",
                 cause);
     }
@@ -303,7 +321,7 @@ final class ServerThread implements AutoCloseable {
     void stop() {
         stopped = true;
         Posix.signal(wake);
-        Joining.join(thread);
+        runner.close(REMIND_MILLIS, thread -> Posix.signal(wake));
     }
 
     /** Ends the thread. Its rings must be gone. */

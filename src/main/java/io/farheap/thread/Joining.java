@@ -10,20 +10,10 @@ public final class Joining {
      * then.
      */
     public static void join(Thread thread) {
-        join(thread, () -> {}, 0);
-    }
-
-    /**
-     * As {@link #join(Thread)}, and reminds the thread until it has ended.
-     *
-     * @param everyMillis how often; 0 for once
-     */
-    public static void join(Thread thread, Runnable reminder, long everyMillis) {
         boolean interrupted = false;
         while (thread.isAlive()) {
-            reminder.run();
             try {
-                thread.join(everyMillis);
+                thread.join();
             } catch (InterruptedException e) {
                 interrupted = true;
             }
