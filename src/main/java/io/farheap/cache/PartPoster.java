@@ -29,6 +29,9 @@ final class PartPoster implements SessionQueue.Ended {
     /** Something beside the connections that requests may have to wait for. */
     interface Barrier {
 
+        /** Whether it blocks anything at all. */
+        boolean present();
+
         /** Whether a request to a range must not be posted yet; it is asked again with the next poll. */
         boolean blocks(long address, long length);
     }
@@ -54,7 +57,7 @@ final class PartPoster implements SessionQueue.Ended {
     }
 
     boolean hasBarrier() {
-        return barrier != null;
+        return barrier != null && barrier.present();
     }
 
     /** Posts what is left of a request, cut where regions, their parts and messages end. */

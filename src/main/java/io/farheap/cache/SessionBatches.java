@@ -11,7 +11,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A session's requests in batched mode: small ones go into batches, the others take the one-sided path, through
- * {@link SessionEngine}. The session calls it inside its gate, in the engine's place.
+ * {@link SessionEngine}; which of the two is better for those between is measured ({@link PathChoice}). The session
+ * calls it inside its gate, in the engine's place.
  *
  * <p>Order. Requests to one server in batches are executed in the order of issue. A small request that overlaps a
  * direct one which is not called back takes the one-sided path too, behind it. A one-sided request that overlaps one in
@@ -34,6 +35,7 @@ final class SessionBatches implements RequestPath {
     private final RegionTable table;
     private final @Nullable OperationLatency latency;
     private final IssueOrder runs = new IssueOrder(FIRST_RUNS);
+    private final PathChoice choice = new PathChoice(System::nanoTime);
     private final ScatterGather parts;
     private final RecordGroups groups;
     private final Routes routes;
@@ -50,7 +52,17 @@ final class SessionBatches implements RequestPath {
         this.latency = latency;
         this.parts = new ScatterGather(capacity);
         this.groups = new RecordGroups(table, engine.maxRecords());
-        engine.barrier(this::blocks);
+        engine.barrier(new PartPoster.Barrier() {
+            @Override
+            public boolean present() {
+                return pending > 0;
+            }
+
+            @Override
+            public boolean blocks(long address, long length) {
+                return SessionBatches.this.blocks(address, length);
+            }
+        });
     }
 
     /** Uses a connection for a server from now on. */
@@ -135,13 +147,24 @@ final class SessionBatches implements RequestPath {
         }
         BatchLane lane = route.lane;
         BatchConnection connection = lane.connection;
-        if (length > connection.recordBytes()
+        boolean fits = length <= connection.recordBytes();
+        if (fits && choice.refuses((int) length, busy())) {
+            return false;
+        }
+        if (!fits
+                || choice.oneSided((int) length)
                 || length > table.regionBytes() - offset
                 || engine.pending() > 0 && engine.mayOverlap(address, length)) {
             if (connection.failed()) {
                 lose(lane);
             }
-            return direct(write, address, length, buffer, local, segment, completion, token);
+            if (!direct(write, address, length, buffer, local, segment, completion, token)) {
+                return false;
+            }
+            if (fits) {
+                choice.issued((int) length, 1);
+            }
+            return true;
         }
         if (!connection.hasRoom() && !makeRoom(connection)) {
             if (!connection.failed()) {
@@ -162,10 +185,16 @@ final class SessionBatches implements RequestPath {
         }
         runs.add(lane, 1);
         pending++;
+        choice.issued((int) length, 1);
         if (connection.isFull()) {
             connection.send();
         }
         return true;
+    }
+
+    /** Whether one-sided requests are under way that wait for no migration. */
+    private boolean busy() {
+        return engine.pending() > engine.heldCount();
     }
 
     private static int add(BatchConnection connection, boolean write, int region, long offset, int length, long local) {
@@ -230,6 +259,18 @@ final class SessionBatches implements RequestPath {
             long local,
             Completion completion,
             long token) {
+        if (choice.refuses(length, busy())) {
+            return false;
+        }
+        if (choice.oneSided(length) && pending == 0) {
+            // With nothing in batches, one list.
+            if (!engine.issueAll(write, addresses, count, length, buffer, local, completion, token)) {
+                return false;
+            }
+            runs.direct(engine.tail());
+            choice.issued(length, count);
+            return true;
+        }
         if (parts.full() || !engine.hasRoomFor(count)) {
             return false;
         }
@@ -246,6 +287,7 @@ final class SessionBatches implements RequestPath {
             }
             return true;
         }
+        choice.issued(length, count);
         for (BatchLane lane : lanes) {
             groups.choose(lane.server);
             issueGroup(lane, write, addresses, length, buffer, local, whole);

@@ -305,7 +305,11 @@ final class SessionEngine implements RequestPath {
         if (tail - head + count > order.length || count > requests.room()) {
             return false;
         }
-        if (next == tail && held.count() == 0 && queue.hasRoomFor(count) && roomForAll(addresses, count, length)) {
+        if (next == tail
+                && held.count() == 0
+                && !poster.hasBarrier()
+                && queue.hasRoomFor(count)
+                && roomForAll(addresses, count, length)) {
             postAll(write, addresses, count, length, buffer, local, completion, token);
             return true;
         }

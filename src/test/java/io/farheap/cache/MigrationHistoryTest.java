@@ -98,13 +98,22 @@ class MigrationHistoryTest {
 
     private void run(long seed, Consumer<SplittableRandom> beforeEach, boolean failures) throws InterruptedException {
         String wrong = "it did not end";
+        SplittableRandom paths = new SplittableRandom(~seed);
+        int small = PathChoice.smallBytes;
+        int window = PathChoice.windowRecords;
         try {
+            // So that all but the smallest records change between batches and the one-sided path, often or now and
+            // then.
+            PathChoice.smallBytes = 8 << paths.nextInt(5);
+            PathChoice.windowRecords = 1 << paths.nextInt(10);
             history(seed, beforeEach, failures);
             wrong = null;
         } catch (AssertionError | RuntimeException e) {
             wrong = e.toString();
             throw e;
         } finally {
+            PathChoice.smallBytes = small;
+            PathChoice.windowRecords = window;
             if (PROGRESS != null) {
                 PROGRESS.ended(configuration + ", seed " + seed, wrong);
             }

@@ -1,0 +1,136 @@
+package io.farheap.cache;
+
+import java.util.Arrays;
+import java.util.function.LongSupplier;
+
+/**
+ * Which path the larger of those records take that would fit into a batch. A batch copies a record twice more and
+ * checksums it, an operation of its own costs a work request: which is less depends on device and processor, so it is
+ * measured, while the application's own requests are issued. Where the session is the bottleneck, the time in which so
+ * many requests are issued tells what one costs; where the application is, both paths take equally long, and then the
+ * one-sided path is the better one, since it uses no server thread.
+ *
+ * <p>Sizes between two powers of two are one class. A class has a trial, which are windows of so many records that take
+ * the paths in turns, of which the least time of each path counts, since nothing but the path makes a window shorter;
+ * then it keeps to the better path for a while, for longer each time, up to {@value #LONGEST_HOLD} windows. One thread
+ * at a time; allocates nothing.
+ */
+final class PathChoice {
+
+    /** Up to this size a record takes a batch. Tests set another, and so with the next. */
+    static volatile int smallBytes = 128;
+
+    /** Many times what may be in flight, so that what the other path has under way weighs little. */
+    static volatile int windowRecords = 8192;
+
+    /** Of each trial: batches, one-sided, batches, and so on. */
+    private static final int TRIAL_WINDOWS = 6;
+
+    private static final int FIRST_HOLD = 8;
+    private static final int LONGEST_HOLD = 512;
+    /** How much shorter a window of batches must be. */
+    private static final double TIE = 1.03;
+
+    /** For so many refusals at most do batches wait until what is one-sided has ended. */
+    private static final int PATIENCE = 256;
+
+    private static final int CLASSES = Integer.SIZE;
+
+    private final LongSupplier nanos;
+    private final int small = smallBytes;
+    private final int records = windowRecords;
+
+    private final boolean[] oneSided = new boolean[CLASSES];
+    /** Of the present trial; from {@value #TRIAL_WINDOWS} on, of the time after it. */
+    private final int[] window = new int[CLASSES];
+
+    private final int[] hold = new int[CLASSES];
+    /** In the present window. */
+    private final int[] issued = new int[CLASSES];
+
+    /** How often records may be refused until the one-sided ones before them have ended. */
+    private final int[] patience = new int[CLASSES];
+
+    private final long[] start = new long[CLASSES];
+    /** The least time for a record in a window of this trial. */
+    private final double[] batched = new double[CLASSES];
+
+    private final double[] direct = new double[CLASSES];
+
+    PathChoice(LongSupplier nanos) {
+        this.nanos = nanos;
+        Arrays.fill(hold, FIRST_HOLD);
+        for (int i = 0; i < CLASSES; i++) {
+            beginTrial(i);
+        }
+    }
+
+    /** @param bytes of a record that fits into a batch */
+    boolean oneSided(int bytes) {
+        return bytes > small && oneSided[classOf(bytes)];
+    }
+
+    /**
+     * Whether a record is to be refused for now. Behind many one-sided requests of its session a record is one-sided
+     * too, as it might overlap one of them, so after a change to batches these have to end first, or nothing changes.
+     *
+     * @param busy whether one-sided requests of the session are on their way, and will end
+     */
+    boolean refuses(int bytes, boolean busy) {
+        if (bytes <= small) {
+            return false;
+        }
+        int i = classOf(bytes);
+        if (patience[i] == 0) {
+            return false;
+        }
+        patience[i] = busy ? patience[i] - 1 : 0;
+        return busy;
+    }
+
+    /** So many records, which fit into a batch, have been issued by the path that was chosen. */
+    void issued(int bytes, int count) {
+        if (bytes <= small) {
+            return;
+        }
+        int i = classOf(bytes);
+        if (issued[i] == 0) {
+            // Not the end of the window before: nothing may have been issued for an hour.
+            start[i] = nanos.getAsLong();
+        }
+        issued[i] += count;
+        if (issued[i] > records) {
+            end(i);
+        }
+    }
+
+    private void end(int i) {
+        int ended = window[i]++;
+        if (ended < TRIAL_WINDOWS) {
+            double[] least = oneSided[i] ? direct : batched;
+            least[i] = Math.min(least[i], (double) (nanos.getAsLong() - start[i]) / issued[i]);
+            change(i, window[i] == TRIAL_WINDOWS ? direct[i] <= batched[i] * TIE : !oneSided[i]);
+        } else if (window[i] == TRIAL_WINDOWS + hold[i]) {
+            hold[i] = Math.min(2 * hold[i], LONGEST_HOLD);
+            beginTrial(i);
+        }
+        issued[i] = 0;
+    }
+
+    private void beginTrial(int i) {
+        window[i] = 0;
+        change(i, false);
+        batched[i] = Double.MAX_VALUE;
+        direct[i] = Double.MAX_VALUE;
+    }
+
+    private void change(int i, boolean toOneSided) {
+        patience[i] = oneSided[i] && !toOneSided ? PATIENCE : 0;
+        oneSided[i] = toOneSided;
+    }
+
+    /** 129 to 256 bytes are one, 257 to 512 the next. */
+    private static int classOf(int bytes) {
+        return Integer.SIZE - Integer.numberOfLeadingZeros(bytes - 1);
+    }
+}
