@@ -151,8 +151,13 @@ final class SessionBatches implements RequestPath {
         if (fits && choice.refuses((int) length, busy())) {
             return false;
         }
+        boolean oneSided = fits && choice.oneSided((int) length);
+        if (oneSided && route.connection.room() == 0 && !route.connection.failed()) {
+            // To poll is less than to queue it.
+            return false;
+        }
         if (!fits
-                || choice.oneSided((int) length)
+                || oneSided
                 || length > table.regionBytes() - offset
                 || engine.pending() > 0 && engine.mayOverlap(address, length)) {
             if (connection.failed()) {
