@@ -11,7 +11,8 @@ import io.farheap.thread.Idle;
  *     thread does that itself, with no hand-over
  * @param serverThreads threads of each server that execute batches (s); 0 where every operation is one-sided
  * @param batch requests in a batch at most (b), 1 to {@value RingShape#MAX_BATCH}; 1 where every operation is
- *     one-sided. A batch takes records of up to 4 KB / b, larger ones are one-sided
+ *     one-sided. A batch takes records of up to 4 KB / b, larger ones are one-sided; above 128 bytes the session
+ *     measures which of the two is faster
  * @param queueDepth batches, and one-sided operations, in flight on one connection (q), at least 1 and less than the
  *     device's limit
  * @param inlineBytes what is written of up to this size travels in the work request, where the device allows it

@@ -31,7 +31,7 @@ final class PathChoice {
     /** How much shorter a window of batches must be. */
     private static final double TIE = 1.03;
 
-    /** For so many refusals at most do batches wait until what is one-sided has ended. */
+    /** For so many refusals at most does one path wait until what took the other has ended. */
     private static final int PATIENCE = 256;
 
     private static final int CLASSES = Integer.SIZE;
@@ -48,7 +48,7 @@ final class PathChoice {
     /** In the present window. */
     private final int[] issued = new int[CLASSES];
 
-    /** How often records may be refused until the one-sided ones before them have ended. */
+    /** How often records may be refused until those that took the other path have ended. */
     private final int[] patience = new int[CLASSES];
 
     private final long[] start = new long[CLASSES];
@@ -71,10 +71,11 @@ final class PathChoice {
     }
 
     /**
-     * Whether a record is to be refused for now. Behind many one-sided requests of its session a record is one-sided
-     * too, as it might overlap one of them, so after a change to batches these have to end first, or nothing changes.
+     * Whether a record is to be refused for now: after a change of paths, what took the other one ends first. Behind
+     * requests of the other path that it might overlap, a record has to take that path too, or to wait, so otherwise
+     * the change might never come about.
      *
-     * @param busy whether one-sided requests of the session are on their way, and will end
+     * @param busy whether requests of the session are on their way by the other path, and will end
      */
     boolean refuses(int bytes, boolean busy) {
         if (bytes <= small) {
@@ -125,7 +126,7 @@ final class PathChoice {
     }
 
     private void change(int i, boolean toOneSided) {
-        patience[i] = oneSided[i] && !toOneSided ? PATIENCE : 0;
+        patience[i] = oneSided[i] == toOneSided ? 0 : PATIENCE;
         oneSided[i] = toOneSided;
     }
 

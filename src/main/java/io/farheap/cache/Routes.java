@@ -44,11 +44,24 @@ final class Routes {
     }
 
     /**
-     * The route of a request to a range of one region for which {@link #get} had none.
+     * The route of a request to a range.
      *
-     * @return null where there is an obstacle: the range waits for a migration or is in two copies, or its server
-     *     cannot be reached
+     * @return null where there is an obstacle: the range is in several regions or copies or waits for a migration, or
+     *     its server cannot be reached
      */
+    @Nullable
+    Route to(boolean write, long address, long length) {
+        int index = table.indexOf(address);
+        RegionEntry entry = table.get(index);
+        long offset = table.offsetOf(address);
+        if (length > table.regionBytes() - offset) {
+            return null;
+        }
+        Route route = known[index];
+        return route.entry == entry ? route : find(index, entry, write, offset, length);
+    }
+
+    /** As {@link #to}, for a range of one region for which {@link #get} had none. */
     @Nullable
     Route find(int index, RegionEntry entry, boolean write, long offset, long length) {
         SplitRegion pieces = entry.split();

@@ -1,7 +1,7 @@
 package io.farheap.cache;
 
+import io.farheap.connection.Connection;
 import io.farheap.latency.OperationLatency;
-import io.farheap.migration.RegionEntry;
 import io.farheap.migration.RegionTable;
 import io.farheap.rpc.BatchConnection;
 import io.farheap.rpc.BatchFormat;
@@ -135,31 +135,30 @@ final class SessionBatches implements RequestPath {
             @Nullable MemorySegment segment,
             Completion completion,
             long token) {
-        int index = table.indexOf(address);
-        RegionEntry entry = table.get(index);
-        Route route = routes.get(index);
-        long offset = table.offsetOf(address);
-        if (route.entry != entry) {
-            route = routes.find(index, entry, write, offset, length);
-        }
+        Route route = routes.to(write, address, length);
         if (route == null || route.lane == null) {
             return direct(write, address, length, buffer, local, segment, completion, token);
         }
         BatchLane lane = route.lane;
         BatchConnection connection = lane.connection;
         boolean fits = length <= connection.recordBytes();
-        if (fits && choice.refuses((int) length, busy())) {
+        boolean oneSided = fits && choice.oneSided((int) length);
+        if (fits && choice.refuses((int) length, busy(oneSided))) {
             return false;
         }
-        boolean oneSided = fits && choice.oneSided((int) length);
-        if (oneSided && route.connection.room() == 0 && !route.connection.failed()) {
+        if (oneSided
+                && buffer != null
+                && !connection.failed()
+                && engine.postAtOnce(route, write, address, length, buffer, local, completion, token)) {
+            runs.direct(engine.tail());
+            choice.issued((int) length, 1);
+            return true;
+        }
+        if (oneSided && isFull(route.connection)) {
             // To poll is less than to queue it.
             return false;
         }
-        if (!fits
-                || oneSided
-                || length > table.regionBytes() - offset
-                || engine.pending() > 0 && engine.mayOverlap(address, length)) {
+        if (!fits || oneSided || engine.pending() > 0 && engine.mayOverlap(address, length)) {
             if (connection.failed()) {
                 lose(lane);
             }
@@ -178,6 +177,7 @@ final class SessionBatches implements RequestPath {
             lose(lane);
             return direct(write, address, length, buffer, local, segment, completion, token);
         }
+        long offset = table.offsetOf(address);
         int request = segment == null
                 ? add(connection, write, route.regionId, offset, (int) length, local)
                 : addSegment(lane, write, route.regionId, offset, segment);
@@ -197,9 +197,13 @@ final class SessionBatches implements RequestPath {
         return true;
     }
 
-    /** Whether one-sided requests are under way that wait for no migration. */
-    private boolean busy() {
-        return engine.pending() > engine.heldCount();
+    private static boolean isFull(@Nullable Connection connection) {
+        return connection != null && connection.room() == 0 && !connection.failed();
+    }
+
+    /** Whether requests are under way by the other path; those that wait for a migration are not. */
+    private boolean busy(boolean oneSided) {
+        return oneSided ? pending > 0 : engine.pending() > engine.heldCount();
     }
 
     private static int add(BatchConnection connection, boolean write, int region, long offset, int length, long local) {
@@ -264,12 +268,15 @@ final class SessionBatches implements RequestPath {
             long local,
             Completion completion,
             long token) {
-        if (choice.refuses(length, busy())) {
+        boolean oneSided = choice.oneSided(length);
+        if (choice.refuses(length, busy(oneSided))) {
             return false;
         }
-        if (choice.oneSided(length) && pending == 0) {
-            // With nothing in batches, one list.
-            if (!engine.issueAll(write, addresses, count, length, buffer, local, completion, token)) {
+        if (oneSided && pending == 0) {
+            // With nothing in batches, one list. While others are under way, to poll is less than to queue its records.
+            if (!engine.postAllAtOnce(write, addresses, count, length, buffer, local, completion, token)
+                    && (busy(false)
+                            || !engine.issueAll(write, addresses, count, length, buffer, local, completion, token))) {
                 return false;
             }
             runs.direct(engine.tail());
@@ -286,7 +293,7 @@ final class SessionBatches implements RequestPath {
             }
         }
         int whole = parts.begin(count, completion, token);
-        if (engine.pending() > 0 || !groups.find(routes, addresses, count, length)) {
+        if (oneSided || engine.pending() > 0 || !groups.find(routes, addresses, count, length)) {
             for (int i = 0; i < count; i++) {
                 issuePart(write, addresses[i], length, buffer, local + (long) i * length, whole);
             }

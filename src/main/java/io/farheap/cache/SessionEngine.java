@@ -160,25 +160,16 @@ final class SessionEngine implements RequestPath {
     @Override
     public int tryExecute(
             boolean write, long address, Buffer buffer, long offset, long length, Completion completion, long token) {
-        int index = table.indexOf(address);
-        RegionEntry entry = table.get(index);
-        Route route = routes.get(index);
-        long offsetInRegion = table.offsetOf(address);
-        if (requests.pending() != 0
-                || length > maxMessageBytes
-                || length > table.regionBytes() - offsetInRegion
-                || queue.draining()) {
+        if (requests.pending() != 0 || length > maxMessageBytes || queue.draining()) {
             return DECLINED;
         }
-        if (route.entry != entry) {
-            route = routes.find(index, entry, write, offsetInRegion, length);
-        }
+        Route route = routes.to(write, address, length);
         if (route == null || route.operation == null) {
             return DECLINED;
         }
         int timed = latency == null ? 0 : latency.due();
         long start = timed > 0 ? System.nanoTime() : 0;
-        long remote = route.address + offsetInRegion;
+        long remote = route.address + table.offsetOf(address);
         int result = route.operation.run(
                 write, buffer.address() + offset, buffer.localKey(), remote, route.remoteKey, (int) length);
         if (result != OneOperation.COMPLETED) {
@@ -247,31 +238,36 @@ final class SessionEngine implements RequestPath {
         if (tail - head == order.length) {
             return false;
         }
-        // Nothing is queued or held, so what is posted now is in order.
-        if (next == tail
-                && held.count() == 0
-                && buffer != null
-                && !poster.hasBarrier()
-                && postAtOnce(write, address, length, buffer, local, completion, token)) {
-            return true;
+        if (buffer != null) {
+            Route route = routes.to(write, address, length);
+            if (route != null && postAtOnce(route, write, address, length, buffer, local, completion, token)) {
+                return true;
+            }
         }
         return enqueue(write, address, length, buffer, local, segment, completion, token);
     }
 
-    /** Posts a request that is one work request, where there is room for it and the way is known. */
-    private boolean postAtOnce(
-            boolean write, long address, long length, Buffer buffer, long local, Completion completion, long token) {
-        int index = table.indexOf(address);
-        RegionEntry entry = table.get(index);
-        Route route = routes.get(index);
-        long offset = table.offsetOf(address);
-        if (length > maxMessageBytes || length > table.regionBytes() - offset || requests.room() == 0) {
-            return false;
-        }
-        if (route.entry != entry) {
-            route = routes.find(index, entry, write, offset, length);
-        }
-        if (route == null) {
+    /**
+     * Posts a request that is one work request, where nothing is in its way.
+     *
+     * @return false where something is, and nothing has happened
+     */
+    boolean postAtOnce(
+            Route route,
+            boolean write,
+            long address,
+            long length,
+            Buffer buffer,
+            long local,
+            Completion completion,
+            long token) {
+        // With nothing queued or held, what is posted now is in order.
+        if (next != tail
+                || tail - head == order.length
+                || held.count() > 0
+                || length > maxMessageBytes
+                || requests.room() == 0
+                || poster.hasBarrier()) {
             return false;
         }
         Connection connection = route.connection;
@@ -280,8 +276,8 @@ final class SessionEngine implements RequestPath {
         }
         int request = begin(write, address, length, buffer, local, completion, token, length, 1);
         requests.time(request, latency);
-        queue.post(connection, write, request, local, buffer.localKey(), route.address + offset, route.remoteKey, (int)
-                length);
+        long remote = route.address + table.offsetOf(address);
+        queue.post(connection, write, request, local, buffer.localKey(), remote, route.remoteKey, (int) length);
         return true;
     }
 
@@ -302,18 +298,10 @@ final class SessionEngine implements RequestPath {
             long local,
             Completion completion,
             long token) {
-        if (tail - head + count > order.length || count > requests.room()) {
-            return false;
-        }
-        if (next == tail
-                && held.count() == 0
-                && !poster.hasBarrier()
-                && queue.hasRoomFor(count)
-                && roomForAll(addresses, count, length)) {
-            postAll(write, addresses, count, length, buffer, local, completion, token);
+        if (postAllAtOnce(write, addresses, count, length, buffer, local, completion, token)) {
             return true;
         }
-        if (held.count() + count > heldLimit) {
+        if (!hasRoomFor(count)) {
             return false;
         }
         int whole = parts.begin(count, completion, token);
@@ -322,6 +310,33 @@ final class SessionEngine implements RequestPath {
                 throw new AssertionError("no room for a record that was counted");
             }
         }
+        return true;
+    }
+
+    /**
+     * As {@link #issueAll}, where nothing is in the way of posting all of them now.
+     *
+     * @return false where something is, and nothing has happened
+     */
+    boolean postAllAtOnce(
+            boolean write,
+            long[] addresses,
+            int count,
+            int length,
+            Buffer buffer,
+            long local,
+            Completion completion,
+            long token) {
+        if (next != tail
+                || held.count() > 0
+                || tail - head + count > order.length
+                || count > requests.room()
+                || poster.hasBarrier()
+                || !queue.hasRoomFor(count)
+                || !roomForAll(addresses, count, length)) {
+            return false;
+        }
+        postAll(write, addresses, count, length, buffer, local, completion, token);
         return true;
     }
 

@@ -15,8 +15,8 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
-import org.jspecify.annotations.Nullable;
 import org.agrona.collections.Int2ObjectHashMap;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What a queue has to each server, together with the servers' ends. Making and fencing them are control calls, which

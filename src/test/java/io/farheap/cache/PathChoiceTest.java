@@ -91,17 +91,24 @@ class PathChoiceTest {
     }
 
     @Test
-    void afterAChangeToBatchesTheyWaitForWhatIsOneSidedButNotForEver() {
-        issue(2 * WINDOW, 256, 100, 50);
-        assertTrue(choice.refuses(256, true));
-        assertFalse(choice.refuses(256, false), "all of it has ended");
-        assertFalse(choice.refuses(256, true), "once is enough");
-        issue(2 * WINDOW, 256, 100, 50);
-        int refusals = 0;
-        while (choice.refuses(256, true)) {
-            refusals++;
+    void afterAChangeTheOtherPathIsWaitedForButNotForEver() {
+        for (int change = 0; change < 2; change++) {
+            assertFalse(choice.refuses(256, false), "all of it has ended");
+            assertFalse(choice.refuses(256, true), "once is enough");
+            issue(WINDOW, 256, 100, 50);
+            int refusals = 0;
+            while (choice.refuses(256, true)) {
+                refusals++;
+            }
+            assertEquals(256, refusals);
+            issue(WINDOW, 256, 100, 50);
         }
-        assertEquals(256, refusals);
+    }
+
+    @Test
+    void aPathThatIsKeptRefusesNothing() {
+        issue(6 * WINDOW, 256, 100, 50);
+        assertFalse(choice.refuses(256, true));
     }
 
     /** Where they are always the session's bottleneck, groups count as their records do. */
