@@ -97,9 +97,22 @@ final class ClientThread implements Agent, HandedRequests.Taker {
     @Override
     public int doWork() {
         try {
-            return round();
+            int done = round();
+            if (done == 0 && !stopped) {
+                // A callback may have left an interrupt, which would end the agent: only stop() does that.
+                Thread.interrupted();
+            }
+            return done;
         } catch (Throwable e) {
             throw end(e);
+        }
+    }
+
+    /** Where it was not to end, what it serves is lost. */
+    @Override
+    public void onClose() {
+        if (!stopped && !dead) {
+            die(new IllegalStateException("interrupted"));
         }
     }
 

@@ -31,8 +31,8 @@ final class PathChoice {
     /** How much shorter a window of batches must be. */
     private static final double TIE = 1.03;
 
-    /** For so many refusals at most does one path wait until what took the other has ended. */
-    private static final int PATIENCE = 256;
+    /** For so long at most does one path wait until what took the other has ended. */
+    private static final long PATIENCE_NANOS = 1_000_000;
 
     private static final int CLASSES = Integer.SIZE;
 
@@ -48,8 +48,10 @@ final class PathChoice {
     /** In the present window. */
     private final int[] issued = new int[CLASSES];
 
-    /** How often records may be refused until those that took the other path have ended. */
-    private final int[] patience = new int[CLASSES];
+    /** Whether the path has just been changed, and until when records may be refused for it. */
+    private final boolean[] changed = new boolean[CLASSES];
+
+    private final long[] patience = new long[CLASSES];
 
     private final long[] start = new long[CLASSES];
     /** The least time for a record in a window of this trial. */
@@ -65,9 +67,24 @@ final class PathChoice {
         }
     }
 
-    /** @param bytes of a record that fits into a batch */
+    /**
+     * To be asked before records are issued, and again where they could not be.
+     *
+     * @param bytes of records that fit into a batch
+     */
     boolean oneSided(int bytes) {
-        return bytes > small && oneSided[classOf(bytes)];
+        if (bytes <= small) {
+            return false;
+        }
+        int i = classOf(bytes);
+        if (issued[i] > records) {
+            end(i);
+        }
+        if (issued[i] == 0) {
+            // Not the end of the window before: nothing may have been issued for an hour.
+            start[i] = nanos.getAsLong();
+        }
+        return oneSided[i];
     }
 
     /**
@@ -82,26 +99,16 @@ final class PathChoice {
             return false;
         }
         int i = classOf(bytes);
-        if (patience[i] == 0) {
-            return false;
+        if (changed[i] && (!busy || nanos.getAsLong() - patience[i] > 0)) {
+            changed[i] = false;
         }
-        patience[i] = busy ? patience[i] - 1 : 0;
-        return busy;
+        return changed[i];
     }
 
     /** So many records, which fit into a batch, have been issued by the path that was chosen. */
     void issued(int bytes, int count) {
-        if (bytes <= small) {
-            return;
-        }
-        int i = classOf(bytes);
-        if (issued[i] == 0) {
-            // Not the end of the window before: nothing may have been issued for an hour.
-            start[i] = nanos.getAsLong();
-        }
-        issued[i] += count;
-        if (issued[i] > records) {
-            end(i);
+        if (bytes > small) {
+            issued[classOf(bytes)] += count;
         }
     }
 
@@ -126,8 +133,11 @@ final class PathChoice {
     }
 
     private void change(int i, boolean toOneSided) {
-        patience[i] = oneSided[i] == toOneSided ? 0 : PATIENCE;
-        oneSided[i] = toOneSided;
+        if (oneSided[i] != toOneSided) {
+            oneSided[i] = toOneSided;
+            changed[i] = true;
+            patience[i] = nanos.getAsLong() + PATIENCE_NANOS;
+        }
     }
 
     /** 129 to 256 bytes are one, 257 to 512 the next. */

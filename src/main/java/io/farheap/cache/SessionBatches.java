@@ -142,33 +142,20 @@ final class SessionBatches implements RequestPath {
         BatchLane lane = route.lane;
         BatchConnection connection = lane.connection;
         boolean fits = length <= connection.recordBytes();
-        boolean oneSided = fits && choice.oneSided((int) length);
-        if (fits && choice.refuses((int) length, busy(oneSided))) {
-            return false;
+        if (fits && buffer != null && isUp(route.connection, connection)) {
+            boolean oneSided = choice.oneSided((int) length);
+            if (choice.refuses((int) length, busy(oneSided))) {
+                return false;
+            }
+            if (oneSided) {
+                return issueOneSided(route, write, address, (int) length, buffer, local, completion, token);
+            }
         }
-        if (oneSided
-                && buffer != null
-                && !connection.failed()
-                && engine.postAtOnce(route, write, address, length, buffer, local, completion, token)) {
-            runs.direct(engine.tail());
-            choice.issued((int) length, 1);
-            return true;
-        }
-        if (oneSided && isFull(route.connection)) {
-            // To poll is less than to queue it.
-            return false;
-        }
-        if (!fits || oneSided || engine.pending() > 0 && engine.mayOverlap(address, length)) {
+        if (!fits || engine.pending() > 0 && engine.mayOverlap(address, length)) {
             if (connection.failed()) {
                 lose(lane);
             }
-            if (!direct(write, address, length, buffer, local, segment, completion, token)) {
-                return false;
-            }
-            if (fits) {
-                choice.issued((int) length, 1);
-            }
-            return true;
+            return direct(write, address, length, buffer, local, segment, completion, token);
         }
         if (!connection.hasRoom() && !makeRoom(connection)) {
             if (!connection.failed()) {
@@ -190,15 +177,40 @@ final class SessionBatches implements RequestPath {
         }
         runs.add(lane, 1);
         pending++;
-        choice.issued((int) length, 1);
+        if (buffer != null) {
+            choice.issued((int) length, 1);
+        }
         if (connection.isFull()) {
             connection.send();
         }
         return true;
     }
 
-    private static boolean isFull(@Nullable Connection connection) {
-        return connection != null && connection.room() == 0 && !connection.failed();
+    /** Both paths: else the choice is not measured, since what fails fails fast. */
+    private static boolean isUp(@Nullable Connection connection, BatchConnection batches) {
+        return connection != null && !connection.failed() && !batches.failed();
+    }
+
+    /** A record that would fit into a batch. */
+    private boolean issueOneSided(
+            Route route,
+            boolean write,
+            long address,
+            int length,
+            Buffer buffer,
+            long local,
+            Completion completion,
+            long token) {
+        if (engine.postAtOnce(route, write, address, length, buffer, local, completion, token)) {
+            runs.direct(engine.tail());
+        } else if (route.connection != null && route.connection.room() == 0) {
+            // To poll is less than to queue it.
+            return false;
+        } else if (!direct(write, address, length, buffer, local, null, completion, token)) {
+            return false;
+        }
+        choice.issued(length, 1);
+        return true;
     }
 
     /** Whether requests are under way by the other path; those that wait for a migration are not. */
@@ -268,20 +280,13 @@ final class SessionBatches implements RequestPath {
             long local,
             Completion completion,
             long token) {
-        boolean oneSided = choice.oneSided(length);
-        if (choice.refuses(length, busy(oneSided))) {
+        boolean measured = allUp(length);
+        boolean oneSided = measured && choice.oneSided(length);
+        if (measured && choice.refuses(length, busy(oneSided))) {
             return false;
         }
-        if (oneSided && pending == 0) {
-            // With nothing in batches, one list. While others are under way, to poll is less than to queue its records.
-            if (!engine.postAllAtOnce(write, addresses, count, length, buffer, local, completion, token)
-                    && (busy(false)
-                            || !engine.issueAll(write, addresses, count, length, buffer, local, completion, token))) {
-                return false;
-            }
-            runs.direct(engine.tail());
-            choice.issued(length, count);
-            return true;
+        if (oneSided) {
+            return issueAllOneSided(write, addresses, count, length, buffer, local, completion, token);
         }
         if (parts.full() || !engine.hasRoomFor(count)) {
             return false;
@@ -293,17 +298,52 @@ final class SessionBatches implements RequestPath {
             }
         }
         int whole = parts.begin(count, completion, token);
-        if (oneSided || engine.pending() > 0 || !groups.find(routes, addresses, count, length)) {
+        if (engine.pending() > 0 || !groups.find(routes, addresses, count, length)) {
             for (int i = 0; i < count; i++) {
                 issuePart(write, addresses[i], length, buffer, local + (long) i * length, whole);
             }
             return true;
         }
-        choice.issued(length, count);
+        if (measured) {
+            choice.issued(length, count);
+        }
         for (BatchLane lane : lanes) {
             groups.choose(lane.server);
             issueGroup(lane, write, addresses, length, buffer, local, whole);
         }
+        return true;
+    }
+
+    /** As {@link #isUp}, to every server, for a record that fits into a batch. */
+    private boolean allUp(int length) {
+        for (BatchLane lane : lanes) {
+            if (length > lane.connection.recordBytes() || !isUp(routes.connection(lane.server), lane.connection)) {
+                return false;
+            }
+        }
+        return lanes.length > 0;
+    }
+
+    /**
+     * With nothing in batches, one list. While one-sided requests are under way, to poll is less than to queue its
+     * records.
+     */
+    private boolean issueAllOneSided(
+            boolean write,
+            long[] addresses,
+            int count,
+            int length,
+            Buffer buffer,
+            long local,
+            Completion completion,
+            long token) {
+        if (!engine.postAllAtOnce(write, addresses, count, length, buffer, local, completion, token)
+                && (pending == 0 && busy(false)
+                        || !engine.issueAll(write, addresses, count, length, buffer, local, completion, token))) {
+            return false;
+        }
+        runs.direct(engine.tail());
+        choice.issued(length, count);
         return true;
     }
 
@@ -345,6 +385,9 @@ final class SessionBatches implements RequestPath {
     /** Whether a one-sided request has to wait for one in a batch, which is then on its way. */
     private boolean blocks(long address, long length) {
         for (BatchLane lane : lanes) {
+            if (lane.connection.failed()) {
+                lose(lane);
+            }
             if (!lane.connection.isAnswered() && lane.mayOverlap(address, length)) {
                 lane.connection.send();
                 return true;
@@ -406,6 +449,10 @@ final class SessionBatches implements RequestPath {
      */
     private int callBack(BatchLane lane, long most) {
         BatchConnection connection = lane.connection;
+        if (connection.failed()) {
+            // Before any of it is called back as lost, and something else is let past it.
+            lose(lane);
+        }
         int ready = (int) Math.min(connection.ready(), most);
         if (ready == 0) {
             return 0;
@@ -477,7 +524,9 @@ final class SessionBatches implements RequestPath {
 
     private void sendIfDue(BatchLane lane) {
         BatchConnection connection = lane.connection;
-        if (connection.isFull()) {
+        if (connection.failed()) {
+            lose(lane);
+        } else if (connection.isFull()) {
             connection.send();
         } else if (connection.unanswered() == 0 && engine.queue().inFlight(lane.server) == 0) {
             if (connection.waiting() > 1 || !goAlone(lane)) {

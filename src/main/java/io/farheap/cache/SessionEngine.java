@@ -49,6 +49,11 @@ final class SessionEngine implements RequestPath {
     private final int orderMask;
     private long head;
     private long next;
+    /**
+     * Of the latest request for many records that was posted as one: its place knows only where its first record is.
+     */
+    private long lastList = -1;
+
     private long tail;
 
     private boolean heldMayResume;
@@ -120,7 +125,7 @@ final class SessionEngine implements RequestPath {
 
     /** Whether a range may overlap a request that has not been called back. */
     boolean mayOverlap(long address, long length) {
-        if (tail - head > MOST_COMPARED) {
+        if (tail - head > MOST_COMPARED || lastList - head >= 0) {
             return true;
         }
         for (long sequence = head; sequence != tail; sequence++) {
@@ -380,7 +385,8 @@ final class SessionEngine implements RequestPath {
             Completion completion,
             long token) {
         int request = begin(write, addresses[0], length, buffer, local, completion, token, length, count);
-        requests.time(request, latency);
+        lastList = tail - 1;
+        requests.time(request, latency == null ? 0 : latency.due(count));
         queue.beginLists(count);
         int key = buffer.localKey();
         Route route = null;

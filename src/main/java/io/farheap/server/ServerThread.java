@@ -158,12 +158,30 @@ final class ServerThread implements Agent, AutoCloseable {
     public int doWork() {
         try {
             int served = round();
-            if (served == 0 && rings.length == 0) {
-                sleep();
+            if (served == 0) {
+                if (rings.length == 0) {
+                    sleep();
+                }
+                forgetInterrupt();
             }
             return served;
         } catch (Throwable e) {
             throw end(e);
+        }
+    }
+
+    /** A handler may have left one, which would end the agent: only {@link #stop} does that. */
+    private void forgetInterrupt() {
+        if (!stopped) {
+            Thread.interrupted();
+        }
+    }
+
+    /** Where it was not to end, its rings end too. */
+    @Override
+    public void onClose() {
+        if (!stopped && !dead) {
+            die(new IllegalStateException("interrupted"));
         }
     }
 

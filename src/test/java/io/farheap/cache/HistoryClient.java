@@ -280,20 +280,22 @@ final class HistoryClient implements Runnable {
         }
         request.manyRecords = random.nextInt(3) == 0;
         if (request.manyRecords) {
-            return postWords(request, address);
+            return postRecords(request, address);
         }
         return request.write
                 ? session.write(address, buffer, offset(request.slot), bytes, request, 0)
                 : session.read(address, buffer, offset(request.slot), bytes, request, 0);
     }
 
-    /** The same as a request for many records. */
-    private boolean postWords(Request request, long address) {
-        long[] addresses = new long[request.words];
-        Arrays.setAll(addresses, i -> address + (long) i * Long.BYTES);
+    /** The same as a request for many records, of one to eight words. */
+    private boolean postRecords(Request request, long address) {
+        int words = 1 << random.nextInt(1 + Integer.numberOfTrailingZeros(request.words));
+        int length = words * Long.BYTES;
+        long[] addresses = new long[request.words / words];
+        Arrays.setAll(addresses, i -> address + (long) i * length);
         return request.write
-                ? session.writeAll(addresses, request.words, buffer, offset(request.slot), Long.BYTES, request, 0)
-                : session.readAll(addresses, request.words, buffer, offset(request.slot), Long.BYTES, request, 0);
+                ? session.writeAll(addresses, addresses.length, buffer, offset(request.slot), length, request, 0)
+                : session.readAll(addresses, addresses.length, buffer, offset(request.slot), length, request, 0);
     }
 
     private void postBlocking(Request request, long address, long bytes) {

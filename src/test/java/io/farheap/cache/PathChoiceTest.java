@@ -23,6 +23,7 @@ class PathChoiceTest {
         for (int i = 0; i < records; i++) {
             boolean alone = choice.oneSided(bytes);
             oneSided += alone ? 1 : 0;
+            assertFalse(choice.refuses(bytes, false));
             choice.issued(bytes, 1);
             now += alone ? direct : batched;
         }
@@ -96,12 +97,12 @@ class PathChoiceTest {
             assertFalse(choice.refuses(256, false), "all of it has ended");
             assertFalse(choice.refuses(256, true), "once is enough");
             issue(WINDOW, 256, 100, 50);
-            int refusals = 0;
-            while (choice.refuses(256, true)) {
-                refusals++;
-            }
-            assertEquals(256, refusals);
+            choice.oneSided(256);
+            assertTrue(choice.refuses(256, true));
+            now += 1_000_001;
+            assertFalse(choice.refuses(256, true), "a millisecond is enough");
             issue(WINDOW, 256, 100, 50);
+            choice.oneSided(256);
         }
     }
 
@@ -111,13 +112,23 @@ class PathChoiceTest {
         assertFalse(choice.refuses(256, true));
     }
 
-    /** Where they are always the session's bottleneck, groups count as their records do. */
     @Test
     void groupsCountTheirRecords() {
         for (int i = 0; i < 6 * WINDOW; i++) {
             boolean alone = choice.oneSided(1000);
-            choice.issued(1000, 16);
             now += 16 * (alone ? 60 : 90);
+            choice.issued(1000, 16);
+        }
+        assertTrue(choice.oneSided(1000));
+    }
+
+    /** Its time ends when the next may be issued. */
+    @Test
+    void aWindowMayBeOneGroup() {
+        for (int i = 0; i < 6; i++) {
+            boolean alone = choice.oneSided(1000);
+            choice.issued(1000, WINDOW);
+            now += (long) WINDOW * (alone ? 60 : 90);
         }
         assertTrue(choice.oneSided(1000));
     }

@@ -302,6 +302,22 @@ class RpcQueueTest {
         assertThrows(IndexOutOfBoundsException.class, () -> read.take().getLong(0));
     }
 
+    /** It is the server's thread, which serves others too, and whose idle rounds look at the flag. */
+    @Test
+    void aHandlerThatInterruptsItsThreadEndsNothing() {
+        servers.register(21, (held, arguments, reply) -> {
+            Thread.currentThread().interrupt();
+            return 0;
+        });
+        for (int call = 0; call < 20; call++) {
+            mustCall(0, 21, 8, 2L * call);
+            await(2 * call + 1);
+            mustCall(0, ECHO, 8, 2L * call + 1);
+            await(2 * call + 2);
+            assertEquals(new Ended(Outcome.DONE, 8), ended.get(2L * call + 1));
+        }
+    }
+
     @Test
     void argumentsThatEndEarlyFailTheirCall() {
         mustCall(0, ADD, 3, 0);
