@@ -112,6 +112,7 @@ final class ClientThread implements Agent, HandedRequests.Taker {
     @Override
     public void onClose() {
         if (!stopped && !dead) {
+            Thread.interrupted();
             die(new IllegalStateException("interrupted"));
         }
     }

@@ -20,8 +20,15 @@ final class PathChoice {
     /** Up to this size a record takes a batch. Tests set another, and so with the next. */
     static volatile int smallBytes = 128;
 
-    /** Many times what may be in flight, so that what the other path has under way weighs little. */
-    static volatile int windowRecords = 8192;
+    /** At least, where tests do not set another, and so with the next. */
+    private static final int WINDOW_RECORDS = 8192;
+
+    static volatile int windowRecords = WINDOW_RECORDS;
+
+    /** A window ends with the last record that is issued: what is then under way is not in its time. */
+    private static final int TIMES_IN_FLIGHT = 32;
+
+    private static final int MOST_WINDOW_RECORDS = 1 << 22;
 
     /** Of each trial: batches, one-sided, batches, and so on. */
     private static final int TRIAL_WINDOWS = 6;
@@ -38,7 +45,7 @@ final class PathChoice {
 
     private final LongSupplier nanos;
     private final int small = smallBytes;
-    private final int records = windowRecords;
+    private int records = windowRecords;
 
     private final boolean[] oneSided = new boolean[CLASSES];
     /** Of the present trial; from {@value #TRIAL_WINDOWS} on, of the time after it. */
@@ -64,6 +71,13 @@ final class PathChoice {
         Arrays.fill(hold, FIRST_HOLD);
         for (int i = 0; i < CLASSES; i++) {
             beginTrial(i);
+        }
+    }
+
+    /** @param most how many records may be in flight in batches to a server */
+    void inFlight(int most) {
+        if (records >= WINDOW_RECORDS) {
+            records = Math.clamp((long) TIMES_IN_FLIGHT * most, records, MOST_WINDOW_RECORDS);
         }
     }
 

@@ -68,6 +68,7 @@ final class SessionBatches implements RequestPath {
     /** Uses a connection for a server from now on. */
     void add(int server, BatchConnection connection) {
         BatchLane lane = new BatchLane(connection, server);
+        choice.inFlight(connection.mostRoom());
         routes.lane(server, lane);
         lanes = Arrays.copyOf(lanes, lanes.length + 1);
         lanes[lanes.length - 1] = lane;
@@ -142,7 +143,8 @@ final class SessionBatches implements RequestPath {
         BatchLane lane = route.lane;
         BatchConnection connection = lane.connection;
         boolean fits = length <= connection.recordBytes();
-        if (fits && buffer != null && isUp(route.connection, connection)) {
+        boolean measured = fits && isUp(route.connection, connection);
+        if (measured && buffer != null) {
             boolean oneSided = choice.oneSided((int) length);
             if (choice.refuses((int) length, busy(oneSided))) {
                 return false;
@@ -177,7 +179,7 @@ final class SessionBatches implements RequestPath {
         }
         runs.add(lane, 1);
         pending++;
-        if (buffer != null) {
+        if (measured && buffer != null) {
             choice.issued((int) length, 1);
         }
         if (connection.isFull()) {

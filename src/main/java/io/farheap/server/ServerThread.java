@@ -190,6 +190,9 @@ final class ServerThread implements Agent, AutoCloseable {
             sleep();
         } catch (Throwable e) {
             throw end(e);
+        } finally {
+            // It may have served something.
+            forgetInterrupt();
         }
     }
 

@@ -77,6 +77,16 @@ class PathChoiceTest {
     }
 
     @Test
+    void windowsAreManyTimesWhatMayBeInFlight() {
+        choice.inFlight(100);
+        choice.inFlight(10_000);
+        int window = 32 * 10_000 + 1;
+        assertEquals(0, issue(window, 256, 100, 50));
+        assertEquals(window, issue(window, 256, 100, 50));
+        assertFalse(choice.oneSided(256));
+    }
+
+    @Test
     void sizesAreClasses() {
         issue(6 * WINDOW, 512, 100, 50);
         assertTrue(choice.oneSided(257));
