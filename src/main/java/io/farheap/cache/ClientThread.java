@@ -1,20 +1,18 @@
 package io.farheap.cache;
 
 import io.farheap.posix.AsymmetricFence;
+import io.farheap.thread.AgentThread;
 import io.farheap.thread.Idle;
 import io.farheap.thread.Pinning;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.locks.LockSupport;
-import org.agrona.concurrent.Agent;
-import org.agrona.concurrent.AgentRunner;
-import org.agrona.concurrent.AgentTerminationException;
 
 /**
  * Processes the requests of application threads (Redy, section 4.1): takes them from the rings of the sessions that it
  * serves, and issues them in a session of its own, with connections of its own.
  */
-final class ClientThread implements Agent, HandedRequests.Taker {
+final class ClientThread implements AgentThread.DutyCycle, HandedRequests.Taker {
 
     private static final System.Logger LOG = System.getLogger(ClientThread.class.getName());
     private static final HandedRequests[] NONE = {};
@@ -24,14 +22,13 @@ final class ClientThread implements Agent, HandedRequests.Taker {
     private final Session worker;
     private final int core;
     private final String name;
-    private final AgentRunner runner;
+    private final AgentThread agent;
     private final Thread thread;
     private final CopyOnWriteArrayList<HandedRequests> served = new CopyOnWriteArrayList<>();
     /** The same, in a form that is looked through without allocating. */
     private volatile HandedRequests[] rings = NONE;
 
     private volatile boolean asleep;
-    private volatile boolean stopped;
     private volatile boolean dead;
 
     /**
@@ -42,9 +39,8 @@ final class ClientThread implements Agent, HandedRequests.Taker {
         this.worker = worker;
         this.core = core;
         this.name = name;
-        this.runner = new AgentRunner(idle.strategy(this::sleepOrDie), this::die, null, this);
-        this.thread =
-                AgentRunner.startOnThread(runner, Thread.ofPlatform().daemon().factory());
+        this.agent = new AgentThread(name, idle, core, this);
+        this.thread = agent.start();
     }
 
     int core() {
@@ -85,54 +81,9 @@ final class ClientThread implements Agent, HandedRequests.Taker {
     }
 
     @Override
-    public String roleName() {
-        return name;
-    }
-
-    @Override
-    public void onStart() {
-        Pinning.pin(core);
-    }
-
-    @Override
-    public int doWork() {
-        try {
-            int done = round();
-            if (done == 0 && !stopped) {
-                // A callback may have left an interrupt, which would end the agent: only stop() does that.
-                Thread.interrupted();
-            }
-            return done;
-        } catch (Throwable e) {
-            throw end(e);
-        }
-    }
-
-    /** Where it was not to end, what it serves is lost. */
-    @Override
-    public void onClose() {
-        if (!stopped && !dead) {
-            Thread.interrupted();
-            die(new IllegalStateException("interrupted"));
-        }
-    }
-
-    private void sleepOrDie() {
-        try {
-            sleep();
-        } catch (Throwable e) {
-            throw end(e);
-        }
-    }
-
-    private AgentTerminationException end(Throwable cause) {
-        die(cause);
-        return new AgentTerminationException(true);
-    }
-
-    private void die(Throwable cause) {
+    public void died(Throwable cause) {
         dead = true;
-        if (!stopped) {
+        if (!agent.stopped()) {
             LOG.log(
                     System.Logger.Level.ERROR,
                     "thread " + name
@@ -142,7 +93,8 @@ final class ClientThread implements Agent, HandedRequests.Taker {
         }
     }
 
-    private int round() {
+    @Override
+    public int round() {
         int done = 0;
         for (HandedRequests requests : rings) {
             if (requests.hasWork() || requests.hasDeferred()) {
@@ -157,7 +109,8 @@ final class ClientThread implements Agent, HandedRequests.Taker {
         return done;
     }
 
-    private void sleep() {
+    @Override
+    public void sleep() {
         asleep = true;
         try {
             AsymmetricFence.heavy();
@@ -166,7 +119,7 @@ final class ClientThread implements Agent, HandedRequests.Taker {
                     return;
                 }
             }
-            if (!stopped) {
+            if (!agent.stopped()) {
                 worker.sleep();
             }
         } finally {
@@ -177,7 +130,7 @@ final class ClientThread implements Agent, HandedRequests.Taker {
     /** Nothing that it has posted may come to pass, or read into a buffer, after its requests have ended. */
     private void loseAll() {
         boolean failed = false;
-        while (!stopped) {
+        while (!agent.stopped()) {
             try {
                 if (!failed) {
                     worker.loseAll();
@@ -195,8 +148,6 @@ final class ClientThread implements Agent, HandedRequests.Taker {
 
     /** Ends the thread; what it had not finished is not called back. Its session stays open. */
     void stop() {
-        stopped = true;
-        LockSupport.unpark(thread);
-        runner.close(REMIND_MILLIS, LockSupport::unpark);
+        agent.stop(LockSupport::unpark, REMIND_MILLIS);
     }
 }

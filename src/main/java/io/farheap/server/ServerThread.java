@@ -4,15 +4,13 @@ import io.farheap.lifetime.CloseStack;
 import io.farheap.lifetime.Closing;
 import io.farheap.posix.Posix;
 import io.farheap.rpc.MessageRing;
+import io.farheap.thread.AgentThread;
 import io.farheap.thread.Idle;
 import io.farheap.thread.OwnerGate;
 import io.farheap.thread.Pinning;
 import io.farheap.verbs.CompletionChannel;
 import io.farheap.verbs.Context;
 import java.util.Arrays;
-import org.agrona.concurrent.Agent;
-import org.agrona.concurrent.AgentRunner;
-import org.agrona.concurrent.AgentTerminationException;
 
 /**
  * Polls message rings and serves their batches. The thread is inside its gate while it looks at rings: whoever takes a
@@ -21,7 +19,7 @@ import org.agrona.concurrent.AgentTerminationException;
  * <p>An exception while it serves a ring ends that ring. Anything else ends the thread: it fails the connections of all
  * of its rings, so that their clients find out, and takes no new ones.
  */
-final class ServerThread implements Agent, AutoCloseable {
+final class ServerThread implements AgentThread.DutyCycle, AutoCloseable {
 
     private static final System.Logger LOG = System.getLogger(ServerThread.class.getName());
     private static final MessageRing[] NONE = {};
@@ -35,10 +33,9 @@ final class ServerThread implements Agent, AutoCloseable {
     private static final int REMIND_MILLIS = 1_000;
 
     private final OwnerGate gate = new OwnerGate();
-    private final AgentRunner runner;
+    private final AgentThread agent;
     private final String name;
     private final CompletionChannel channel;
-    private final int core;
     private final int epoll;
     private final int wake;
     private final long[] ready = new long[2];
@@ -48,7 +45,6 @@ final class ServerThread implements Agent, AutoCloseable {
     private boolean changed;
 
     private int rounds;
-    private volatile boolean stopped;
     /**
      * Written before the thread looks at its rings for the last time; who has an answer for one of them adds it before
      * it reads this. So either the thread sees the answer or the other sees that it sleeps.
@@ -66,7 +62,6 @@ final class ServerThread implements Agent, AutoCloseable {
     /** @param core where it runs, or {@link Pinning#ANY} */
     ServerThread(Context context, int number, Idle idle, int core) {
         this.name = "farheap-srv-" + number;
-        this.core = core;
         this.channel = context.createCompletionChannel();
         try (CloseStack stack = new CloseStack()) {
             stack.add(channel);
@@ -76,9 +71,9 @@ final class ServerThread implements Agent, AutoCloseable {
             stack.add(() -> Posix.close(wake));
             Posix.epollAdd(epoll, wake, STOP);
             Posix.epollAdd(epoll, channel.fd(), BELL);
-            runner = new AgentRunner(idle.strategy(this::sleepOrDie), this::die, null, this);
+            agent = new AgentThread(name, idle, core, this);
             // Last: a process may have as many threads as it may.
-            AgentRunner.startOnThread(runner, Thread.ofPlatform().daemon().factory());
+            agent.start();
             stack.keep();
         }
     }
@@ -144,65 +139,9 @@ final class ServerThread implements Agent, AutoCloseable {
         rings = Arrays.stream(rings).filter(other -> other != ring).toArray(MessageRing[]::new);
     }
 
-    @Override
-    public String roleName() {
-        return name;
-    }
-
-    @Override
-    public void onStart() {
-        Pinning.pin(core);
-    }
-
-    @Override
-    public int doWork() {
-        try {
-            int served = round();
-            if (served == 0) {
-                if (rings.length == 0) {
-                    sleep();
-                }
-                forgetInterrupt();
-            }
-            return served;
-        } catch (Throwable e) {
-            throw end(e);
-        }
-    }
-
-    /** A handler may have left one, which would end the agent: only {@link #stop} does that. */
-    private void forgetInterrupt() {
-        if (!stopped) {
-            Thread.interrupted();
-        }
-    }
-
-    /** Where it was not to end, its rings end too. */
-    @Override
-    public void onClose() {
-        if (!stopped && !dead) {
-            die(new IllegalStateException("interrupted"));
-        }
-    }
-
-    private void sleepOrDie() {
-        try {
-            sleep();
-        } catch (Throwable e) {
-            throw end(e);
-        } finally {
-            // It may have served something.
-            forgetInterrupt();
-        }
-    }
-
-    private AgentTerminationException end(Throwable cause) {
-        die(cause);
-        return new AgentTerminationException(true);
-    }
-
     /** First what clients notice, then the log: there may be no memory left to say it with. */
-    private void die(Throwable cause) {
+    @Override
+    public void died(Throwable cause) {
         MessageRing[] orphans = NONE;
         gate.enter();
         try {
@@ -230,13 +169,19 @@ final class ServerThread implements Agent, AutoCloseable {
         }
     }
 
-    private int round() {
+    @Override
+    public int round() {
+        int served;
         gate.enter();
         try {
-            return serveAll();
+            served = serveAll();
         } finally {
             gate.exit();
         }
+        if (served == 0 && rings.length == 0) {
+            sleep();
+        }
+        return served;
     }
 
     private int serveAll() {
@@ -265,7 +210,8 @@ final class ServerThread implements Agent, AutoCloseable {
     }
 
     /** Sleeps until a client rings, a ring is added, or the thread is to stop. */
-    private void sleep() {
+    @Override
+    public void sleep() {
         fault.strike();
         asleep = true;
         gate.enter();
@@ -276,7 +222,7 @@ final class ServerThread implements Agent, AutoCloseable {
         } finally {
             gate.exit();
         }
-        while (quiet && !stopped) {
+        while (quiet && !agent.stopped()) {
             Posix.epollWait(epoll, ready);
             fault.strike();
             gate.enter();
@@ -340,9 +286,7 @@ final class ServerThread implements Agent, AutoCloseable {
 
     /** Ends the thread. */
     void stop() {
-        stopped = true;
-        Posix.signal(wake);
-        runner.close(REMIND_MILLIS, thread -> Posix.signal(wake));
+        agent.stop(thread -> Posix.signal(wake), REMIND_MILLIS);
     }
 
     /** Ends the thread. Its rings must be gone. */

@@ -1,6 +1,6 @@
 /**
- * Threads: the gate between a structure's owner and others, idling, pinning, joining. What the threads do belongs
- * elsewhere.
+ * Threads: duty cycles, the gate between a structure's owner and others, idling, pinning, joining. What the threads do
+ * belongs elsewhere.
  */
 @NullMarked
 package io.farheap.thread;
