@@ -255,6 +255,19 @@ final class SessionBatches implements RequestPath {
         }
     }
 
+    /**
+     * The same for a one-sided write that is lost, before it is called back: the rings of a server whose connection has
+     * failed are lost with it.
+     */
+    private void loseBehindFailed() {
+        for (BatchLane lane : lanes) {
+            Connection connection = routes.connection(lane.server);
+            if (connection != null && connection.failed() && !lane.connection.failed()) {
+                lane.connection.fail();
+            }
+        }
+    }
+
     private boolean direct(
             boolean write,
             long address,
@@ -409,6 +422,7 @@ final class SessionBatches implements RequestPath {
         }
         if (engine.pending() > 0) {
             engine.advance();
+            loseBehindFailed();
         }
         int called = callBack();
         for (BatchLane lane : lanes) {
@@ -545,7 +559,10 @@ final class SessionBatches implements RequestPath {
     private boolean goAlone(BatchLane lane) {
         BatchConnection connection = lane.connection;
         int entry = connection.first();
-        if (lane.buffer[entry] == null || !engine.hasRoomFor(1) || !runs.withdraw(lane)) {
+        if (lane.buffer[entry] == null
+                || !isUp(routes.connection(lane.server), connection)
+                || !engine.hasRoomFor(1)
+                || !runs.withdraw(lane)) {
             return false;
         }
         connection.withdraw();

@@ -50,9 +50,13 @@ final class SessionEngine implements RequestPath {
     private long head;
     private long next;
     /**
-     * Of the latest request for many records that was posted as one: its place knows only where its first record is.
+     * Of the latest request for many records that was posted as one: its place knows only where its first record is. So
+     * the range is kept that all records of such requests are in, since there was last none of them.
      */
     private long lastList = -1;
+
+    private long listsFrom;
+    private long listsTo;
 
     private long tail;
 
@@ -125,7 +129,7 @@ final class SessionEngine implements RequestPath {
 
     /** Whether a range may overlap a request that has not been called back. */
     boolean mayOverlap(long address, long length) {
-        if (tail - head > MOST_COMPARED || lastList - head >= 0) {
+        if (tail - head > MOST_COMPARED || lastList - head >= 0 && address < listsTo && listsFrom - length < address) {
             return true;
         }
         for (long sequence = head; sequence != tail; sequence++) {
@@ -384,6 +388,10 @@ final class SessionEngine implements RequestPath {
             long local,
             Completion completion,
             long token) {
+        if (lastList - head < 0) {
+            listsFrom = Long.MAX_VALUE;
+            listsTo = 0;
+        }
         int request = begin(write, addresses[0], length, buffer, local, completion, token, length, count);
         lastList = tail - 1;
         requests.time(request, latency == null ? 0 : latency.due(count));
@@ -391,8 +399,12 @@ final class SessionEngine implements RequestPath {
         int key = buffer.localKey();
         Route route = null;
         int found = NO_REGION;
+        long from = listsFrom;
+        long to = listsTo - length;
         for (int i = 0; i < count; i++) {
             long address = addresses[i];
+            from = Math.min(from, address);
+            to = Math.max(to, address);
             int index = table.indexOf(address);
             if (index != found) {
                 // As roomForAll found it: a migration that changes the table now waits until we are out of the gate.
@@ -408,6 +420,8 @@ final class SessionEngine implements RequestPath {
                     route.remoteKey,
                     length);
         }
+        listsFrom = from;
+        listsTo = to + length;
         queue.postLists();
     }
 

@@ -8,10 +8,10 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import io.farheap.memory.RegisteredMemory;
 import io.farheap.remote.ServerRing;
 import io.farheap.rpc.BatchConnection;
+import io.farheap.testing.Fields;
 import io.farheap.testing.Held;
 import io.farheap.verbs.Context;
 import java.lang.foreign.MemorySegment;
-import java.lang.reflect.Field;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -28,10 +28,11 @@ class ClosingTest {
                         .create()) {
             Session session = cache.openSession();
             session.writeBlocking(0, MemorySegment.ofArray(new byte[(int) cache.capacity()]));
-            List<?> rings = field(field(session, "dataPath", DataPath.class).links(), "ends", List.class);
+            List<?> rings =
+                    Fields.get(Fields.get(session, "dataPath", DataPath.class).links(), "ends", List.class);
             assertEquals(2, rings.size());
             BatchConnection first = ((ServerRing) rings.getFirst()).connection();
-            RegisteredMemory memory = field(first, "responses", RegisteredMemory.class);
+            RegisteredMemory memory = Fields.get(first, "responses", RegisteredMemory.class);
             Context context = cache.context();
             assertInstanceOf(IllegalStateException.class, Held.during(memory.segment(), session::close));
             memory.close();
@@ -48,18 +49,11 @@ class ClosingTest {
                         .servers(cluster.addresses())
                         .create()) {
             Context context = cache.context();
-            RegisteredMemory memory = field(cache.allocate(4096), "memory", RegisteredMemory.class);
+            RegisteredMemory memory = Fields.get(cache.allocate(4096), "memory", RegisteredMemory.class);
             cache.allocate(4096);
             assertInstanceOf(IllegalStateException.class, Held.during(memory.segment(), cache::close));
             memory.close();
             assertThrows(IllegalStateException.class, context::ports, "the device is open");
         }
-    }
-
-    private static <T> T field(Object object, String name, Class<T> type) throws ReflectiveOperationException {
-        Class<?> declaring = object instanceof ServerLinks ? ServerLinks.class : object.getClass();
-        Field field = declaring.getDeclaredField(name);
-        field.setAccessible(true);
-        return type.cast(field.get(object));
     }
 }

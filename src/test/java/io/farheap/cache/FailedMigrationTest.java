@@ -8,10 +8,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.connection.Connection;
 import io.farheap.migration.MigrationOptions;
+import io.farheap.testing.Fields;
 import io.farheap.testing.Need;
 import io.farheap.testing.Needs;
 import io.farheap.testing.TestDevice;
-import java.lang.reflect.Field;
 import java.util.HashSet;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -138,8 +138,8 @@ class FailedMigrationTest {
      */
     @Test
     void aConnectionThatEndsUnderAFlushLetsRequestsGoTheShortWayAgain() throws Exception {
-        SessionQueue queue = ((SessionEngine) field(session, "path")).queue();
-        Connection connection = ((Routes) field(queue, "routes")).connection(0);
+        SessionQueue queue = Fields.get(session, "path", SessionEngine.class).queue();
+        Connection connection = Fields.get(queue, "routes", Routes.class).connection(0);
         SoftverbsFaults.delayOperations(TimeUnit.SECONDS.toNanos(20));
         session.gate().claim();
         try {
@@ -159,11 +159,5 @@ class FailedMigrationTest {
         session.connect(cache.table().get(0).copy().server());
         assertFalse(queue.draining(), "requests still take the long way");
         session.readBlocking(0, buffer, 0, 8);
-    }
-
-    private static Object field(Object object, String name) throws ReflectiveOperationException {
-        Field field = object.getClass().getDeclaredField(name);
-        field.setAccessible(true);
-        return field.get(object);
     }
 }

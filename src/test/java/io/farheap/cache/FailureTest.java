@@ -11,11 +11,11 @@ import io.farheap.latency.LatencyTracking;
 import io.farheap.migration.MigrationOptions;
 import io.farheap.migration.Pause;
 import io.farheap.rpc.BatchConnection;
+import io.farheap.testing.Fields;
 import io.farheap.testing.Need;
 import io.farheap.testing.Needs;
 import io.farheap.testing.TestDevice;
 import java.lang.foreign.MemorySegment;
-import java.lang.reflect.Field;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -312,18 +312,18 @@ class FailureTest {
 
     /** As a broken link does: the device has the queue pair in its error state, and nobody knows yet. */
     private static void failConnection(Session session, int server) throws ReflectiveOperationException {
-        RequestPath path = (RequestPath) field(session, "path");
+        RequestPath path = Fields.get(session, "path", RequestPath.class);
         if (path instanceof HandedRequests) {
-            failConnection((Session) field(field(path, "thread"), "worker"), server);
+            failConnection(Fields.get(Fields.get(path, "thread", Object.class), "worker", Session.class), server);
             return;
         }
         session.gate().claim();
         try {
             if (path instanceof SessionBatches batches) {
                 Optional.ofNullable(batches.connection(server)).ifPresent(BatchConnection::fail);
-                path = (RequestPath) field(batches, "engine");
+                path = Fields.get(batches, "engine", RequestPath.class);
             }
-            Routes routes = (Routes) field(path, "routes");
+            Routes routes = Fields.get(path, "routes", Routes.class);
             Optional.ofNullable(routes.connection(server)).ifPresent(Connection::fail);
         } finally {
             session.gate().unclaim();
@@ -332,22 +332,16 @@ class FailureTest {
 
     /** Returns when the client thread, where there is one, has taken so many requests. */
     private static void awaitTaken(Session session, int requests) throws ReflectiveOperationException {
-        if (field(session, "path") instanceof HandedRequests handed) {
-            Session worker = (Session) field(field(handed, "thread"), "worker");
+        if (Fields.get(session, "path", RequestPath.class) instanceof HandedRequests handed) {
+            Session worker = Fields.get(Fields.get(handed, "thread", Object.class), "worker", Session.class);
             for (int taken = 0; taken < requests; Thread.yield()) {
                 worker.gate().claim();
                 try {
-                    taken = ((RequestPath) field(worker, "path")).pending();
+                    taken = Fields.get(worker, "path", RequestPath.class).pending();
                 } finally {
                     worker.gate().unclaim();
                 }
             }
         }
-    }
-
-    private static Object field(Object object, String name) throws ReflectiveOperationException {
-        Field field = object.getClass().getDeclaredField(name);
-        field.setAccessible(true);
-        return field.get(object);
     }
 }

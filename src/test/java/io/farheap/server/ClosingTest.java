@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import io.farheap.memory.RegisteredMemory;
 import io.farheap.memory.SharedMemory;
+import io.farheap.testing.Fields;
 import io.farheap.testing.Held;
 import io.farheap.testing.TestDevice;
 import io.farheap.thread.Idle;
@@ -14,7 +15,6 @@ import io.farheap.verbs.CompletionChannel;
 import io.farheap.verbs.CompletionQueue;
 import io.farheap.verbs.Context;
 import io.farheap.verbs.Devices;
-import java.lang.reflect.Field;
 import org.junit.jupiter.api.Test;
 
 /** Where something of a server does not close, the rest of it does: the device has nothing of it left, and closes. */
@@ -26,7 +26,7 @@ class ClosingTest {
     void ofARegionPool() throws ReflectiveOperationException {
         try (Context context = Devices.open(TestDevice.server())) {
             RegionPool pool = new RegionPool(context, REGION, 2);
-            RegisteredMemory memory = field(pool, "memory", RegisteredMemory.class);
+            RegisteredMemory memory = Fields.get(pool, "memory", RegisteredMemory.class);
             assertInstanceOf(IllegalStateException.class, Held.during(memory.segment(), pool::close));
             memory.close();
             assertDoesNotThrow(context::close);
@@ -38,7 +38,7 @@ class ClosingTest {
         try (Context context = Devices.open(TestDevice.server());
                 SharedMemory into = SharedMemory.allocate("test-into", REGION)) {
             RegionCopy copy = new RegionCopy(context, into.segment());
-            RegisteredMemory memory = field(copy, "scratch", RegisteredMemory.class);
+            RegisteredMemory memory = Fields.get(copy, "scratch", RegisteredMemory.class);
             assertInstanceOf(IllegalStateException.class, Held.during(memory.segment(), copy::close));
             memory.close();
             assertDoesNotThrow(context::close);
@@ -70,16 +70,11 @@ class ClosingTest {
         long lease = TestDevice.patience(30_000_000_000L);
         MemoryServer server =
                 MemoryServer.open(new ServerOptions(2 * REGION, REGION, lease, TestDevice.server(), "closing"));
-        Context context = field(server, "context", Context.class);
-        RegisteredMemory memory = field(field(server, "pool", RegionPool.class), "memory", RegisteredMemory.class);
+        Context context = Fields.get(server, "context", Context.class);
+        RegisteredMemory memory =
+                Fields.get(Fields.get(server, "pool", RegionPool.class), "memory", RegisteredMemory.class);
         assertInstanceOf(IllegalStateException.class, Held.during(memory.segment(), server::close));
         memory.close();
         assertThrows(IllegalStateException.class, context::ports, "the device is open");
-    }
-
-    private static <T> T field(Object object, String name, Class<T> type) throws ReflectiveOperationException {
-        Field field = object.getClass().getDeclaredField(name);
-        field.setAccessible(true);
-        return type.cast(field.get(object));
     }
 }

@@ -1,0 +1,135 @@
+package io.farheap.cache;
+
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.farheap.connection.Connection;
+import io.farheap.testing.Fields;
+import io.farheap.testing.Need;
+import io.farheap.testing.Needs;
+import io.farheap.testing.TestDevice;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** A batched session whose one-sided connection fails while its rings are well. */
+class OneSidedLossTest {
+
+    private static final int LARGE = 32 * 1024;
+    private static final long LATE_SECONDS = 20;
+
+    private Cluster cluster;
+    private Cache cache;
+    private Session session;
+    private Buffer buffer;
+
+    @BeforeEach
+    void create() {
+        cluster = new Cluster(4, 4);
+        cache = Cache.builder()
+                .capacity(2 * Cluster.REGION_BYTES)
+                .servers(cluster.address(0))
+                .device(TestDevice.client())
+                .configuration(Configurations.BATCHED)
+                .create();
+        cache.addServer(cluster.address(1));
+        session = cache.openSession();
+        buffer = cache.allocate(2 * LARGE);
+    }
+
+    @AfterEach
+    void close() {
+        cache.close();
+        cluster.close();
+    }
+
+    @Test
+    void theRingsServeASmallRequestThatIsAlone() {
+        failOneSided();
+        buffer.segment().set(JAVA_LONG, 0, 5);
+        session.writeBlocking(0, buffer, 0, 8);
+        session.readBlocking(0, buffer, 8, 8);
+        assertEquals(5, buffer.segment().get(JAVA_LONG, 8));
+    }
+
+    /** It may still take effect: a small write by the rings would be overwritten. */
+    @Test
+    @Needs(Need.LATE_OPERATIONS)
+    void nothingPassesAWriteOfUnknownOutcomeUntilTheServerIsConnectedAnew() {
+        List<Integer> statuses = new ArrayList<>();
+        LateOperations.by(LATE_SECONDS, TimeUnit.SECONDS);
+        try {
+            assertTrue(session.write(0, buffer, 0, LARGE, (token, status) -> statuses.add(status), 0));
+            session.poll();
+        } finally {
+            LateOperations.no();
+        }
+        failOneSided();
+        session.drain();
+        assertEquals(List.of(Status.LOST), statuses);
+        // Two, since one alone would take the one-sided path.
+        for (int i = 0; i < 2; i++) {
+            assertTrue(session.write(8 * i, buffer, 0, 8, (token, status) -> statuses.add(status), i));
+        }
+        session.drain();
+        assertEquals(List.of(Status.LOST, Status.LOST, Status.LOST), statuses);
+        cache.migrate(0, cluster.address(1));
+        cache.migrate(0, cluster.address(0));
+        buffer.segment().set(JAVA_LONG, 0, 7);
+        session.writeBlocking(0, buffer, 0, 8);
+        session.readBlocking(0, buffer, 8, 8);
+        assertEquals(7, buffer.segment().get(JAVA_LONG, 8));
+    }
+
+    /** A list is known by the range of its records, and others go on in batches beside it. */
+    @Test
+    @Needs(Need.LATE_OPERATIONS)
+    void aListBlocksWhatIsInItsRangeAlone() {
+        SessionEngine engine = engine();
+        LateOperations.by(100, TimeUnit.MILLISECONDS);
+        try {
+            inGate(() -> {
+                long[] addresses = {4096, 8192};
+                assertTrue(engine.postAllAtOnce(
+                        false, addresses, 2, 256, buffer, buffer.address(), (token, status) -> {}, 0));
+                assertTrue(engine.mayOverlap(8192 + 255, 8));
+                assertTrue(engine.mayOverlap(4089, 8));
+                assertFalse(engine.mayOverlap(4088, 8));
+                assertFalse(engine.mayOverlap(8192 + 256, 8));
+                assertTrue(engine.mayOverlap(6000, 8));
+            });
+        } finally {
+            LateOperations.no();
+        }
+        while (engine.pending() > 0) {
+            inGate(engine::poll);
+        }
+        inGate(() -> assertFalse(engine.mayOverlap(6000, 8)));
+    }
+
+    private void failOneSided() {
+        SessionEngine engine = engine();
+        inGate(() -> {
+            Connection connection = Fields.get(engine, "routes", Routes.class).connection(0);
+            connection.fail();
+        });
+    }
+
+    private SessionEngine engine() {
+        return Fields.get(Fields.get(session, "path", SessionBatches.class), "engine", SessionEngine.class);
+    }
+
+    private void inGate(Runnable action) {
+        session.gate().claim();
+        try {
+            action.run();
+        } finally {
+            session.gate().unclaim();
+        }
+    }
+}
