@@ -1,0 +1,65 @@
+package io.farheap.manager.state;
+
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.apache.curator.framework.CuratorFramework;
+import org.apache.curator.framework.api.transaction.CuratorOp;
+import org.jspecify.annotations.Nullable;
+
+/** Changes as what is to be at which path; each path is in it once. */
+final class Batch {
+
+    /** Of ZooKeeper's limit, which is 1,048,575 bytes for a whole request, the rest is for checks and its headers. */
+    private static final int LIMIT_BYTES = 1_000_000;
+    /** Of one operation beside its path and data, and more. */
+    private static final int OVERHEAD_BYTES = 100;
+
+    /** Null: nothing. */
+    private final Map<String, byte @Nullable []> values = new LinkedHashMap<>();
+
+    /** @throws StateException it is too large for one write */
+    Batch(List<Change> changes) {
+        for (Change change : changes) {
+            switch (change) {
+                case Change.PutServer put ->
+                    values.put(NodePaths.server(put.server().id()), RecordFormat.encode(put.server()));
+                case Change.RemoveServer remove -> values.put(NodePaths.server(remove.id()), null);
+                case Change.PutCache put ->
+                    values.put(NodePaths.cache(put.cache().id()), RecordFormat.encode(put.cache()));
+                case Change.RemoveCache remove -> values.put(NodePaths.cache(remove.id()), null);
+            }
+        }
+        long bytes = 0;
+        for (Map.Entry<String, byte @Nullable []> value : values.entrySet()) {
+            byte[] data = value.getValue();
+            bytes += OVERHEAD_BYTES + value.getKey().length() + (data == null ? 0 : data.length);
+        }
+        if (bytes > LIMIT_BYTES) {
+            throw new StateException("the changes of " + values.size() + " records are " + bytes
+                    + " bytes, and one write has at most " + LIMIT_BYTES + ": split them. Nothing was written");
+        }
+    }
+
+    /** To create, replace or delete takes different operations: it looks first what is there. */
+    List<CuratorOp> operations(CuratorFramework client, PipelinedReads reads) throws Exception {
+        List<String> paths = List.copyOf(values.keySet());
+        List<Boolean> there = reads.exist(paths);
+        List<CuratorOp> operations = new ArrayList<>(paths.size());
+        for (int i = 0; i < paths.size(); i++) {
+            String path = paths.get(i);
+            byte[] data = values.get(path);
+            if (data == null) {
+                if (there.get(i)) {
+                    operations.add(client.transactionOp().delete().forPath(path));
+                }
+            } else if (there.get(i)) {
+                operations.add(client.transactionOp().setData().forPath(path, data));
+            } else {
+                operations.add(client.transactionOp().create().forPath(path, data));
+            }
+        }
+        return operations;
+    }
+}

@@ -1,0 +1,48 @@
+package io.farheap.manager.state;
+
+import java.util.Collections;
+import java.util.SortedMap;
+import java.util.TreeMap;
+
+/**
+ * A cache, and where its regions are. Immutable: it copies its maps.
+ *
+ * @param id the manager's number for it, which no other cache ever had
+ * @param name not blank; not unique by itself
+ * @param capacity bytes, 0 or more
+ * @param regionBytes size of each of its regions, above 0
+ * @param expiresAtMillis when it ends by itself, in milliseconds since 1970; 0: never
+ * @param generation rises with each change of where its regions are; 0 or more
+ * @param regions server id to how many regions of it are this cache's, each above 0
+ * @param reserved server id to how many regions are reserved there for a move that is under way, each above 0
+ */
+public record CacheRecord(
+        long id,
+        String name,
+        long capacity,
+        long regionBytes,
+        long expiresAtMillis,
+        long generation,
+        SortedMap<Long, Integer> regions,
+        SortedMap<Long, Integer> reserved) {
+
+    /** @throws IllegalArgumentException where a value is out of its range */
+    public CacheRecord {
+        Checks.notBlank("name", name);
+        Checks.atLeast("capacity", capacity, 0);
+        Checks.atLeast("regionBytes", regionBytes, 1);
+        Checks.atLeast("expiresAtMillis", expiresAtMillis, 0);
+        Checks.atLeast("generation", generation, 0);
+        regions = counts("regions", regions);
+        reserved = counts("reserved", reserved);
+    }
+
+    private static SortedMap<Long, Integer> counts(String what, SortedMap<Long, Integer> counts) {
+        SortedMap<Long, Integer> copy = new TreeMap<>();
+        counts.forEach((server, count) -> {
+            Checks.atLeast(what + " of server " + NodePaths.hex(server), count, 1);
+            copy.put(server, count);
+        });
+        return Collections.unmodifiableSortedMap(copy);
+    }
+}

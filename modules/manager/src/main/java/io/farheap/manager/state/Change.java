@@ -1,0 +1,15 @@
+package io.farheap.manager.state;
+
+/** One change of the state. A put creates or replaces; to remove what is not there changes nothing. */
+public sealed interface Change {
+
+    /** @param server replaces the one of this id */
+    record PutServer(ServerRecord server) implements Change {}
+
+    record RemoveServer(long id) implements Change {}
+
+    /** @param cache replaces the one of this id */
+    record PutCache(CacheRecord cache) implements Change {}
+
+    record RemoveCache(long id) implements Change {}
+}

@@ -1,0 +1,59 @@
+package io.farheap.manager.state;
+
+import io.farheap.lifetime.CloseStack;
+import io.farheap.lifetime.Closing;
+import java.nio.file.Path;
+
+/**
+ * A ZooKeeper server in this process, for a manager that has no other: one server, on a port of 127.0.0.1. What it has
+ * acknowledged is on disk. Its directory has a file {@code lock}, which keeps a second one out, and ZooKeeper's files
+ * below {@code zookeeper}, of which old ones are deleted.
+ *
+ * <p>While it runs, ZooKeeper's admin server is off in this JVM, and ZooKeeper does not end the JVM when it fails.
+ */
+public final class EmbeddedZooKeeper implements AutoCloseable {
+
+    private final CloseStack opened;
+    private final StandaloneServer server;
+    private final String connection;
+
+    private EmbeddedZooKeeper(CloseStack opened, StandaloneServer server, int port) {
+        this.opened = opened;
+        this.server = server;
+        connection = "127.0.0.1:" + port;
+    }
+
+    /**
+     * Starts one; it serves when this returns.
+     *
+     * @param directory where its files are, and nobody else's; created where it is not there
+     * @throws StateException another has the directory, it cannot be written, or its files are damaged
+     */
+    public static EmbeddedZooKeeper start(Path directory) {
+        CloseStack opened = new CloseStack();
+        try {
+            opened.add(DirectoryLock.take(directory));
+            StandaloneServer server = opened.add(new StandaloneServer(directory.resolve("zookeeper")));
+            return new EmbeddedZooKeeper(opened, server, server.start());
+        } catch (Throwable e) {
+            Closing.after(e, opened);
+            throw e;
+        }
+    }
+
+    /** For {@link ZooKeeperStore}: host:port. */
+    public String connection() {
+        return connection;
+    }
+
+    /** Whether it serves. False once closed, or when it has failed, such as for want of disk. */
+    public boolean running() {
+        return server.running();
+    }
+
+    /** Stops serving; then another may have the directory. Stores on it should be closed before. Idempotent. */
+    @Override
+    public void close() {
+        opened.close();
+    }
+}

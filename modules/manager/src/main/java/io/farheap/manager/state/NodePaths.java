@@ -1,0 +1,53 @@
+package io.farheap.manager.state;
+
+import java.util.ArrayList;
+import java.util.HexFormat;
+import java.util.List;
+
+/** Where what is stored. Caches are in buckets: a list of all of them would pass what ZooKeeper sends at once. */
+final class NodePaths {
+
+    static final String ROOT = "/farheap";
+    /** Its version is the epoch; every write checks it. */
+    static final String EPOCH = ROOT + "/epoch";
+    /** Says which write was the last. */
+    static final String WRITES = ROOT + "/writes";
+
+    static final String SERVERS = ROOT + "/servers";
+    static final String CACHES = ROOT + "/caches";
+    static final int BUCKETS = 256;
+
+    private NodePaths() {}
+
+    /** 16 digits. */
+    static String hex(long id) {
+        return HexFormat.of().toHexDigits(id);
+    }
+
+    static String server(long id) {
+        return SERVERS + "/" + hex(id);
+    }
+
+    static String cache(long id) {
+        return bucket((int) id & 0xff) + "/" + hex(id);
+    }
+
+    static String bucket(int number) {
+        return CACHES + "/" + HexFormat.of().toHexDigits((byte) number);
+    }
+
+    static List<String> buckets() {
+        List<String> buckets = new ArrayList<>(BUCKETS);
+        for (int i = 0; i < BUCKETS; i++) {
+            buckets.add(bucket(i));
+        }
+        return buckets;
+    }
+
+    /** What is there before any record is, parents first. */
+    static List<String> layout() {
+        List<String> layout = new ArrayList<>(List.of(ROOT, EPOCH, WRITES, SERVERS, CACHES));
+        layout.addAll(buckets());
+        return layout;
+    }
+}

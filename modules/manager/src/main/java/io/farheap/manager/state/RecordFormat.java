@@ -1,0 +1,141 @@
+package io.farheap.manager.state;
+
+import java.util.Map;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
+
+/**
+ * Records as bytes: lines of {@code key=value} in UTF-8, which an operator can read with zkCli. {@code version=1} says
+ * how to read the others; keys that are unknown are ignored, so that an older manager reads what a newer one added.
+ *
+ * <p>Ids are 16 hexadecimal digits, as in paths. Counts are {@code server:count} separated by commas. In a value a
+ * backslash begins an escape: with n it is a line feed, with another backslash a backslash, with u and four hexadecimal
+ * digits another control or half a surrogate pair.
+ */
+final class RecordFormat {
+
+    private static final String VERSION = "1";
+
+    private RecordFormat() {}
+
+    static byte[] encode(ServerRecord server) {
+        return new Fields()
+                .put("version", VERSION)
+                .put("id", NodePaths.hex(server.id()))
+                .put("address", server.address())
+                .put("type", server.type())
+                .put("place", server.place())
+                .put("regionBytes", server.regionBytes())
+                .put("regions", server.regions())
+                .put("noticeMillis", server.noticeMillis())
+                .put("leaving", server.leaving())
+                .encode();
+    }
+
+    static byte[] encode(CacheRecord cache) {
+        return new Fields()
+                .put("version", VERSION)
+                .put("id", NodePaths.hex(cache.id()))
+                .put("name", cache.name())
+                .put("capacity", cache.capacity())
+                .put("regionBytes", cache.regionBytes())
+                .put("expiresAtMillis", cache.expiresAtMillis())
+                .put("generation", cache.generation())
+                .put("regions", counts(cache.regions()))
+                .put("reserved", counts(cache.reserved()))
+                .encode();
+    }
+
+    /**
+     * @param path where it was, which its id must fit
+     * @throws MalformedRecordException whatever the bytes are, it throws nothing else
+     */
+    static ServerRecord server(String path, byte[] bytes) {
+        return decode(path, bytes, RecordFormat::server);
+    }
+
+    /** As {@link #server(String, byte[])}. */
+    static CacheRecord cache(String path, byte[] bytes) {
+        return decode(path, bytes, RecordFormat::cache);
+    }
+
+    private static ServerRecord server(String path, Fields fields) {
+        ServerRecord server = new ServerRecord(
+                fields.id("id"),
+                fields.text("address"),
+                fields.text("type"),
+                fields.text("place"),
+                fields.number("regionBytes"),
+                Math.toIntExact(fields.number("regions")),
+                fields.number("noticeMillis"),
+                fields.flag("leaving"));
+        requirePath(path, NodePaths.server(server.id()));
+        return server;
+    }
+
+    private static CacheRecord cache(String path, Fields fields) {
+        CacheRecord cache = new CacheRecord(
+                fields.id("id"),
+                fields.text("name"),
+                fields.number("capacity"),
+                fields.number("regionBytes"),
+                fields.number("expiresAtMillis"),
+                fields.number("generation"),
+                counts("regions", fields.text("regions")),
+                counts("reserved", fields.text("reserved")));
+        requirePath(path, NodePaths.cache(cache.id()));
+        return cache;
+    }
+
+    private interface Decoder<T> {
+        T decode(String path, Fields fields);
+    }
+
+    private static <T> T decode(String path, byte[] bytes, Decoder<T> decoder) {
+        try {
+            Fields fields = Fields.decode(bytes);
+            String version = fields.text("version");
+            if (!version.equals(VERSION)) {
+                throw new IllegalArgumentException("its version is " + version + ", and this manager knows version "
+                        + VERSION + ": run a newer one");
+            }
+            return decoder.decode(path, fields);
+        } catch (IllegalArgumentException | ArithmeticException e) {
+            throw new MalformedRecordException(path, String.valueOf(e.getMessage()), e);
+        }
+    }
+
+    private static void requirePath(String path, String expected) {
+        if (!path.equals(expected)) {
+            throw new IllegalArgumentException("by its id it belongs at " + expected);
+        }
+    }
+
+    private static String counts(SortedMap<Long, Integer> counts) {
+        return counts.entrySet().stream().map(RecordFormat::count).collect(Collectors.joining(","));
+    }
+
+    private static String count(Map.Entry<Long, Integer> count) {
+        return NodePaths.hex(count.getKey()) + ":" + count.getValue();
+    }
+
+    private static SortedMap<Long, Integer> counts(String key, String text) {
+        SortedMap<Long, Integer> counts = new TreeMap<>();
+        if (text.isEmpty()) {
+            return counts;
+        }
+        for (String part : text.split(",", -1)) {
+            int colon = part.indexOf(':');
+            if (colon < 0) {
+                throw new IllegalArgumentException(key + " has " + part + ", and not server:count");
+            }
+            long server = Fields.id(key, part.substring(0, colon));
+            int count = Math.toIntExact(Fields.number(key, part.substring(colon + 1)));
+            if (counts.put(server, count) != null) {
+                throw new IllegalArgumentException(key + " has server " + NodePaths.hex(server) + " twice");
+            }
+        }
+        return counts;
+    }
+}

@@ -1,0 +1,36 @@
+package io.farheap.manager.state;
+
+import java.util.Objects;
+
+/**
+ * A memory server, as the manager knows it. Immutable.
+ *
+ * @param id the manager's number for it, which no other server ever had
+ * @param address where its control plane is, as host:port; not blank
+ * @param type what kind of machine it is; empty where nobody said
+ * @param place what fails with it, such as a rack; empty where nobody said
+ * @param regionBytes size of each of its regions, above 0
+ * @param regions how many it has, 0 or more
+ * @param noticeMillis how long before it goes away it says so, in milliseconds; 0: it does not
+ * @param leaving it gets no new regions, and those it has are moved away
+ */
+public record ServerRecord(
+        long id,
+        String address,
+        String type,
+        String place,
+        long regionBytes,
+        int regions,
+        long noticeMillis,
+        boolean leaving) {
+
+    /** @throws IllegalArgumentException where a value is out of its range */
+    public ServerRecord {
+        Checks.notBlank("address", address);
+        Objects.requireNonNull(type, "type");
+        Objects.requireNonNull(place, "place");
+        Checks.atLeast("regionBytes", regionBytes, 1);
+        Checks.atLeast("regions", regions, 0);
+        Checks.atLeast("noticeMillis", noticeMillis, 0);
+    }
+}

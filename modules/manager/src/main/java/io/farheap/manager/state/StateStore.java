@@ -1,0 +1,37 @@
+package io.farheap.manager.state;
+
+import java.util.List;
+
+/**
+ * Keeps the state of a manager. Whoever opens a store raises the epoch, and shuts out everyone who opened it before: at
+ * most one manager writes, even where two believe that they lead.
+ *
+ * <p>Any thread may call it; calls take turns.
+ */
+public interface StateStore {
+
+    /** Of this store, above that of every store opened before. */
+    long epoch();
+
+    /**
+     * Reads everything. Nothing written by this store, or before it was opened, is missing.
+     *
+     * @throws StaleEpochException another store was opened since
+     * @throws MalformedRecordException something stored cannot be understood
+     * @throws StateException the state cannot be reached
+     */
+    State load();
+
+    /**
+     * Makes all of these changes or none; they are on disk when it returns. Of several changes of one record the last
+     * counts. To repeat a write does no harm.
+     *
+     * @param changes together less than a million bytes
+     * @throws StaleEpochException another store was opened since; nothing was written, unless the connection was lost
+     *     meanwhile: then it may have been, before that store was opened, which sees it
+     * @throws StateException the changes are too many for one write, or the state cannot be reached or changed. Nothing
+     *     was written, unless the message says that the outcome is unknown. Then the next call of this store that
+     *     succeeds has settled it: what has not happened by then never will.
+     */
+    void write(List<Change> changes);
+}

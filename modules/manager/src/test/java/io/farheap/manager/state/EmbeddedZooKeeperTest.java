@@ -1,0 +1,205 @@
+package io.farheap.manager.state;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class EmbeddedZooKeeperTest {
+
+    private static final long PATIENCE_NANOS = 60_000_000_000L;
+
+    @TempDir
+    private Path directory;
+
+    private static ZooKeeperStore open(EmbeddedZooKeeper zookeeper) {
+        return new ZooKeeperStore(zookeeper.connection());
+    }
+
+    /** Waits until nothing is left, and fails with what is. */
+    private static void awaitNone(Supplier<List<String>> left) throws InterruptedException {
+        long end = System.nanoTime() + PATIENCE_NANOS;
+        while (!left.get().isEmpty() && System.nanoTime() - end < 0) {
+            Thread.sleep(20);
+        }
+        assertEquals(List.of(), left.get());
+    }
+
+    private static Set<Thread> threads() {
+        return new HashSet<>(Thread.getAllStackTraces().keySet());
+    }
+
+    private static List<String> threadsBeside(Set<Thread> before) {
+        return threads().stream()
+                .filter(thread -> !before.contains(thread))
+                .map(Thread::getName)
+                // The JVM's own.
+                .filter(name -> !name.startsWith("Cleaner-") && !name.equals("process reaper"))
+                .toList();
+    }
+
+    /** Open files of this process below the directory. */
+    private List<String> openFiles() {
+        List<String> open = new ArrayList<>();
+        try (Stream<Path> descriptors = Files.list(Path.of("/proc/self/fd"))) {
+            for (Path descriptor : descriptors.toList()) {
+                try {
+                    String file = Files.readSymbolicLink(descriptor).toString();
+                    if (file.startsWith(directory.toRealPath().toString())) {
+                        open.add(file);
+                    }
+                } catch (IOException e) {
+                    // It is closed by now.
+                }
+            }
+        } catch (IOException e) {
+            throw new AssertionError(e);
+        }
+        return open;
+    }
+
+    @Test
+    void theStateSurvivesIt() {
+        Set<CacheRecord> caches = Set.of(Samples.cache(1, 5), Samples.cache(2, 0));
+        long epoch;
+        try (EmbeddedZooKeeper zookeeper = EmbeddedZooKeeper.start(directory);
+                ZooKeeperStore store = open(zookeeper)) {
+            caches.forEach(cache -> store.write(List.of(new Change.PutCache(cache))));
+            store.write(List.of(new Change.PutServer(Samples.server(1))));
+            epoch = store.epoch();
+        }
+        for (int i = 0; i < 2; i++) {
+            try (EmbeddedZooKeeper zookeeper = EmbeddedZooKeeper.start(directory);
+                    ZooKeeperStore store = open(zookeeper)) {
+                assertTrue(store.epoch() > epoch);
+                epoch = store.epoch();
+                State state = store.load();
+                assertEquals(List.of(Samples.server(1)), state.servers());
+                assertEquals(caches, new HashSet<>(state.caches()));
+            }
+        }
+    }
+
+    @Test
+    void aSecondOneOnADirectoryIsRefused() {
+        try (EmbeddedZooKeeper first = EmbeddedZooKeeper.start(directory)) {
+            for (int i = 0; i < 2; i++) {
+                StateException refused = assertThrows(StateException.class, () -> EmbeddedZooKeeper.start(directory));
+                assertTrue(refused.getMessage().contains(directory.toString()), refused::getMessage);
+                assertTrue(refused.getMessage().contains("another manager's"), refused::getMessage);
+            }
+            assertTrue(first.running());
+        }
+        EmbeddedZooKeeper.start(directory).close();
+    }
+
+    @Test
+    void twoOnTwoDirectoriesAreApart() {
+        try (EmbeddedZooKeeper one = EmbeddedZooKeeper.start(directory.resolve("one"));
+                EmbeddedZooKeeper other = EmbeddedZooKeeper.start(directory.resolve("other"));
+                ZooKeeperStore ofOne = open(one);
+                ZooKeeperStore ofOther = open(other)) {
+            ofOne.write(List.of(new Change.PutServer(Samples.server(1))));
+            assertEquals(List.of(), ofOther.load().servers());
+        }
+    }
+
+    @Test
+    void nothingIsLeftBehind() throws Exception {
+        Set<Thread> before = threads();
+        EmbeddedZooKeeper zookeeper = EmbeddedZooKeeper.start(directory);
+        assertTrue(zookeeper.running());
+        try (ZooKeeperStore store = open(zookeeper)) {
+            store.write(List.of(new Change.PutServer(Samples.server(1))));
+        }
+        assertFalse(openFiles().isEmpty());
+        zookeeper.close();
+        zookeeper.close();
+        assertFalse(zookeeper.running());
+        awaitNone(() -> threadsBeside(before));
+        awaitNone(this::openFiles);
+        DirectoryLock.take(directory).close();
+    }
+
+    /** Also where the store is closed last, whose server is gone. */
+    @Test
+    void nothingIsLeftBehindInTheOtherOrder() throws Exception {
+        Set<Thread> before = threads();
+        try (ZooKeeperStore store = openAndLeave()) {
+            assertTrue(store.epoch() > 0);
+        }
+        awaitNone(() -> threadsBeside(before));
+    }
+
+    private ZooKeeperStore openAndLeave() {
+        try (EmbeddedZooKeeper zookeeper = EmbeddedZooKeeper.start(directory)) {
+            return open(zookeeper);
+        }
+    }
+
+    @Test
+    void anInterruptedThreadClosesItAllTheSame() throws Exception {
+        Set<Thread> before = threads();
+        EmbeddedZooKeeper zookeeper = EmbeddedZooKeeper.start(directory);
+        Thread.currentThread().interrupt();
+        zookeeper.close();
+        assertTrue(Thread.interrupted());
+        DirectoryLock.take(directory).close();
+        awaitNone(() -> threadsBeside(before));
+    }
+
+    /** A file where the directory is to be: permissions would not stop root. */
+    @Test
+    void aDirectoryThatCannotBeWrittenIsRefused() throws IOException {
+        Path file = Files.writeString(directory.resolve("file"), "in the way");
+        StateException refused =
+                assertThrows(StateException.class, () -> EmbeddedZooKeeper.start(file.resolve("state")));
+        assertTrue(refused.getMessage().contains("cannot write to the directory"), refused::getMessage);
+    }
+
+    /** The start fails when threads are there already. */
+    @Test
+    void damagedFilesAreRefusedAndNothingIsLeft() throws Exception {
+        try (EmbeddedZooKeeper zookeeper = EmbeddedZooKeeper.start(directory);
+                ZooKeeperStore store = open(zookeeper)) {
+            store.write(List.of(new Change.PutServer(Samples.server(1))));
+        }
+        Path files = directory.resolve("zookeeper/version-2");
+        try (Stream<Path> list = Files.list(files)) {
+            for (Path file : list.toList()) {
+                if (file.getFileName().toString().startsWith("snapshot")) {
+                    Files.write(file, new byte[] {'j', 'u', 'n', 'k'});
+                }
+            }
+        }
+        Set<Thread> before = threads();
+        StateException refused = assertThrows(StateException.class, () -> EmbeddedZooKeeper.start(directory));
+        assertTrue(refused.getMessage().contains("does not start"), refused::getMessage);
+        awaitNone(() -> threadsBeside(before));
+        awaitNone(this::openFiles);
+        DirectoryLock.take(directory).close();
+    }
+
+    @Test
+    void whereSomethingIsInTheWayNothingIsLeft() throws Exception {
+        Set<Thread> before = threads();
+        Files.writeString(directory.resolve("zookeeper"), "in the way");
+        assertThrows(StateException.class, () -> EmbeddedZooKeeper.start(directory));
+        awaitNone(() -> threadsBeside(before));
+        awaitNone(this::openFiles);
+        Files.delete(directory.resolve("zookeeper"));
+        EmbeddedZooKeeper.start(directory).close();
+    }
+}

@@ -1,0 +1,74 @@
+package io.farheap.manager.state;
+
+import java.util.Random;
+import java.util.SortedMap;
+import java.util.TreeMap;
+
+/** Records for tests. */
+final class Samples {
+
+    private static final String AWKWARD = "a=Ü\\\n\r\t\0,:#€\uD83D\uDE00\uD83D\uDE00x\u2028 n";
+
+    private Samples() {}
+
+    static ServerRecord server(long id) {
+        return new ServerRecord(id, "host" + id + ":7000", "spot", "rack-1", 1 << 20, 64, 30_000, false);
+    }
+
+    static CacheRecord cache(long id, long generation) {
+        SortedMap<Long, Integer> regions = new TreeMap<>();
+        regions.put(1L, 3);
+        regions.put(2L, 1);
+        return new CacheRecord(id, "cache " + id, 1L << 32, 1 << 20, 0, generation, regions, new TreeMap<>());
+    }
+
+    /** Any that is valid. */
+    static ServerRecord server(Random random) {
+        return new ServerRecord(
+                random.nextLong(),
+                "x" + text(random),
+                text(random),
+                text(random),
+                1 + positive(random),
+                random.nextInt(Integer.MAX_VALUE),
+                positive(random),
+                random.nextBoolean());
+    }
+
+    /** Any that is valid. */
+    static CacheRecord cache(Random random) {
+        return new CacheRecord(
+                random.nextLong(),
+                "x" + text(random),
+                positive(random),
+                1 + positive(random),
+                random.nextBoolean() ? 0 : positive(random),
+                positive(random),
+                counts(random),
+                counts(random));
+    }
+
+    private static long positive(Random random) {
+        return random.nextLong(Long.MAX_VALUE) >> random.nextInt(63);
+    }
+
+    private static SortedMap<Long, Integer> counts(Random random) {
+        SortedMap<Long, Integer> counts = new TreeMap<>();
+        for (int i = random.nextInt(5); i > 0; i--) {
+            counts.put(random.nextLong() >> random.nextInt(64), 1 + random.nextInt(Integer.MAX_VALUE - 1));
+        }
+        return counts;
+    }
+
+    private static String text(Random random) {
+        StringBuilder text = new StringBuilder();
+        for (int i = random.nextInt(12); i > 0; i--) {
+            // Any character, half of a pair too.
+            text.append(
+                    random.nextBoolean()
+                            ? AWKWARD.charAt(random.nextInt(AWKWARD.length()))
+                            : (char) random.nextInt(0x10000));
+        }
+        return text.toString();
+    }
+}
