@@ -42,6 +42,7 @@ class LayersTest {
             "connection",
             "rpc",
             "control",
+            "manager",
             "server",
             "remote",
             "migration",

@@ -83,7 +83,10 @@ public final class Cache implements AutoCloseable {
             for (String address : options.servers()) {
                 servers.add(stack.add(attach(address)));
             }
-            table = RegionPlacement.allocate(servers, options.capacity());
+            table = RegionPlacement.allocate(
+                    servers,
+                    options.capacity(),
+                    options.management() == null ? null : options.management().shares());
             moves = new CacheMoves(device.context(), table, servers, () -> sessions.stream()
                     .map(Session::participant)
                     .toList());
@@ -100,6 +103,9 @@ public final class Cache implements AutoCloseable {
                             options.tuning().period(),
                             options.tuning().listener());
             stack.keep();
+        }
+        if (options.management() != null) {
+            options.management().manage(inside);
         }
     }
 
@@ -399,6 +405,19 @@ public final class Cache implements AutoCloseable {
         return options.name();
     }
 
+    /**
+     * By which the cache's manager knows it.
+     *
+     * @throws IllegalStateException where it has none
+     */
+    public long id() {
+        if (options.management() == null) {
+            throw new IllegalStateException(
+                    "the cache has servers by address, and so no manager that knows it by an id");
+        }
+        return options.cacheId();
+    }
+
     /** Servers that the cache uses, as HOST:PORT. */
     public List<String> servers() {
         return servers.stream().map(RemoteServer::address).toList();
@@ -509,6 +528,16 @@ public final class Cache implements AutoCloseable {
      */
     @Override
     public void close() {
+        try {
+            closeAll();
+        } finally {
+            if (deleted && options.management() != null) {
+                options.management().close();
+            }
+        }
+    }
+
+    private void closeAll() {
         refuseInCallback();
         futures.forEach(FutureSession::close);
         moving.lock();
@@ -616,6 +645,7 @@ public final class Cache implements AutoCloseable {
                     nextServerIndex++,
                     device.domain(),
                     options.name(),
+                    options.cacheId(),
                     this::lost,
                     device.lifetime()::closesLater);
         } catch (ControlException e) {
@@ -696,7 +726,7 @@ public final class Cache implements AutoCloseable {
     }
 
     /** The cache, as its sessions, its buffers and its data paths know it: they are not to know what else it is. */
-    private final class Inside implements Session.Owner, DataPaths.Owner {
+    private final class Inside implements Session.Owner, DataPaths.Owner, Management.Owner {
 
         @Override
         public long capacity() {
@@ -749,6 +779,36 @@ public final class Cache implements AutoCloseable {
                     tolerate(server, e);
                 }
             }
+        }
+
+        @Override
+        public List<String> servers() {
+            return Cache.this.servers();
+        }
+
+        @Override
+        public int regions() {
+            return Cache.this.regions();
+        }
+
+        @Override
+        public String serverOf(int region) {
+            return Cache.this.serverOf(region);
+        }
+
+        @Override
+        public void addServer(String address) {
+            Cache.this.addServer(address);
+        }
+
+        @Override
+        public MigrationResult migrate(List<Integer> regions, String to, MigrationOptions how) {
+            return Cache.this.migrate(regions, to, how);
+        }
+
+        @Override
+        public void retire(String address) {
+            Cache.this.retire(address, moved -> {});
         }
     }
 }

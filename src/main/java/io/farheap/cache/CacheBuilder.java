@@ -1,6 +1,7 @@
 package io.farheap.cache;
 
 import io.farheap.latency.LatencyTracking;
+import io.farheap.lifetime.Closing;
 import io.farheap.migration.MigrationOptions;
 import io.farheap.slo.Explanation;
 import io.farheap.slo.PerformanceModel;
@@ -19,6 +20,8 @@ public final class CacheBuilder {
 
     private long capacity;
     private final List<String> servers = new ArrayList<>();
+    private final List<String> managers = new ArrayList<>();
+    private @Nullable Duration lifetime;
     private String device = "";
     private @Nullable Path file;
     private @Nullable LongConsumer loaded;
@@ -28,6 +31,7 @@ public final class CacheBuilder {
     private int doorbellBatch = 1;
     private LatencyTracking latencyTracking = LatencyTracking.NONE;
     private @Nullable LostServerListener lostListener;
+    private @Nullable ReclaimListener reclaimListener;
     private MigrationOptions migration = MigrationOptions.DEFAULT;
     private @Nullable PerformanceModel model;
     private @Nullable Slo slo;
@@ -43,13 +47,32 @@ public final class CacheBuilder {
         return this;
     }
 
-    /** Memory servers, as HOST:PORT. At least one is required. */
+    /** Memory servers, as HOST:PORT. At least one is required, or a {@linkplain #manager manager}. */
     public CacheBuilder servers(String... addresses) {
         return servers(List.of(addresses));
     }
 
     public CacheBuilder servers(List<String> addresses) {
         servers.addAll(addresses);
+        return this;
+    }
+
+    /**
+     * Cache managers, as HOST:PORT, of which the first that answers finds the servers, in place of {@link #servers}.
+     * When one of those is about to leave, the cache moves to others that the manager has found, by itself.
+     */
+    public CacheBuilder manager(String... addresses) {
+        managers.addAll(List.of(addresses));
+        return this;
+    }
+
+    /** How long the cache is likely to be needed, for its manager; null, the default, for ever. */
+    public CacheBuilder duration(@Nullable Duration likely) {
+        if (likely != null && likely.toMillis() < 1) {
+            throw new IllegalArgumentException(
+                    "a cache for " + likely + "; it must be at least 1 ms, or null where nobody knows");
+        }
+        this.lifetime = likely;
         return this;
     }
 
@@ -129,6 +152,12 @@ public final class CacheBuilder {
         return this;
     }
 
+    /** Told when the cache has left a server that its manager said would leave. */
+    public CacheBuilder onReclaimed(ReclaimListener listener) {
+        this.reclaimListener = listener;
+        return this;
+    }
+
     /** The performance model of the device, in which a configuration is found for an objective. */
     public CacheBuilder model(PerformanceModel measured) {
         this.model = measured;
@@ -167,21 +196,16 @@ public final class CacheBuilder {
     }
 
     /**
-     * Creates the cache as Redy does (table 1), from servers that have been given.
+     * Creates the cache as Redy does (table 1).
      *
      * @param bytes its capacity
      * @param objective as {@link #slo}
-     * @param lifetime how long it is likely to be needed; null, or as long as there is no manager that has servers of
-     *     different prices, it decides nothing
+     * @param lifetime as {@link #duration}; without a manager it decides nothing
      * @param file whose first bytes fill it, or null
      */
     public Cache create(long bytes, Slo objective, @Nullable Duration lifetime, @Nullable Path file) {
-        if (lifetime != null && !lifetime.isPositive()) {
-            throw new IllegalArgumentException(
-                    "a cache for " + lifetime + "; it must be longer than nothing, or null where nobody knows");
-        }
         this.file = file;
-        return capacity(bytes).slo(objective).create();
+        return capacity(bytes).duration(lifetime).slo(objective).create();
     }
 
     /**
@@ -189,35 +213,49 @@ public final class CacheBuilder {
      *
      * @throws io.farheap.slo.InfeasibleSloException where no configuration meets the objective; it has the nearest that
      *     can be met
-     * @throws CacheException where a server refuses, or there is not enough memory
+     * @throws CacheException where a server or the manager refuses, or there is not enough memory
      * @throws io.farheap.verbs.VerbsException where there is no device, or it refuses
      * @throws IllegalArgumentException where an option makes no sense
      */
     public Cache create() {
-        if (slo == null) {
-            return new Cache(options(configuration, latencyTracking, null));
+        Tuning tuning = slo == null ? null : Tuning.of(model, slo, margin, period, sloListener);
+        Management management = managers.isEmpty() ? null : manage();
+        try {
+            return new Cache(options(tuning, management));
+        } catch (Throwable e) {
+            if (management != null) {
+                Closing.after(e, management);
+            }
+            throw e;
         }
-        Tuning tuning = Tuning.of(model, slo, margin, period, sloListener);
-        return new Cache(options(
-                configuration.with(tuning.why().chosen().configuration()),
-                latencyTracking == LatencyTracking.NONE ? LatencyTracking.SPARSE : latencyTracking,
-                tuning));
     }
 
-    private CacheOptions options(CacheConfiguration how, LatencyTracking tracking, @Nullable Tuning tuning) {
+    private Management manage() {
+        if (!servers.isEmpty()) {
+            throw new IllegalArgumentException(
+                    "a cache with both managers " + managers + " and servers " + servers + "; name either");
+        }
+        return Management.allocate(managers, name, capacity, lifetime, migration, reclaimListener);
+    }
+
+    private CacheOptions options(@Nullable Tuning tuning, @Nullable Management management) {
+        boolean timed = tuning != null && latencyTracking == LatencyTracking.NONE;
         return new CacheOptions(
                 capacity,
-                servers,
+                management == null ? servers : management.servers(),
                 device,
                 file,
                 loaded,
                 name,
-                how,
+                tuning == null
+                        ? configuration
+                        : configuration.with(tuning.why().chosen().configuration()),
                 requests,
                 doorbellBatch,
-                tracking,
+                timed ? LatencyTracking.SPARSE : latencyTracking,
                 lostListener,
                 migration,
-                tuning);
+                tuning,
+                management);
     }
 }

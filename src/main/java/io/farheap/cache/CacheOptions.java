@@ -1,5 +1,6 @@
 package io.farheap.cache;
 
+import io.farheap.control.ControlPlane;
 import io.farheap.latency.LatencyTracking;
 import io.farheap.migration.MigrationOptions;
 import io.farheap.verbs.DeviceLimits;
@@ -24,6 +25,7 @@ import org.jspecify.annotations.Nullable;
  * @param lostListener told when a server is lost, on a thread that it must not hold; or null
  * @param migration how regions move
  * @param tuning where the configuration was found for an objective, or null
+ * @param management where a manager has found the servers, or null
  */
 record CacheOptions(
         long capacity,
@@ -38,7 +40,8 @@ record CacheOptions(
         LatencyTracking latencyTracking,
         @Nullable LostServerListener lostListener,
         MigrationOptions migration,
-        @Nullable Tuning tuning) {
+        @Nullable Tuning tuning,
+        @Nullable Management management) {
 
     private static final int MAX_REQUESTS = 1 << 16;
     private static final int COMPLETION_ENTRIES_PER_DEPTH = 16;
@@ -50,7 +53,8 @@ record CacheOptions(
             throw new IllegalArgumentException("a capacity of " + capacity + " bytes; it must be at least 1");
         }
         if (servers.isEmpty()) {
-            throw new IllegalArgumentException("a cache needs at least one memory server, as HOST:PORT");
+            throw new IllegalArgumentException(
+                    "a cache needs at least one memory server, or a manager that finds some, as HOST:PORT");
         }
         if (requests < 2 || requests > MAX_REQUESTS || Integer.bitCount(requests) != 1) {
             throw new IllegalArgumentException(
@@ -61,6 +65,11 @@ record CacheOptions(
                     "a doorbell batch of " + doorbellBatch + " work requests; it must be at least 1");
         }
         servers = List.copyOf(servers);
+    }
+
+    /** As its servers know it. */
+    long cacheId() {
+        return management == null ? ControlPlane.NO_CACHE : management.cacheId();
     }
 
     /** Work requests that a session may have in flight over all its connections. */

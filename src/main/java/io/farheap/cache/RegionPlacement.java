@@ -6,20 +6,25 @@ import io.farheap.remote.RemoteRegion;
 import io.farheap.remote.RemoteServer;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** Which server a new cache's regions go to. */
 final class RegionPlacement {
 
     private RegionPlacement() {}
 
-    /** Spreads the regions evenly, region i on server i modulo their number where they have room. */
-    static RegionTable allocate(List<RemoteServer> servers, long capacity) {
+    /**
+     * Spreads the regions, region i on server i modulo their number where they have room.
+     *
+     * @param allotted how many regions each server is to have; null for as evenly as they have room
+     */
+    static RegionTable allocate(List<RemoteServer> servers, long capacity, int @Nullable [] allotted) {
         long regionBytes = servers.getFirst().description().regionBytes();
         for (RemoteServer server : servers) {
             checkRegionSize(server, regionBytes);
         }
         long wanted = (capacity - 1) / regionBytes + 1;
-        int[] shares = shares(servers, capacity, wanted, regionBytes);
+        int[] shares = allotted == null ? shares(servers, capacity, wanted, regionBytes) : allotted;
         List<List<RemoteRegion>> granted = new ArrayList<>();
         for (int i = 0; i < shares.length; i++) {
             granted.add(shares[i] == 0 ? new ArrayList<>() : grant(servers.get(i), shares[i]));

@@ -4,11 +4,11 @@ import io.farheap.control.ControlException.Code;
 import io.grpc.Status;
 
 /** Codes of the control plane as gRPC statuses, one to one, and back. */
-final class Codes {
+public final class Codes {
 
     private Codes() {}
 
-    static Status.Code status(Code code) {
+    public static Status.Code status(Code code) {
         return switch (code) {
             case PROTOCOL_MISMATCH -> Status.Code.UNIMPLEMENTED;
             case INVALID_ARGUMENT -> Status.Code.INVALID_ARGUMENT;
@@ -26,7 +26,7 @@ final class Codes {
         };
     }
 
-    static Code code(Status.Code status) {
+    public static Code code(Status.Code status) {
         return switch (status) {
             case UNIMPLEMENTED -> Code.PROTOCOL_MISMATCH;
             case INVALID_ARGUMENT -> Code.INVALID_ARGUMENT;

@@ -20,14 +20,7 @@ import io.farheap.control.wire.PullRequest;
 import io.farheap.control.wire.ReleaseRequest;
 import io.farheap.control.wire.RenewLeaseRequest;
 import io.farheap.verbs.Endpoint;
-import io.grpc.ManagedChannel;
-import io.grpc.StatusRuntimeException;
-import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
-import io.grpc.netty.shaded.io.netty.channel.EventLoopGroup;
-import io.grpc.netty.shaded.io.netty.channel.socket.nio.NioSocketChannel;
-import java.net.InetSocketAddress;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 
 /**
@@ -44,14 +37,10 @@ import java.util.function.Function;
  */
 public final class ControlClient implements ControlPlane, AutoCloseable {
 
-    /** How many times slower than a real one the machine may be: emulated processors need their time. */
-    private static final int SLOWNESS = Integer.getInteger("farheap.slowness", 1);
-
     private static final long CALL_MILLIS = 5_000;
     private static final long RENEW_MILLIS = 1_000;
     private static final long PREPARE_MILLIS = 20_000;
     private static final long PULL_MILLIS = 120_000;
-    private static final long STOP_MILLIS = 500;
     /** For the registration of what an allocation is granted: many times what it takes. */
     private static final long MILLIS_PER_REGION = 1;
 
@@ -60,29 +49,16 @@ public final class ControlClient implements ControlPlane, AutoCloseable {
     /** The grants of as many regions as a server may have. */
     private static final int MAX_REPLY_BYTES = 40 << 20;
 
-    private static final int MAX_REASON_LENGTH = 1000;
-
     private final HostPort address;
-    private final EventLoopGroup ioThread;
-    private final ManagedChannel channel;
+    private final CallChannel channel;
     private final ControlBlockingStub stub;
     private final ServerDescription server;
 
     /** Connects and says hello. */
     private ControlClient(HostPort address) {
         this.address = address;
-        InetSocketAddress resolved = address.resolve();
-        ioThread = EventLoop.start("farheap-control-client");
-        channel = NettyChannelBuilder.forAddress(resolved)
-                .channelType(NioSocketChannel.class)
-                .eventLoopGroup(ioThread)
-                .directExecutor()
-                .proxyDetector(target -> null)
-                .disableRetry()
-                .maxInboundMessageSize(MAX_REPLY_BYTES)
-                .usePlaintext()
-                .build();
-        stub = ControlGrpc.newBlockingStub(channel);
+        channel = new CallChannel("memory server", address, "farheap-control-client", MAX_REPLY_BYTES);
+        stub = ControlGrpc.newBlockingStub(channel.channel());
         try {
             server = hello(PROTOCOL_VERSION);
         } catch (Throwable e) {
@@ -99,7 +75,6 @@ public final class ControlClient implements ControlPlane, AutoCloseable {
      *     PROTOCOL_MISMATCH
      */
     public static ControlClient connect(String address) {
-        ProtobufRuntime.require();
         return new ControlClient(HostPort.parse(address));
     }
 
@@ -121,9 +96,11 @@ public final class ControlClient implements ControlPlane, AutoCloseable {
     }
 
     @Override
-    public Lease openLease(String clientName) {
-        OpenLeaseRequest request =
-                OpenLeaseRequest.newBuilder().setClientName(clientName).build();
+    public Lease openLease(String clientName, long cacheId) {
+        OpenLeaseRequest request = OpenLeaseRequest.newBuilder()
+                .setClientName(clientName)
+                .setCacheId(cacheId)
+                .build();
         return call(CALL_MILLIS, within -> within.openLease(request), Replies::lease);
     }
 
@@ -136,14 +113,14 @@ public final class ControlClient implements ControlPlane, AutoCloseable {
     public void renewLease(long leaseId, long withinNanos) {
         RenewLeaseRequest request =
                 RenewLeaseRequest.newBuilder().setLeaseId(leaseId).build();
-        call(Math.min(nanos(RENEW_MILLIS), withinNanos), within -> within.renewLease(request));
+        call(Math.min(CallChannel.nanos(RENEW_MILLIS), withinNanos), within -> within.renewLease(request));
     }
 
     @Override
     public void closeLease(long leaseId) {
         CloseLeaseRequest request =
                 CloseLeaseRequest.newBuilder().setLeaseId(leaseId).build();
-        call(nanos(CALL_MILLIS), within -> within.closeLease(request));
+        call(CallChannel.nanos(CALL_MILLIS), within -> within.closeLease(request));
     }
 
     @Override
@@ -177,7 +154,7 @@ public final class ControlClient implements ControlPlane, AutoCloseable {
                 .setLeaseId(leaseId)
                 .setConnectionId(connectionId)
                 .build();
-        call(nanos(CALL_MILLIS), within -> within.disconnect(request));
+        call(CallChannel.nanos(CALL_MILLIS), within -> within.disconnect(request));
     }
 
     @Override
@@ -205,7 +182,7 @@ public final class ControlClient implements ControlPlane, AutoCloseable {
                 .setRegionId(regionId)
                 .setAllocationId(allocationId)
                 .build();
-        call(nanos(CALL_MILLIS), within -> within.release(request));
+        call(CallChannel.nanos(CALL_MILLIS), within -> within.release(request));
     }
 
     @Override
@@ -214,7 +191,7 @@ public final class ControlClient implements ControlPlane, AutoCloseable {
                 .setLeaseId(leaseId)
                 .setAllocationId(allocationId)
                 .build();
-        call(nanos(CALL_MILLIS), within -> within.abandon(request));
+        call(CallChannel.nanos(CALL_MILLIS), within -> within.abandon(request));
     }
 
     @Override
@@ -239,7 +216,7 @@ public final class ControlClient implements ControlPlane, AutoCloseable {
     public void closePull(long pullId) {
         ClosePullRequest request =
                 ClosePullRequest.newBuilder().setPullId(pullId).build();
-        call(nanos(CALL_MILLIS), within -> within.closePull(request));
+        call(CallChannel.nanos(CALL_MILLIS), within -> within.closePull(request));
     }
 
     @Override
@@ -271,7 +248,7 @@ public final class ControlClient implements ControlPlane, AutoCloseable {
 
     /** Calls under way end with code CANCELLED, and so does every later one, at once. */
     public void abandon() {
-        channel.shutdownNow();
+        channel.abandon();
     }
 
     /**
@@ -280,17 +257,11 @@ public final class ControlClient implements ControlPlane, AutoCloseable {
      */
     @Override
     public void close() {
-        channel.shutdownNow();
-        try {
-            channel.awaitTermination(STOP_MILLIS, TimeUnit.MILLISECONDS);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
-        EventLoop.stop(ioThread);
+        channel.close();
     }
 
     private <R, T> T call(long millis, Function<ControlBlockingStub, R> call, Function<R, T> check) {
-        R reply = call(nanos(millis), call);
+        R reply = call(CallChannel.nanos(millis), call);
         try {
             return check.apply(reply);
         } catch (IllegalArgumentException e) {
@@ -302,46 +273,7 @@ public final class ControlClient implements ControlPlane, AutoCloseable {
         }
     }
 
-    private static long nanos(long millis) {
-        return TimeUnit.MILLISECONDS.toNanos(millis) * SLOWNESS;
-    }
-
     private <R> R call(long nanos, Function<ControlBlockingStub, R> call) {
-        try {
-            return call.apply(stub.withDeadlineAfter(nanos, TimeUnit.NANOSECONDS));
-        } catch (StatusRuntimeException e) {
-            throw failure(e, TimeUnit.NANOSECONDS.toMillis(nanos));
-        }
-    }
-
-    private ControlException failure(StatusRuntimeException e, long deadlineMillis) {
-        Code code =
-                channel.isShutdown() ? Code.CANCELLED : Codes.code(e.getStatus().getCode());
-        String description = e.getStatus().getDescription();
-        String reason = description == null
-                ? e.getStatus().getCode().name()
-                : Printable.escaped(description, MAX_REASON_LENGTH);
-        String message =
-                switch (code) {
-                    case UNAVAILABLE -> {
-                        channel.resetConnectBackoff();
-                        yield "memory server " + address + " cannot be reached: " + rootMessage(e, reason);
-                    }
-                    case DEADLINE_EXCEEDED ->
-                        "memory server " + address + " has not answered within " + deadlineMillis + " ms";
-                    case CANCELLED ->
-                        "the call of memory server " + address + " was abandoned: "
-                                + (channel.isShutdown() ? "this client is closed" : reason);
-                    default -> "memory server " + address + ": " + reason;
-                };
-        return new ControlException(code, message, e);
-    }
-
-    private static String rootMessage(Throwable e, String otherwise) {
-        Throwable root = e;
-        while (root.getCause() != null) {
-            root = root.getCause();
-        }
-        return root == e || root.getMessage() == null ? otherwise : root.getMessage();
+        return channel.callWithin(stub, nanos, call);
     }
 }

@@ -38,15 +38,25 @@ public interface ControlPlane {
      */
     ServerDescription hello(int protocolVersion);
 
+    /** In the place of a cache's id in {@link #openLease}: no manager knows of it. */
+    long NO_CACHE = 0;
+
     /**
      * Opens a lease with a protection domain of its own, so that the remote keys granted under it are worth nothing to
      * other clients.
      *
      * @param clientName for people who read the server's log; at most {@value #MAX_NAME_LENGTH} characters, all of them
      *     printable
+     * @param cacheId of the cache that a cache manager has allocated and the lease is for, so that the server can tell
+     *     the manager what that holds; or {@link #NO_CACHE}
      * @throws ControlException INVALID_ARGUMENT where the name is none
      */
-    Lease openLease(String clientName);
+    Lease openLease(String clientName, long cacheId);
+
+    /** As {@link #openLease(String, long)}, for a cache of which no manager knows. */
+    default Lease openLease(String clientName) {
+        return openLease(clientName, NO_CACHE);
+    }
 
     /**
      * Starts the lease's duration anew.

@@ -70,7 +70,7 @@ final class ControlService extends ControlGrpc.ControlImplBase {
         answer(
                 CallKind.GRANT,
                 reply,
-                () -> plane.openLease(clientName(request)),
+                () -> plane.openLease(clientName(request), request.getCacheId()),
                 lease -> OpenLeaseReply.newBuilder()
                         .setLeaseId(lease.id())
                         .setDurationNanos(lease.durationNanos())

@@ -9,7 +9,7 @@ import java.util.concurrent.TimeUnit;
  * The one I/O thread of a client or server. gRPC's own event loops are shared by the process and outlive their users,
  * so each side brings its own and ends it.
  */
-final class EventLoop {
+public final class EventLoop {
 
     private static final long STOP_MILLIS = 1000;
 
@@ -17,13 +17,13 @@ final class EventLoop {
 
     /** Netty 4.2 deprecates this class; 4.1, which other versions of gRPC bring along, has no other. */
     @SuppressWarnings("deprecation")
-    static EventLoopGroup start(String threadName) {
+    public static EventLoopGroup start(String threadName) {
         ThreadFactory threads = task -> daemon(task, threadName);
         return new NioEventLoopGroup(1, threads);
     }
 
     /** Ends the thread, and returns when it has ended or has refused to for {@value #STOP_MILLIS} ms. */
-    static void stop(EventLoopGroup group) {
+    public static void stop(EventLoopGroup group) {
         group.shutdownGracefully(0, STOP_MILLIS, TimeUnit.MILLISECONDS).awaitUninterruptibly(STOP_MILLIS);
     }
 

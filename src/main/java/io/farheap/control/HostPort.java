@@ -42,7 +42,7 @@ public record HostPort(String host, int port) {
     }
 
     /** @throws ControlException UNAVAILABLE where the host has no address */
-    InetSocketAddress resolve() {
+    public InetSocketAddress resolve() {
         try {
             return new InetSocketAddress(InetAddress.getByName(host), port);
         } catch (UnknownHostException e) {

@@ -1,12 +1,12 @@
 package io.farheap.control;
 
 /** Text that a peer chose, before a log or a terminal gets it. */
-final class Printable {
+public final class Printable {
 
     private Printable() {}
 
     /** Escapes what a log or a terminal would obey, and cuts the text after so many characters. */
-    static String escaped(String text, int maxLength) {
+    public static String escaped(String text, int maxLength) {
         StringBuilder escaped = new StringBuilder();
         int length = Math.min(text.length(), maxLength);
         for (int at = 0, point; at < length; at += Character.charCount(point)) {
@@ -21,7 +21,7 @@ final class Printable {
     }
 
     /** @throws IllegalArgumentException where the text is too long, or a log or a terminal would obey some of it */
-    static String require(String what, String text, int maxLength) {
+    public static String require(String what, String text, int maxLength) {
         if (text.length() > maxLength) {
             throw new IllegalArgumentException(
                     what + " of " + text.length() + " characters; it has at most " + maxLength);

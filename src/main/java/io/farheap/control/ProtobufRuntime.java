@@ -6,14 +6,14 @@ import io.farheap.control.ControlException.Code;
  * Whether protobuf works in this JVM. It needs {@code sun.misc.Unsafe}'s memory access, which a JVM may deny; gRPC
  * would then swallow the error and leave the call hanging for ever.
  */
-final class ProtobufRuntime {
+public final class ProtobufRuntime {
 
     private static final String NEEDS_UNSAFE = "com.google.protobuf.CodedOutputStream";
 
     private ProtobufRuntime() {}
 
     /** @throws ControlException INTERNAL, naming the JVM's flag that is missing */
-    static void require() {
+    public static void require() {
         try {
             Class.forName(NEEDS_UNSAFE);
         } catch (ClassNotFoundException | LinkageError e) {

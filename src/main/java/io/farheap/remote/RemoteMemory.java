@@ -2,6 +2,7 @@ package io.farheap.remote;
 
 import io.farheap.connection.Connection;
 import io.farheap.control.ControlException;
+import io.farheap.control.ControlPlane;
 import io.farheap.lifetime.CloseStack;
 import io.farheap.lifetime.Closing;
 import io.farheap.memory.RegisteredMemory;
@@ -117,8 +118,14 @@ public final class RemoteMemory implements AutoCloseable {
         } finally {
             topology.unlock();
         }
-        RemoteServer server =
-                RemoteServer.attach(hostPort, index, domain, name, (lost, cause) -> lost(lost), lifetime::closesLater);
+        RemoteServer server = RemoteServer.attach(
+                hostPort,
+                index,
+                domain,
+                name,
+                ControlPlane.NO_CACHE,
+                (lost, cause) -> lost(lost),
+                lifetime::closesLater);
         topology.lock();
         try {
             if (!closed) {

@@ -113,6 +113,7 @@ public final class RemoteServer implements AutoCloseable {
      * @param address HOST:PORT of its control plane
      * @param index its place among the client's servers
      * @param clientName for the server's log
+     * @param cacheId of the manager's cache that it is for, or {@link ControlPlane#NO_CACHE}
      * @param onLost told once, on a thread of the server's own, when the lease is lost
      * @param closesLater told what completes when something is closed that the server would not let go of, which is
      *     made of the domain's device
@@ -123,13 +124,14 @@ public final class RemoteServer implements AutoCloseable {
             int index,
             ProtectionDomain domain,
             String clientName,
+            long cacheId,
             BiConsumer<RemoteServer, ControlException> onLost,
             Consumer<CompletableFuture<Void>> closesLater) {
         ControlClient control = ControlClient.connect(address);
         try {
             // Not asked for anew: it is what the control client checks grants against.
             ServerDescription description = control.server();
-            Lease lease = control.openLease(clientName);
+            Lease lease = control.openLease(clientName, cacheId);
             try {
                 return new RemoteServer(address, index, control, description, lease, domain, onLost, closesLater);
             } catch (Throwable e) {

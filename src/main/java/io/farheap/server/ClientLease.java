@@ -44,6 +44,7 @@ final class ClientLease {
 
     private final long id;
     private final String clientName;
+    private final long cacheId;
     private final @Nullable Caller caller;
     private final long durationNanos;
     private final RegionPool pool;
@@ -87,6 +88,7 @@ final class ClientLease {
     ClientLease(
             long id,
             String clientName,
+            long cacheId,
             @Nullable Caller caller,
             long durationNanos,
             RegionPool pool,
@@ -99,6 +101,7 @@ final class ClientLease {
             Retired retired) {
         this.id = id;
         this.clientName = clientName;
+        this.cacheId = cacheId;
         this.caller = caller;
         this.durationNanos = durationNanos;
         this.pool = pool;
@@ -123,6 +126,11 @@ final class ClientLease {
 
     String clientName() {
         return clientName;
+    }
+
+    /** Of a manager's cache, or {@link ControlPlane#NO_CACHE}. */
+    long cacheId() {
+        return cacheId;
     }
 
     void renew() {

@@ -2,7 +2,9 @@ package io.farheap.server;
 
 import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
+import io.farheap.control.ControlPlane;
 import io.farheap.thread.Joining;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -74,6 +76,17 @@ final class Leases {
             end(lease);
             throw new ControlException(Code.CANCELLED, "the server is stopping");
         }
+    }
+
+    /** How many regions the caches of managers hold, each by its id; 0 for one that has a lease alone. */
+    Map<Long, Integer> regionsByCache() {
+        Map<Long, Integer> regions = new HashMap<>();
+        for (ClientLease lease : leases.values()) {
+            if (lease.cacheId() != ControlPlane.NO_CACHE) {
+                regions.merge(lease.cacheId(), lease.regions(), Integer::sum);
+            }
+        }
+        return regions;
     }
 
     ClientLease require(long id) {

@@ -163,7 +163,7 @@ public final class MemoryServer implements ControlPlane, AutoCloseable {
     }
 
     @Override
-    public Lease openLease(String clientName) {
+    public Lease openLease(String clientName, long cacheId) {
         if (clientName.length() > MAX_NAME_LENGTH) {
             throw new ControlException(
                     Code.INVALID_ARGUMENT,
@@ -173,6 +173,7 @@ public final class MemoryServer implements ControlPlane, AutoCloseable {
             ClientLease lease = new ClientLease(
                     random.nextLong(),
                     clientName,
+                    cacheId,
                     Caller.current(),
                     options.leaseNanos(),
                     pool,
@@ -186,6 +187,11 @@ public final class MemoryServer implements ControlPlane, AutoCloseable {
             leases.add(lease);
             return new Lease(lease.id(), options.leaseNanos());
         });
+    }
+
+    /** How many regions the caches of managers hold, each by its id; 0 for one that has a lease alone. */
+    public Map<Long, Integer> regionsByCache() {
+        return leases.regionsByCache();
     }
 
     @Override

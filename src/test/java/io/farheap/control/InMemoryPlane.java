@@ -73,7 +73,7 @@ final class InMemoryPlane implements ControlPlane {
     }
 
     @Override
-    public Lease openLease(String clientName) {
+    public Lease openLease(String clientName, long cacheId) {
         called("openLease", clientName);
         return new Lease(Long.MIN_VALUE + 1, leaseNanos);
     }

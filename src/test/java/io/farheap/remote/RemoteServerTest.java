@@ -65,7 +65,13 @@ class RemoteServerTest {
     void open() {
         control = ControlServer.start("127.0.0.1:0", plane());
         server = RemoteServer.attach(
-                control.address(), 0, domain, "test", (_, cause) -> lost.complete(cause), ignored -> {});
+                control.address(),
+                0,
+                domain,
+                "test",
+                ControlPlane.NO_CACHE,
+                (_, cause) -> lost.complete(cause),
+                ignored -> {});
     }
 
     @AfterEach
@@ -180,7 +186,13 @@ class RemoteServerTest {
         boasting = true;
         server.close();
         server = RemoteServer.attach(
-                control.address(), 0, domain, "test", (_, cause) -> lost.complete(cause), ignored -> {});
+                control.address(),
+                0,
+                domain,
+                "test",
+                ControlPlane.NO_CACHE,
+                (_, cause) -> lost.complete(cause),
+                ignored -> {});
         hanging = "allocate";
         CompletableFuture<List<RemoteRegion>> allocation = CompletableFuture.supplyAsync(() -> server.allocate(1));
         assertTrue(stuck.tryAcquire(PATIENCE_SECONDS, TimeUnit.SECONDS));

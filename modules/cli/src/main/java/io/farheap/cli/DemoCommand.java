@@ -4,12 +4,14 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
 import io.farheap.cache.Cache;
 import io.farheap.command.DeviceNotice;
+import io.farheap.command.ManagerProcess;
 import io.farheap.command.Progress;
 import io.farheap.command.ServerProcess;
 import io.farheap.command.Sizes;
 import io.farheap.command.Subcommand;
 import io.farheap.latency.LatencyInterval;
 import io.farheap.latency.LatencyTracking;
+import io.farheap.manager.ManagerClient;
 import io.farheap.migration.MigrationResult;
 import io.farheap.verbs.DeviceInfo;
 import io.farheap.verbs.Devices;
@@ -27,9 +29,17 @@ import java.security.NoSuchAlgorithmException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
+import java.util.Comparator;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.Callable;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import me.tongfei.progressbar.ProgressBar;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -49,6 +59,7 @@ public final class DemoCommand implements Subcommand, Callable<Integer> {
 
     private static final int DIFFERENT = 1;
     private static final double BEFORE_SHARE = 0.4;
+    private static final long PATIENCE_NANOS = 60_000_000_000L * Integer.getInteger("farheap.slowness", 1);
 
     @Option(names = "--file", paramLabel = "F", description = "the file to serve (default: the JDK's lib/modules)")
     private Path file = Path.of(System.getProperty("java.home"), "lib", "modules");
@@ -56,7 +67,7 @@ public final class DemoCommand implements Subcommand, Callable<Integer> {
     @Option(
             names = "--servers",
             paramLabel = "N",
-            description = "memory servers, the last of which is the spare (default: ${DEFAULT-VALUE})")
+            description = "memory servers, of which one more is there than the file needs (default: ${DEFAULT-VALUE})")
     private int servers = 3;
 
     @Option(names = "--seconds", paramLabel = "S", description = "how long the load runs (default: ${DEFAULT-VALUE})")
@@ -95,14 +106,17 @@ public final class DemoCommand implements Subcommand, Callable<Integer> {
     private CommandSpec spec;
 
     private final PrintStream out = System.out;
+    private ManagerProcess manager;
     private final List<ServerProcess> running = new ArrayList<>();
+    /** What has moved, each time the cache has left a server. */
+    private final BlockingQueue<MigrationResult> reclaimed = new LinkedBlockingQueue<>();
 
     @Override
     public Integer call() throws IOException {
         checkOptions();
         announceDevice();
         // Ctrl-C ends this process in the middle; the servers end then, here or by their watch on standard input.
-        Thread stopServers = new Thread(() -> running.forEach(ServerProcess::close), "farheap-stop-servers");
+        Thread stopServers = new Thread(this::stopProcesses, "farheap-stop-servers");
         Runtime.getRuntime().addShutdownHook(stopServers);
         try (Arena arena = Arena.ofShared();
                 FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
@@ -115,8 +129,15 @@ public final class DemoCommand implements Subcommand, Callable<Integer> {
             }
             return report.mismatches() == 0 && report.failures() == 0 ? 0 : DIFFERENT;
         } finally {
-            running.forEach(ServerProcess::close);
+            stopProcesses();
             removeHook(stopServers);
+        }
+    }
+
+    private void stopProcesses() {
+        running.forEach(ServerProcess::close);
+        if (manager != null) {
+            manager.close();
         }
     }
 
@@ -144,44 +165,67 @@ public final class DemoCommand implements Subcommand, Callable<Integer> {
     }
 
     private void startServers(long bytes) {
+        manager = ManagerProcess.start(Devices.library(), "127.0.0.1:0", "--temporary");
+        out.printf("cache manager    pid %d, %s%n", manager.pid(), manager.address());
         long regions = (bytes + regionBytes - 1) / regionBytes;
         long perServer = (regions + servers - 2) / (servers - 1);
         for (int i = 0; i < servers; i++) {
-            ServerProcess server =
-                    ServerProcess.start(Devices.library(), serverDevice, perServer * regionBytes, regionBytes);
+            ServerProcess server = ServerProcess.start(
+                    Devices.library(),
+                    serverDevice,
+                    perServer * regionBytes,
+                    regionBytes,
+                    Map.of(),
+                    "--manager",
+                    manager.address());
             running.add(server);
             out.printf(
-                    "memory server %d   pid %d, %s, %d regions of %s%s%n",
-                    i + 1,
-                    server.pid(),
-                    server.address(),
-                    perServer,
-                    Sizes.format(regionBytes),
-                    i == servers - 1 ? " (spare)" : "");
+                    "memory server %d   pid %d, %s, %d regions of %s%n",
+                    i + 1, server.pid(), server.address(), perServer, Sizes.format(regionBytes));
+        }
+        awaitServers();
+    }
+
+    /** They report to the manager by themselves. */
+    private void awaitServers() {
+        long deadline = System.nanoTime() + PATIENCE_NANOS;
+        try (ManagerClient asked = ManagerClient.connect(manager.address())) {
+            while (asked.servers().size() < servers) {
+                if (System.nanoTime() - deadline > 0) {
+                    throw new IllegalStateException("the manager has not heard of all " + servers + " memory servers");
+                }
+                pause();
+            }
+        }
+    }
+
+    private static void pause() {
+        try {
+            Thread.sleep(20);
+        } catch (InterruptedException e) {
+            throw new IllegalStateException("interrupted", e);
         }
     }
 
     private DemoReport run(MemorySegment content) throws IOException {
-        List<String> addresses =
-                running.stream().limit(servers - 1L).map(ServerProcess::address).toList();
         try (PrintStream log = hlog == null ? null : new PrintStream(Files.newOutputStream(hlog));
-                Cache cache = create(content.byteSize(), addresses)) {
+                Cache cache = create(content.byteSize())) {
             out.printf(
-                    "cache            %,d bytes in %d regions, filled from %s%n",
-                    cache.capacity(), cache.regions(), file);
+                    "cache            %,d bytes in %d regions on %s, filled from %s%n",
+                    cache.capacity(), cache.regions(), String.join(" and ", cache.servers()), file);
             compareDigest(cache, content);
-            cache.addServer(running.getLast().address());
             try (DemoLoad load = new DemoLoad(cache, content, System.nanoTime())) {
                 return load(cache, load, content, log);
             }
         }
     }
 
-    private Cache create(long bytes, List<String> addresses) {
+    private Cache create(long bytes) {
         try (ProgressBar bar = bar("filling", bytes)) {
             return Cache.builder()
                     .capacity(bytes)
-                    .servers(addresses)
+                    .manager(manager.address())
+                    .onReclaimed((server, moved, left) -> reclaimed.add(moved))
                     .device(device)
                     .file(file, bar::stepTo)
                     .trackLatency(LatencyTracking.EVERY)
@@ -220,16 +264,18 @@ public final class DemoCommand implements Subcommand, Callable<Integer> {
         Phase phase = new Phase(cache, load);
         LatencyInterval before = phase.run("load", seconds * BEFORE_SHARE);
 
-        String retired = running.getFirst().address();
-        MigrationResult migration = cache.retire(retired, region -> {});
+        ServerProcess leaving = mostUsed(cache);
+        out.printf(
+                "%,8.1f s  SIGTERM to memory server %s, which has notice of 30 s%n",
+                (System.nanoTime() - start) / 1e9, leaving.address());
+        MigrationResult migration = reclaim(leaving);
         LatencyInterval during = cache.latency().endInterval();
         out.printf(
-                "%,8.1f s  retired %s: %d regions moved to %s%n",
+                "%,8.1f s  reclaimed %s: %d regions moved, the cache is on %s%n",
                 (System.nanoTime() - start) / 1e9,
-                retired,
+                leaving.address(),
                 migration.regions(),
-                running.getLast().address());
-        running.getFirst().close();
+                String.join(" and ", cache.servers()));
 
         LatencyInterval after = phase.run("load", seconds * (1 - BEFORE_SHARE));
         load.stop();
@@ -249,6 +295,27 @@ public final class DemoCommand implements Subcommand, Callable<Integer> {
                 migration,
                 load.operations(),
                 loadSeconds);
+    }
+
+    private ServerProcess mostUsed(Cache cache) {
+        Map<String, Long> regions = IntStream.range(0, cache.regions())
+                .mapToObj(cache::serverOf)
+                .collect(Collectors.groupingBy(server -> server, Collectors.counting()));
+        return Collections.max(running, Comparator.comparing(server -> regions.getOrDefault(server.address(), 0L)));
+    }
+
+    /** The manager hears it from the server and tells the cache, which moves by itself; then the server ends. */
+    private MigrationResult reclaim(ServerProcess server) {
+        server.leave();
+        try {
+            MigrationResult moved = reclaimed.poll(PATIENCE_NANOS, TimeUnit.NANOSECONDS);
+            if (moved == null || !server.await(TimeUnit.NANOSECONDS.toSeconds(PATIENCE_NANOS))) {
+                throw new IllegalStateException("memory server " + server.address() + " was not left in time");
+            }
+            return moved;
+        } catch (InterruptedException e) {
+            throw new IllegalStateException("interrupted", e);
+        }
     }
 
     /** @return how many bytes are what they should be */

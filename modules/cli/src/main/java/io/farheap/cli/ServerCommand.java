@@ -4,24 +4,20 @@ import io.farheap.command.DeviceNotice;
 import io.farheap.command.Durations;
 import io.farheap.command.Sizes;
 import io.farheap.command.Subcommand;
+import io.farheap.command.Termination;
 import io.farheap.control.ControlServer;
 import io.farheap.server.MemoryServer;
 import io.farheap.server.ServerLimits;
 import io.farheap.server.ServerOptions;
 import io.farheap.thread.Idle;
-import java.io.IOException;
-import java.io.InputStream;
-import java.io.OutputStream;
 import java.io.PrintWriter;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.Callable;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.atomic.AtomicBoolean;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
-import sun.misc.Signal;
 
 /** Runs a memory server until SIGTERM, SIGINT or, where asked to, the end of standard input. */
 @Command(
@@ -118,18 +114,42 @@ public final class ServerCommand implements Subcommand, Callable<Integer> {
     private String name;
 
     @Option(
+            names = "--manager",
+            paramLabel = "HOST:PORT",
+            split = ",",
+            description = "Cache managers that find caches for this server; the first that answers hears of it.")
+    private List<String> managers = List.of();
+
+    @Option(
+            names = "--type",
+            paramLabel = "TEXT",
+            defaultValue = "default",
+            description = "The machine's type in the manager's menu (default: ${DEFAULT-VALUE}).")
+    private String type;
+
+    @Option(
+            names = "--place",
+            paramLabel = "DC/CLUSTER/RACK",
+            defaultValue = "local/local/local",
+            description = "Where the machine stands, for the manager (default: ${DEFAULT-VALUE}).")
+    private String place;
+
+    @Option(
+            names = "--notice",
+            paramLabel = "TIME",
+            converter = Durations.class,
+            defaultValue = "30s",
+            description = "After SIGTERM, how long the manager's caches have to leave before the server ends "
+                    + "(default: ${DEFAULT-VALUE}).")
+    private Duration notice;
+
+    @Option(
             names = "--until-stdin-closes",
             description = "Stop also when standard input ends, so that a child does not outlive its parent.")
     private boolean untilStdinCloses;
 
     @Spec
     private CommandSpec spec;
-
-    /** As a shell says that a signal ended a process. */
-    private static final int SIGNAL_EXIT = 128;
-
-    private final CountDownLatch stop = new CountDownLatch(1);
-    private final AtomicBoolean signalled = new AtomicBoolean();
 
     @Override
     public Integer call() throws InterruptedException {
@@ -144,13 +164,7 @@ public final class ServerCommand implements Subcommand, Callable<Integer> {
                 idle,
                 new ServerLimits(leases, queuePairs, ringMemory));
         DeviceNotice.print(spec.commandLine().getErr());
-        Signal.handle(new Signal("TERM"), this::stop);
-        Signal.handle(new Signal("INT"), this::stop);
-        if (untilStdinCloses) {
-            Thread watcher = new Thread(() -> awaitEnd(System.in), "farheap-stdin");
-            watcher.setDaemon(true);
-            watcher.start();
-        }
+        Termination termination = Termination.watch(untilStdinCloses);
         try (MemoryServer server = MemoryServer.open(options);
                 ControlServer control = ControlServer.start(listen, server)) {
             PrintWriter out = spec.commandLine().getOut();
@@ -158,25 +172,20 @@ public final class ServerCommand implements Subcommand, Callable<Integer> {
                     + (options.regions() == 1 ? " region of " : " regions of ") + Sizes.format(region) + " on "
                     + server.deviceName());
             out.flush();
-            stop.await();
+            if (managers.isEmpty()) {
+                termination.await();
+            } else {
+                serveManaged(server, control.address(), termination);
+            }
         }
         return 0;
     }
 
-    /** The first signal stops the server in order, a second one at once. */
-    private void stop(Signal signal) {
-        if (signalled.getAndSet(true)) {
-            Runtime.getRuntime().halt(SIGNAL_EXIT + signal.getNumber());
+    private void serveManaged(MemoryServer server, String address, Termination termination)
+            throws InterruptedException {
+        try (ManagedServer managed = new ManagedServer(server, managers, address, type, place, notice)) {
+            termination.await();
+            managed.leave(termination::parentGone);
         }
-        stop.countDown();
-    }
-
-    private void awaitEnd(InputStream in) {
-        try {
-            in.transferTo(OutputStream.nullOutputStream());
-        } catch (IOException e) {
-            // As good as its end.
-        }
-        stop.countDown();
     }
 }

@@ -11,6 +11,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /**
  * A JVM with this one's class path, as a child of this process. What it runs must end when its standard input does, so
@@ -18,6 +20,7 @@ import java.util.concurrent.TimeUnit;
  */
 public final class ChildJvm implements AutoCloseable {
 
+    private static final Pattern LISTENING = Pattern.compile("listening on (\\S+:\\d+)");
     private static final int SLOWNESS = Integer.getInteger("farheap.slowness", 1);
     private static final long STOP_SECONDS = 10L * SLOWNESS;
 
@@ -59,6 +62,21 @@ public final class ChildJvm implements AutoCloseable {
     /** What it prints; one thread reads it. */
     public BufferedReader output() {
         return output;
+    }
+
+    /**
+     * Where it says that it listens, as HOST:PORT.
+     *
+     * @param what it is, for the exception's message
+     */
+    public String awaitAddress(String what) throws IOException {
+        for (String line = output.readLine(); line != null; line = output.readLine()) {
+            Matcher matcher = LISTENING.matcher(line);
+            if (matcher.find()) {
+                return matcher.group(1);
+            }
+        }
+        throw new IOException(what + " ended before it listened; its messages are above");
     }
 
     /** Its standard input. */
@@ -108,6 +126,12 @@ public final class ChildJvm implements AutoCloseable {
     /** How it ended. */
     public int exitValue() {
         return process.exitValue();
+    }
+
+    /** SIGTERM, and does not wait. */
+    public void terminate() {
+        // Not the process's own method, which closes its standard input too.
+        process.toHandle().destroy();
     }
 
     /** SIGTERM, and SIGKILL where that does not help. */

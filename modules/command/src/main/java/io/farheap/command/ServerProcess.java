@@ -1,14 +1,11 @@
 package io.farheap.command;
 
 import io.farheap.verbs.VerbsLibrary;
-import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 
 /**
  * A memory server in a process of its own, on this host. It ends with its parent, however that ends: it watches its
@@ -16,7 +13,6 @@ import java.util.regex.Pattern;
  */
 public final class ServerProcess implements AutoCloseable {
 
-    private static final Pattern LISTENING = Pattern.compile("listening on (\\S+:\\d+)");
     private static final int SLOWNESS = Integer.getInteger("farheap.slowness", 1);
 
     private final ChildJvm jvm;
@@ -76,7 +72,7 @@ public final class ServerProcess implements AutoCloseable {
             all.addAll(flags);
             ChildJvm jvm = ChildJvm.start(library, environment, all, command);
             try {
-                return new ServerProcess(jvm, awaitAddress(jvm.output()));
+                return new ServerProcess(jvm, jvm.awaitAddress("the memory server"));
             } catch (Throwable e) {
                 jvm.kill();
                 throw e;
@@ -108,6 +104,19 @@ public final class ServerProcess implements AutoCloseable {
         jvm.resume();
     }
 
+    /**
+     * SIGTERM, and does not wait: a server that has a manager goes on until its caches have left, or its notice is
+     * over.
+     */
+    public void leave() {
+        jvm.terminate();
+    }
+
+    /** Whether it has ended, of itself, within so many seconds. */
+    public boolean await(long seconds) {
+        return jvm.await(seconds);
+    }
+
     /** SIGKILL. */
     public void kill() {
         jvm.kill();
@@ -132,15 +141,5 @@ public final class ServerProcess implements AutoCloseable {
                 "--device",
                 device,
                 "--until-stdin-closes"));
-    }
-
-    private static String awaitAddress(BufferedReader output) throws IOException {
-        for (String line = output.readLine(); line != null; line = output.readLine()) {
-            Matcher matcher = LISTENING.matcher(line);
-            if (matcher.find()) {
-                return matcher.group(1);
-            }
-        }
-        throw new IOException("the memory server ended before it listened; its messages are above");
     }
 }

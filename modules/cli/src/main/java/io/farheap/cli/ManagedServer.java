@@ -1,0 +1,74 @@
+package io.farheap.cli;
+
+import io.farheap.control.ControlPlane;
+import io.farheap.manager.ServerRegistration;
+import io.farheap.manager.ServerReport;
+import io.farheap.server.MemoryServer;
+import java.time.Duration;
+import java.util.List;
+import java.util.function.BooleanSupplier;
+
+/** A memory server of which cache managers know. One thread. */
+final class ManagedServer implements AutoCloseable {
+
+    private static final long LOOK_MILLIS = 20;
+
+    private final MemoryServer server;
+    private final String address;
+    private final String type;
+    private final String place;
+    private final Duration notice;
+    private final ServerRegistration registration;
+    /** When it ends, where it leaves, as {@code nanoTime}. Written before {@code leaving}. */
+    private volatile long leavesAt;
+
+    private volatile boolean leaving;
+
+    ManagedServer(
+            MemoryServer server, List<String> managers, String address, String type, String place, Duration notice) {
+        this.server = server;
+        this.address = address;
+        this.type = type;
+        this.place = place;
+        this.notice = notice;
+        // Here, and not when the first report is due: what makes no sense is said at once.
+        report();
+        this.registration = new ServerRegistration(managers, this::report);
+    }
+
+    private ServerReport report() {
+        var described = server.hello(ControlPlane.PROTOCOL_VERSION);
+        boolean leaves = leaving;
+        return new ServerReport(
+                described.serverId(),
+                address,
+                type,
+                place,
+                described.regionBytes(),
+                described.totalRegions(),
+                described.freeRegions(),
+                notice.toMillis(),
+                leaves,
+                leaves ? Math.max(0, (leavesAt - System.nanoTime()) / 1_000_000) : 0,
+                server.regionsByCache());
+    }
+
+    /**
+     * Tells the managers, and returns when the last of their caches has left, or the notice is over.
+     *
+     * @param atOnce whether nobody is left to wait for
+     */
+    void leave(BooleanSupplier atOnce) throws InterruptedException {
+        leavesAt = System.nanoTime() + notice.toNanos();
+        leaving = true;
+        registration.reportSoon();
+        while (!atOnce.getAsBoolean() && !server.regionsByCache().isEmpty() && System.nanoTime() - leavesAt < 0) {
+            Thread.sleep(LOOK_MILLIS);
+        }
+    }
+
+    @Override
+    public void close() {
+        registration.close();
+    }
+}

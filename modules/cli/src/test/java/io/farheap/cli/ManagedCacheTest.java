@@ -1,0 +1,216 @@
+package io.farheap.cli;
+
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.farheap.cache.Buffer;
+import io.farheap.cache.Cache;
+import io.farheap.cache.CacheException;
+import io.farheap.cache.Session;
+import io.farheap.command.ManagerProcess;
+import io.farheap.command.ServerProcess;
+import io.farheap.manager.ManagerClient;
+import io.farheap.manager.Share;
+import io.farheap.testing.TestDevice;
+import io.farheap.verbs.Devices;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A manager, memory servers and a cache, each in a process of its own. */
+class ManagedCacheTest {
+
+    private static final long REGION_BYTES = 1 << 20;
+    private static final int REGIONS = 6;
+    private static final long CAPACITY = REGIONS * REGION_BYTES;
+    private static final int WORDS = 512;
+    private static final long PATIENCE_SECONDS = TestDevice.patience(60);
+
+    @TempDir
+    private Path data;
+
+    private String address;
+    private ManagerProcess manager;
+    private final List<ServerProcess> servers = new ArrayList<>();
+    private final BlockingQueue<String> left = new LinkedBlockingQueue<>();
+    private Cache cache;
+
+    @BeforeEach
+    void start() throws Exception {
+        address = "127.0.0.1:" + freePort();
+        startManager();
+        for (int i = 0; i < 3; i++) {
+            servers.add(TestServer.start(
+                    4 * REGION_BYTES, REGION_BYTES, "--manager", address, "--notice", PATIENCE_SECONDS + "s"));
+        }
+        awaitServers();
+        cache = create(CAPACITY);
+    }
+
+    @AfterEach
+    void close() {
+        if (cache != null) {
+            cache.close();
+        }
+        servers.forEach(ServerProcess::close);
+        manager.close();
+    }
+
+    private static int freePort() throws IOException {
+        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            return socket.getLocalPort();
+        }
+    }
+
+    private void startManager() {
+        manager = ManagerProcess.start(Devices.library(), address, "--data", data.toString());
+    }
+
+    private Cache create(long capacity) {
+        return Cache.builder()
+                .capacity(capacity)
+                .manager(address)
+                .device(TestDevice.client())
+                .onReclaimed((server, moved, regions) -> {
+                    assertEquals(0, regions);
+                    left.add(server);
+                })
+                .create();
+    }
+
+    private void awaitServers() throws InterruptedException {
+        try (ManagerClient client = ManagerClient.connect(address)) {
+            await(() -> client.servers().size() == servers.size());
+        }
+    }
+
+    private static void await(BooleanSupplier condition) throws InterruptedException {
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
+        while (!condition.getAsBoolean()) {
+            assertTrue(System.nanoTime() - deadline < 0, "it does not come about");
+            Thread.sleep(20);
+        }
+    }
+
+    private ServerProcess serverOf(int region) {
+        return servers.stream()
+                .filter(server -> server.address().equals(cache.serverOf(region)))
+                .findFirst()
+                .orElseThrow();
+    }
+
+    /** One word every so many bytes, over all regions. */
+    private void write(Session session, Buffer buffer, long value) {
+        for (int word = 0; word < WORDS; word++) {
+            buffer.segment().set(JAVA_LONG, 0, value + word);
+            session.writeBlocking(word * (CAPACITY / WORDS), buffer, 0, 8);
+        }
+    }
+
+    private void check(Session session, Buffer buffer, long value) {
+        for (int word = 0; word < WORDS; word++) {
+            session.readBlocking(word * (CAPACITY / WORDS), buffer, 0, 8);
+            assertEquals(value + word, buffer.segment().get(JAVA_LONG, 0), "word " + word);
+        }
+    }
+
+    /** The manager has it that the cache is where it is. */
+    private void checkPlaces() throws InterruptedException {
+        Map<String, Integer> places = new HashMap<>();
+        for (int region = 0; region < REGIONS; region++) {
+            places.merge(cache.serverOf(region), 1, Integer::sum);
+        }
+        try (ManagerClient client = ManagerClient.connect(address)) {
+            await(() -> {
+                Map<String, Integer> told = new HashMap<>();
+                for (Share share : client.describe(cache.id()).allocation().shares()) {
+                    told.put(share.address(), share.regions());
+                }
+                return told.equals(places);
+            });
+        }
+    }
+
+    private void reclaim(ServerProcess server, Session session, Buffer buffer) throws InterruptedException {
+        server.leave();
+        long value = 0;
+        while (left.isEmpty()) {
+            write(session, buffer, ++value);
+            check(session, buffer, value);
+        }
+        assertEquals(server.address(), left.poll());
+        assertTrue(server.await(PATIENCE_SECONDS), "it has ended, since nothing is on it");
+        check(session, buffer, value);
+        assertFalse(cache.servers().contains(server.address()));
+        checkPlaces();
+    }
+
+    @Test
+    void aServerThatLeavesIsLeftUnderLoad() throws Exception {
+        assertEquals(2, cache.servers().size());
+        checkPlaces();
+        try (Session session = cache.openSession();
+                Buffer buffer = cache.allocate(8)) {
+            reclaim(serverOf(0), session, buffer);
+        }
+    }
+
+    @Test
+    void aCacheNeedsNoManagerAndOneThatStartsAnewKnowsIt() throws Exception {
+        try (Session session = cache.openSession();
+                Buffer buffer = cache.allocate(8)) {
+            manager.kill();
+            write(session, buffer, 7);
+            check(session, buffer, 7);
+            startManager();
+            awaitServers();
+            checkPlaces();
+            reclaim(serverOf(0), session, buffer);
+        }
+    }
+
+    @Test
+    void whatIsRefusedOrClosedLeavesNothing() throws Exception {
+        CacheException refused = assertThrows(CacheException.class, () -> create(7 * REGION_BYTES));
+        assertTrue(
+                refused.getMessage()
+                        .contains("there is no room for " + 7 * REGION_BYTES + " bytes, but for one cache of "),
+                refused.getMessage());
+        try (ManagerClient client = ManagerClient.connect(address)) {
+            assertEquals(1, client.list(0, 10).size());
+            cache.close();
+            assertEquals(List.of(), client.list(0, 10));
+            cache = null;
+            await(() -> client.servers().stream().allMatch(server -> server.freeRegions() == 4));
+        }
+        cache = create(12 * REGION_BYTES);
+    }
+
+    @Test
+    void noManagerIsOneSentence() {
+        CacheException refused = assertThrows(
+                CacheException.class,
+                () -> Cache.builder().capacity(1).manager("127.0.0.1:1").create());
+        assertTrue(refused.getMessage().contains("cache manager 127.0.0.1:1 cannot be reached"), refused.getMessage());
+        IllegalArgumentException both = assertThrows(
+                IllegalArgumentException.class,
+                () -> Cache.builder().capacity(1).manager("a:1").servers("b:1").create());
+        assertTrue(both.getMessage().contains("name either"), both.getMessage());
+    }
+}

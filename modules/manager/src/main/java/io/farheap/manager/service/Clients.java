@@ -1,0 +1,72 @@
+package io.farheap.manager.service;
+
+import io.farheap.manager.CacheManager;
+import io.farheap.manager.state.CacheRecord;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** Which client processes are there, and which caches are theirs. Its user has a lock around it. */
+final class Clients {
+
+    /** A process's line. */
+    static final class Line {
+        final CacheManager.Listener listener;
+        /** The generation of each cache that it has been told of. */
+        private final Map<Long, Long> told = new HashMap<>();
+
+        Line(CacheManager.Listener listener) {
+            this.listener = listener;
+        }
+
+        /** Whether it has not been told of a cache as it is now; it counts as told then. */
+        boolean hearsFirst(CacheRecord cache) {
+            Long before = told.put(cache.id(), cache.generation());
+            return before == null || before != cache.generation();
+        }
+    }
+
+    private final Map<Long, Line> lines = new HashMap<>();
+    /** When somebody last said that a cache is its own. */
+    private final Map<Long, Long> claimed = new HashMap<>();
+
+    private final long silentNanos;
+
+    Clients(long silentNanos) {
+        this.silentNanos = silentNanos;
+    }
+
+    void claim(long cacheId, long now) {
+        claimed.put(cacheId, now);
+    }
+
+    void renew(Line line, Set<Long> cacheIds, long now) {
+        lines.entrySet().removeIf(cache -> cache.getValue() == line && !cacheIds.contains(cache.getKey()));
+        for (long cacheId : cacheIds) {
+            lines.put(cacheId, line);
+            claimed.computeIfPresent(cacheId, (_, _) -> now);
+        }
+    }
+
+    void close(Line line) {
+        lines.values().removeIf(one -> one == line);
+    }
+
+    /** Of the process that has a cache, or null. */
+    @Nullable
+    Line line(long cacheId) {
+        return lines.get(cacheId);
+    }
+
+    boolean abandoned(long cacheId, long now) {
+        Long last = claimed.get(cacheId);
+        return last == null || now - last > silentNanos;
+    }
+
+    void forget(long cacheId) {
+        claimed.remove(cacheId);
+        lines.values().forEach(line -> line.told.remove(cacheId));
+        lines.remove(cacheId);
+    }
+}

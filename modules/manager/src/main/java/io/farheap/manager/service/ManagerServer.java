@@ -1,0 +1,108 @@
+package io.farheap.manager.service;
+
+import io.farheap.control.ControlException;
+import io.farheap.control.ControlException.Code;
+import io.farheap.control.EventLoop;
+import io.farheap.control.HostPort;
+import io.farheap.control.ProtobufRuntime;
+import io.grpc.Server;
+import io.grpc.netty.shaded.io.grpc.netty.NettyServerBuilder;
+import io.grpc.netty.shaded.io.netty.channel.EventLoopGroup;
+import io.grpc.netty.shaded.io.netty.channel.socket.nio.NioServerSocketChannel;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Serves a {@link Cluster} over gRPC, and has it do what is due. Thread-safe. It does not own the cluster's store: its
+ * maker closes that, after this.
+ */
+public final class ManagerServer implements AutoCloseable {
+
+    private static final System.Logger LOG = System.getLogger(ManagerServer.class.getName());
+    private static final int CALL_THREADS = 4;
+    private static final long TICK_MILLIS = 250;
+    private static final long STOP_MILLIS = 500;
+    /** The report of a server with a lease for each of as many caches as it has regions. */
+    private static final int MAX_MESSAGE_BYTES = 16 << 20;
+
+    private final HostPort listen;
+    private final Cluster cluster;
+    private final EventLoopGroup ioThread;
+    private final ScheduledExecutorService threads;
+    private final Server server;
+
+    private ManagerServer(HostPort listen, Cluster cluster) {
+        this.listen = listen;
+        this.cluster = cluster;
+        InetSocketAddress address = listen.resolve();
+        ioThread = EventLoop.start("farheap-manager-server");
+        threads = Executors.newScheduledThreadPool(CALL_THREADS, task -> {
+            Thread thread = new Thread(task, "farheap-manager-call");
+            thread.setDaemon(true);
+            return thread;
+        });
+        server = NettyServerBuilder.forAddress(address)
+                .channelType(NioServerSocketChannel.class)
+                .bossEventLoopGroup(ioThread)
+                .workerEventLoopGroup(ioThread)
+                .executor(threads)
+                .maxInboundMessageSize(MAX_MESSAGE_BYTES)
+                .addService(new ManagerService(cluster))
+                .build();
+    }
+
+    /**
+     * Binds and serves.
+     *
+     * @param address HOST:PORT; port 0 takes a free one
+     * @throws ControlException INVALID_ARGUMENT where that is no address, UNAVAILABLE where it cannot be bound
+     */
+    public static ManagerServer start(String address, Cluster cluster) {
+        ProtobufRuntime.require();
+        ManagerServer manager = new ManagerServer(HostPort.parse(address), cluster);
+        try {
+            manager.server.start();
+        } catch (IOException e) {
+            manager.close();
+            Throwable reason = e.getCause() == null ? e : e.getCause();
+            throw new ControlException(
+                    Code.UNAVAILABLE,
+                    "cannot listen on " + address + ": " + reason.getMessage()
+                            + "; choose another address, or port 0 for a free port",
+                    e);
+        }
+        manager.threads.scheduleWithFixedDelay(manager::tick, TICK_MILLIS, TICK_MILLIS, TimeUnit.MILLISECONDS);
+        return manager;
+    }
+
+    private void tick() {
+        try {
+            cluster.tick();
+        } catch (Throwable e) {
+            // Again soon: an exception would end it.
+            LOG.log(System.Logger.Level.ERROR, "the manager cannot do what is due; it is tried again", e);
+        }
+    }
+
+    /** HOST:PORT with the host as it was given to {@link #start} and the port that was bound. */
+    public String address() {
+        return new HostPort(listen.host(), server.getPort()).toString();
+    }
+
+    /** Ends calls under way, and its threads. Idempotent. */
+    @Override
+    public void close() {
+        server.shutdownNow();
+        threads.shutdownNow();
+        try {
+            server.awaitTermination(STOP_MILLIS, TimeUnit.MILLISECONDS);
+            threads.awaitTermination(STOP_MILLIS, TimeUnit.MILLISECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        EventLoop.stop(ioThread);
+    }
+}

@@ -1,0 +1,198 @@
+package io.farheap.manager.service;
+
+import io.farheap.control.Codes;
+import io.farheap.control.ControlException;
+import io.farheap.control.ControlException.Code;
+import io.farheap.manager.CacheManager;
+import io.farheap.manager.ManagerMessages;
+import io.farheap.manager.Reclaim;
+import io.farheap.manager.wire.AllocateCache;
+import io.farheap.manager.wire.AllocatedCache;
+import io.farheap.manager.wire.Attendance;
+import io.farheap.manager.wire.CacheId;
+import io.farheap.manager.wire.CachePage;
+import io.farheap.manager.wire.DescribedCache;
+import io.farheap.manager.wire.HelloManager;
+import io.farheap.manager.wire.ListCaches;
+import io.farheap.manager.wire.ManagerGrpc;
+import io.farheap.manager.wire.ManagerIntroduction;
+import io.farheap.manager.wire.MovedRegions;
+import io.farheap.manager.wire.Nothing;
+import io.farheap.manager.wire.ReclaimAlert;
+import io.farheap.manager.wire.ReportReceipt;
+import io.farheap.manager.wire.ReportedServer;
+import io.farheap.manager.wire.ServerList;
+import io.grpc.StatusRuntimeException;
+import io.grpc.stub.ServerCallStreamObserver;
+import io.grpc.stub.StreamObserver;
+import java.util.Set;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/** Messages in, calls of a {@link CacheManager}, messages out. */
+final class ManagerService extends ManagerGrpc.ManagerImplBase {
+
+    private static final System.Logger LOG = System.getLogger(ManagerService.class.getName());
+
+    private final CacheManager manager;
+
+    ManagerService(CacheManager manager) {
+        this.manager = manager;
+    }
+
+    @Override
+    public void hello(HelloManager request, StreamObserver<ManagerIntroduction> reply) {
+        answer(reply, () -> ManagerIntroduction.newBuilder()
+                .setEpoch(manager.hello(request.getProtocolVersion()))
+                .setProtocolVersion(CacheManager.PROTOCOL_VERSION)
+                .build());
+    }
+
+    @Override
+    public void allocate(AllocateCache request, StreamObserver<AllocatedCache> reply) {
+        answer(reply, () -> ManagerMessages.write(manager.allocate(ManagerMessages.read(request))));
+    }
+
+    @Override
+    public void moved(MovedRegions request, StreamObserver<AllocatedCache> reply) {
+        answer(
+                reply,
+                () -> ManagerMessages.write(manager.moved(
+                        request.getCacheId(), request.getGeneration(), ManagerMessages.read(request.getSharesList()))));
+    }
+
+    @Override
+    public void deallocate(CacheId request, StreamObserver<Nothing> reply) {
+        answer(reply, () -> {
+            manager.deallocate(request.getCacheId());
+            return Nothing.getDefaultInstance();
+        });
+    }
+
+    @Override
+    public void describe(CacheId request, StreamObserver<DescribedCache> reply) {
+        answer(reply, () -> ManagerMessages.write(manager.describe(request.getCacheId())));
+    }
+
+    @Override
+    public void list(ListCaches request, StreamObserver<CachePage> reply) {
+        answer(reply, () -> CachePage.newBuilder()
+                .addAllCaches(manager.list(request.getAfter(), request.getMost()).stream()
+                        .map(ManagerMessages::write)
+                        .toList())
+                .build());
+    }
+
+    @Override
+    public void servers(Nothing request, StreamObserver<ServerList> reply) {
+        answer(reply, () -> ServerList.newBuilder()
+                .addAllServers(
+                        manager.servers().stream().map(ManagerMessages::write).toList())
+                .build());
+    }
+
+    private static <T> void answer(StreamObserver<T> reply, Supplier<T> call) {
+        T message;
+        try {
+            message = call.get();
+        } catch (Throwable e) {
+            reply.onError(failure(e));
+            return;
+        }
+        reply.onNext(message);
+        reply.onCompleted();
+    }
+
+    private static StatusRuntimeException failure(Throwable e) {
+        if (e instanceof ControlException refused) {
+            return status(refused.code(), refused.getMessage());
+        }
+        if (e instanceof IllegalArgumentException) {
+            return status(Code.INVALID_ARGUMENT, String.valueOf(e.getMessage()));
+        }
+        LOG.log(System.Logger.Level.ERROR, "a call of the manager failed", e);
+        return status(Code.INTERNAL, "the manager failed: " + e);
+    }
+
+    private static StatusRuntimeException status(Code code, String why) {
+        return Codes.status(code).toStatus().withDescription(why).asRuntimeException();
+    }
+
+    @Override
+    public StreamObserver<Attendance> attend(StreamObserver<ReclaimAlert> alerts) {
+        return new Attended(alerts);
+    }
+
+    /** A client's line. gRPC delivers its messages one at a time; alerts come from any thread. */
+    private final class Attended implements StreamObserver<Attendance>, CacheManager.Listener {
+
+        private final StreamObserver<ReclaimAlert> alerts;
+        private CacheManager.@Nullable Attendance line;
+
+        Attended(StreamObserver<ReclaimAlert> alerts) {
+            this.alerts = alerts;
+            // Without this, an alert to a client that is gone would throw.
+            ((ServerCallStreamObserver<ReclaimAlert>) alerts).setOnCancelHandler(this::close);
+        }
+
+        @Override
+        public void onNext(Attendance message) {
+            if (line == null) {
+                line = manager.attend(message.getClientId(), this);
+            }
+            line.renew(Set.copyOf(message.getCacheIdsList()));
+        }
+
+        @Override
+        public synchronized void reclaim(Reclaim alert) {
+            alerts.onNext(ManagerMessages.write(alert));
+        }
+
+        @Override
+        public void ended(ControlException why) {
+            alerts.onError(failure(why));
+        }
+
+        @Override
+        public void onError(Throwable e) {
+            close();
+        }
+
+        @Override
+        public void onCompleted() {
+            close();
+            alerts.onCompleted();
+        }
+
+        private void close() {
+            if (line != null) {
+                line.close();
+            }
+        }
+    }
+
+    @Override
+    public StreamObserver<ReportedServer> report(StreamObserver<ReportReceipt> receipts) {
+        return new StreamObserver<>() {
+            @Override
+            public void onNext(ReportedServer report) {
+                try {
+                    manager.report(ManagerMessages.read(report));
+                    receipts.onNext(ReportReceipt.getDefaultInstance());
+                } catch (Throwable e) {
+                    receipts.onError(failure(e));
+                }
+            }
+
+            @Override
+            public void onError(Throwable e) {
+                // It is silent from now on.
+            }
+
+            @Override
+            public void onCompleted() {
+                receipts.onCompleted();
+            }
+        };
+    }
+}

@@ -1,0 +1,266 @@
+package io.farheap.manager.service;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.farheap.control.ControlException;
+import io.farheap.control.ControlException.Code;
+import io.farheap.manager.Allocation;
+import io.farheap.manager.CacheDescription;
+import io.farheap.manager.CacheManager;
+import io.farheap.manager.CacheRequest;
+import io.farheap.manager.Reclaim;
+import io.farheap.manager.ServerReport;
+import io.farheap.manager.Share;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+
+/** With a store in memory and a clock that stands. */
+class ClusterTest {
+
+    private static final long MIB = 1 << 20;
+    private static final long SECOND = 1_000_000_000L;
+    private static final long CLIENT = 99;
+
+    private final MemoryStore store = new MemoryStore();
+    private long now = 1000 * SECOND;
+    private long time = 5_000_000;
+    private Cluster cluster = start();
+    private final List<Reclaim> alerts = new ArrayList<>();
+
+    private Cluster start() {
+        return new Cluster(store, ManagerOptions.DEFAULT, () -> now, () -> time);
+    }
+
+    private static ServerReport report(long id, int total, int free, boolean leaving, Map<Long, Integer> held) {
+        return new ServerReport(
+                id, "host" + id + ":1", "t", "d/c/r", MIB, total, free, 30_000, leaving, leaving ? 30_000 : 0, held);
+    }
+
+    private void reports(long id, int total) {
+        cluster.report(report(id, total, total, false, Map.of()));
+    }
+
+    private Allocation allocate(long id, int regions) {
+        return cluster.allocate(new CacheRequest(id, CLIENT, "cache", regions * MIB, 0));
+    }
+
+    private static ControlException refusal(Code code, Runnable call) {
+        ControlException refused = assertThrows(ControlException.class, call::run);
+        assertEquals(code, refused.code(), refused.getMessage());
+        return refused;
+    }
+
+    private CacheManager.Attendance attend() {
+        return cluster.attend(CLIENT, new CacheManager.Listener() {
+            @Override
+            public void reclaim(Reclaim alert) {
+                alerts.add(alert);
+            }
+
+            @Override
+            public void ended(ControlException why) {
+                throw new AssertionError(why);
+            }
+        });
+    }
+
+    @Test
+    void anAllocationThatIsRepeatedIsTheSame() {
+        reports(1, 4);
+        Allocation first = allocate(7, 3);
+        assertEquals(List.of(new Share("host1:1", 3)), first.shares());
+        assertEquals(first, allocate(7, 3));
+        refusal(Code.INVALID_ARGUMENT, () -> allocate(7, 2));
+        refusal(Code.OUT_OF_MEMORY, () -> allocate(8, 2));
+        allocate(8, 1);
+        cluster.deallocate(7);
+        cluster.deallocate(7);
+        allocate(9, 3);
+        refusal(Code.NOT_FOUND, () -> cluster.describe(7));
+    }
+
+    @Test
+    void whatIsPromisedAndNotTakenIsNotGivenTwice() {
+        cluster.report(report(1, 10, 10, false, Map.of()));
+        allocate(7, 4);
+        // Of those that are free, four are the cache's, which has no lease yet; somebody else has taken three.
+        cluster.report(report(1, 10, 7, false, Map.of()));
+        refusal(Code.OUT_OF_MEMORY, () -> allocate(8, 4));
+        allocate(8, 3);
+        cluster.report(report(1, 10, 3, false, Map.of(7L, 4, 8L, 0)));
+        refusal(Code.OUT_OF_MEMORY, () -> allocate(9, 1));
+    }
+
+    @Test
+    void aSilentServerGetsNoCaches() {
+        reports(1, 4);
+        now += 4 * SECOND;
+        refusal(Code.OUT_OF_MEMORY, () -> allocate(7, 1));
+        assertEquals(List.of(), cluster.servers());
+        reports(1, 4);
+        allocate(7, 1);
+    }
+
+    @Test
+    void aRefusalSaysWhatCouldBeHad() {
+        assertTrue(
+                refusal(Code.OUT_OF_MEMORY, () -> allocate(7, 1)).getMessage().contains("no server"));
+        reports(1, 4);
+        assertTrue(refusal(Code.OUT_OF_MEMORY, () -> allocate(7, 5))
+                .getMessage()
+                .contains("there is no room for " + 5 * MIB + " bytes, but for one cache of " + 4 * MIB));
+    }
+
+    @Test
+    void whatCannotBeWrittenDoesNotHappen() {
+        reports(1, 4);
+        store.failing = true;
+        assertTrue(refusal(Code.INTERNAL, () -> allocate(7, 4)).getMessage().contains("the disk is full"));
+        store.failing = false;
+        allocate(8, 4);
+        assertEquals(Set.of(8L), store.caches.keySet());
+        store.failing = true;
+        refusal(Code.INTERNAL, () -> cluster.deallocate(8));
+        assertEquals("cache", cluster.describe(8).name());
+    }
+
+    @Test
+    void aClientHearsOnceWhereRoomIsReservedAndTellsWhereItHasMoved() {
+        reports(1, 4);
+        allocate(7, 4);
+        reports(2, 2);
+        reports(3, 3);
+        CacheManager.Attendance line = attend();
+        line.renew(Set.of(7L));
+        assertEquals(List.of(), alerts);
+        cluster.report(report(1, 4, 0, true, Map.of(7L, 4)));
+        cluster.tick();
+        assertEquals(1, alerts.size());
+        Reclaim alert = alerts.getFirst();
+        assertEquals(
+                new Reclaim(7, 2, "host1:1", 30_000, List.of(new Share("host2:1", 1), new Share("host3:1", 3))), alert);
+        // What is reserved is nobody else's.
+        refusal(Code.OUT_OF_MEMORY, () -> allocate(8, 2));
+        allocate(8, 1);
+        refusal(Code.BUSY, () -> cluster.moved(7, 1, alert.targets()));
+        refusal(Code.INVALID_ARGUMENT, () -> cluster.moved(7, 2, List.of(new Share("host2:1", 1))));
+        refusal(Code.INVALID_ARGUMENT, () -> cluster.moved(7, 2, List.of(new Share("host9:1", 4))));
+        Allocation after = cluster.moved(7, 2, alert.targets());
+        assertEquals(alert.targets(), after.shares());
+        assertEquals(after, cluster.moved(7, 2, alert.targets()), "a repeated call has the same answer");
+        cluster.tick();
+        assertEquals(1, alerts.size());
+        refusal(Code.OUT_OF_MEMORY, () -> allocate(9, 1));
+    }
+
+    @Test
+    void aClientThatComesBackHearsItAgain() {
+        reports(1, 4);
+        allocate(7, 2);
+        reports(2, 2);
+        cluster.report(report(1, 4, 2, true, Map.of(7L, 2)));
+        attend().renew(Set.of(7L));
+        now += 2 * SECOND;
+        attend().renew(Set.of(7L));
+        assertEquals(2, alerts.size());
+        assertEquals(alerts.getFirst().targets(), alerts.getLast().targets());
+        assertEquals(28_000, alerts.getLast().withinMillis());
+    }
+
+    @Test
+    void roomThatComesLaterAndTargetsThatLeaveThemselvesAreDealtWith() {
+        reports(1, 4);
+        allocate(7, 4);
+        attend().renew(Set.of(7L));
+        cluster.report(report(1, 4, 0, true, Map.of(7L, 4)));
+        cluster.tick();
+        assertEquals(List.of(), alerts, "there is no room");
+        reports(2, 4);
+        cluster.tick();
+        assertEquals("host2:1", alerts.getLast().targets().getFirst().address());
+        reports(3, 4);
+        cluster.report(report(2, 4, 4, true, Map.of()));
+        assertEquals("host3:1", alerts.getLast().targets().getFirst().address());
+        assertEquals(2, alerts.size());
+    }
+
+    @Test
+    void aManagerThatStartsAnewHasAllCachesAndMoves() {
+        reports(1, 4);
+        allocate(7, 4);
+        reports(2, 4);
+        attend().renew(Set.of(7L));
+        cluster.report(report(1, 4, 0, true, Map.of(7L, 4)));
+        Reclaim before = alerts.getLast();
+        cluster = start();
+        assertEquals(4 * MIB, cluster.describe(7).allocation().capacity());
+        attend().renew(Set.of(7L));
+        cluster.report(report(2, 4, 4, false, Map.of()));
+        cluster.report(report(1, 4, 0, true, Map.of(7L, 4)));
+        Reclaim again = alerts.getLast();
+        assertEquals(before.targets(), again.targets(), "its own reservation is not in its way");
+        refusal(Code.BUSY, () -> cluster.moved(7, before.generation(), before.targets()));
+        cluster.moved(7, again.generation(), again.targets());
+        assertEquals(again.targets(), cluster.describe(7).allocation().shares());
+    }
+
+    @Test
+    void aCacheIsGivenUpWhenItsClientIsGoneAndNoServerHoldsAnythingForIt() {
+        reports(1, 4);
+        allocate(7, 4);
+        CacheManager.Attendance line = attend();
+        line.renew(Set.of(7L));
+        now += 20 * SECOND;
+        line.renew(Set.of(7L));
+        now += 20 * SECOND;
+        cluster.report(report(1, 4, 0, false, Map.of(7L, 4)));
+        cluster.tick();
+        assertEquals(4, cluster.describe(7).allocation().shares().getFirst().regions());
+        now += 20 * SECOND;
+        cluster.report(report(1, 4, 0, false, Map.of(7L, 4)));
+        cluster.tick();
+        cluster.describe(7);
+        cluster.report(report(1, 4, 4, false, Map.of()));
+        cluster.tick();
+        refusal(Code.NOT_FOUND, () -> cluster.describe(7));
+        allocate(8, 4);
+    }
+
+    @Test
+    void aServerThatIsGoneIsForgottenOnceNoCacheHasAnythingThere() {
+        reports(1, 4);
+        reports(2, 4);
+        long used = allocate(7, 4).shares().getFirst().address().equals("host1:1") ? 1 : 2;
+        CacheManager.Attendance line = attend();
+        now += 31 * SECOND;
+        line.renew(Set.of(7L));
+        cluster.tick();
+        assertEquals(Set.of(used), store.servers.keySet());
+    }
+
+    @Test
+    void cachesAreListedInPages() {
+        reports(1, 10);
+        for (long id : List.of(-1L, 5L, 3L, Long.MIN_VALUE)) {
+            cluster.allocate(new CacheRequest(id, CLIENT, "cache" + id, MIB, id == 5 ? 60_000 : 0));
+        }
+        time += 1_000;
+        List<CacheDescription> first = cluster.list(0, 3);
+        assertEquals(List.of(3L, 5L, Long.MIN_VALUE), ids(first));
+        assertEquals(
+                List.of(0L, 59_000L, 0L),
+                first.stream().map(CacheDescription::leftMillis).toList());
+        assertEquals(List.of(-1L), ids(cluster.list(Long.MIN_VALUE, 3)));
+        refusal(Code.INVALID_ARGUMENT, () -> cluster.list(0, 0));
+        refusal(Code.INVALID_ARGUMENT, () -> cluster.list(0, CacheManager.MAX_PAGE + 1));
+    }
+
+    private static List<Long> ids(List<CacheDescription> caches) {
+        return caches.stream().map(cache -> cache.allocation().cacheId()).toList();
+    }
+}

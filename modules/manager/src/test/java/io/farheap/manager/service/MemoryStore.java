@@ -1,0 +1,44 @@
+package io.farheap.manager.service;
+
+import io.farheap.manager.state.CacheRecord;
+import io.farheap.manager.state.Change;
+import io.farheap.manager.state.ServerRecord;
+import io.farheap.manager.state.State;
+import io.farheap.manager.state.StateException;
+import io.farheap.manager.state.StateStore;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+/** A store that forgets everything with its process. */
+final class MemoryStore implements StateStore {
+
+    final Map<Long, ServerRecord> servers = new TreeMap<>();
+    final Map<Long, CacheRecord> caches = new TreeMap<>();
+    boolean failing;
+
+    @Override
+    public long epoch() {
+        return 1;
+    }
+
+    @Override
+    public State load() {
+        return new State(List.copyOf(servers.values()), List.copyOf(caches.values()));
+    }
+
+    @Override
+    public void write(List<Change> changes) {
+        if (failing) {
+            throw new StateException("the disk is full");
+        }
+        for (Change change : changes) {
+            switch (change) {
+                case Change.PutServer put -> servers.put(put.server().id(), put.server());
+                case Change.RemoveServer remove -> servers.remove(remove.id());
+                case Change.PutCache put -> caches.put(put.cache().id(), put.cache());
+                case Change.RemoveCache remove -> caches.remove(remove.id());
+            }
+        }
+    }
+}

@@ -1,0 +1,30 @@
+package io.farheap.manager;
+
+import java.util.List;
+
+/**
+ * What a cache has.
+ *
+ * @param generation raised whenever the rest changes
+ * @param capacity bytes
+ * @param regionBytes of its servers
+ * @param shares each of another server
+ */
+public record Allocation(long cacheId, long generation, long capacity, long regionBytes, List<Share> shares) {
+
+    public Allocation {
+        shares = List.copyOf(shares);
+        if (regionBytes < 1 || capacity < 1) {
+            throw new IllegalArgumentException(
+                    "a cache of " + capacity + " bytes in regions of " + regionBytes + "; both are at least 1");
+        }
+        long regions = shares.stream().mapToLong(Share::regions).sum();
+        if (regions != (capacity - 1) / regionBytes + 1) {
+            throw new IllegalArgumentException(
+                    regions + " regions of " + regionBytes + " bytes for a cache of " + capacity);
+        }
+        if (shares.stream().map(Share::address).distinct().count() != shares.size()) {
+            throw new IllegalArgumentException("a server twice in " + shares);
+        }
+    }
+}

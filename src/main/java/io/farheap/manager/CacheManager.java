@@ -1,0 +1,106 @@
+package io.farheap.manager;
+
+import io.farheap.control.ControlException;
+import java.util.List;
+import java.util.Set;
+
+/**
+ * What a cache manager does (Redy, sections 3.2 and 6): it finds servers for caches, knows who holds what, and tells
+ * clients when a server is about to leave. It is not on the data path: a cache reads, writes and moves with every
+ * manager dead; only what is new waits.
+ *
+ * <p>A manager implements it, and {@link ManagerClient} does over gRPC. Thread-safe. Every method throws
+ * {@link ControlException}; after UNAVAILABLE and DEADLINE_EXCEEDED a call may or may not have taken effect, and may be
+ * repeated: each says why that does no harm.
+ */
+public interface CacheManager {
+
+    /** Raised with every change to the messages that an older peer would misread. */
+    int PROTOCOL_VERSION = 1;
+
+    /** The most characters of a server's address, type and place. */
+    int MAX_TEXT_LENGTH = 256;
+
+    /** The most caches that {@link #list} returns at once. */
+    int MAX_PAGE = 1000;
+
+    /**
+     * A client's and a server's first message.
+     *
+     * @param protocolVersion the caller's {@link #PROTOCOL_VERSION}
+     * @return the manager's epoch: each new leader raises it
+     * @throws ControlException PROTOCOL_MISMATCH
+     */
+    long hello(int protocolVersion);
+
+    /**
+     * Finds servers for a cache, all or nothing, and remembers that it has them. Repeated with the same
+     * {@linkplain CacheRequest#cacheId id}, it returns what the cache has.
+     *
+     * @throws ControlException OUT_OF_MEMORY, saying what could be had; INVALID_ARGUMENT
+     */
+    Allocation allocate(CacheRequest request);
+
+    /**
+     * A client tells where all regions of its cache are now, after a {@link Reclaim}. What was reserved for the move is
+     * given up. Repeated with the same shares, it changes nothing.
+     *
+     * @param generation of the reclaim
+     * @throws ControlException NOT_FOUND where there is no such cache; INVALID_ARGUMENT where the shares are not all of
+     *     its regions, or on servers that it was not told of; BUSY where the generation is over
+     */
+    Allocation moved(long cacheId, long generation, List<Share> shares);
+
+    /** Forgets a cache, whose client has given its memory back. Idempotent. */
+    void deallocate(long cacheId);
+
+    /** @throws ControlException NOT_FOUND */
+    CacheDescription describe(long cacheId);
+
+    /**
+     * Caches in the order of their ids, as unsigned numbers.
+     *
+     * @param after the last id of the page before; 0 for the first
+     * @param most 1 to {@value #MAX_PAGE}
+     */
+    List<CacheDescription> list(long after, int most);
+
+    /** The servers that report now. */
+    List<ServerReport> servers();
+
+    /**
+     * A client process is there, and hears of what concerns its caches until it closes what is returned. A process that
+     * is silent for the manager's time limit has lost its caches, once no server says that it holds a lease.
+     *
+     * @param clientId random, of the process
+     * @param listener told on a thread that it must not hold
+     */
+    Attendance attend(long clientId, Listener listener);
+
+    /** A server says what it has. Every second; a server that is silent for three gets no more caches. */
+    void report(ServerReport report);
+
+    /** A client process's line to the manager. */
+    interface Attendance extends AutoCloseable {
+
+        /**
+         * The process is there.
+         *
+         * @param cacheIds all of its caches
+         */
+        void renew(Set<Long> cacheIds);
+
+        @Override
+        void close();
+    }
+
+    /** What a client process hears. */
+    interface Listener {
+
+        /** Of one of its caches; may come more than once. */
+        void reclaim(Reclaim alert);
+
+        /** Nothing will be heard any more: attend anew. Not where {@link Attendance#close} was called. */
+        void ended(ControlException why);
+    }
+}

@@ -1,0 +1,257 @@
+package io.farheap.manager;
+
+import io.farheap.control.CallChannel;
+import io.farheap.control.ControlException;
+import io.farheap.control.ControlException.Code;
+import io.farheap.control.HostPort;
+import io.farheap.manager.wire.CacheId;
+import io.farheap.manager.wire.HelloManager;
+import io.farheap.manager.wire.ListCaches;
+import io.farheap.manager.wire.ManagerGrpc;
+import io.farheap.manager.wire.ManagerGrpc.ManagerBlockingStub;
+import io.farheap.manager.wire.ManagerGrpc.ManagerStub;
+import io.farheap.manager.wire.MovedRegions;
+import io.farheap.manager.wire.Nothing;
+import io.farheap.manager.wire.ReclaimAlert;
+import io.farheap.manager.wire.ReportReceipt;
+import io.farheap.manager.wire.ReportedServer;
+import io.grpc.stub.StreamObserver;
+import java.util.List;
+import java.util.Set;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A {@link CacheManager} over gRPC. A call ends after {@value #CALL_MILLIS} ms with DEADLINE_EXCEEDED; answers that
+ * make no sense end with BAD_REPLY. Thread-safe, with one I/O thread of its own.
+ */
+public final class ManagerClient implements CacheManager, AutoCloseable {
+
+    private static final long CALL_MILLIS = 5_000;
+    /** A page of caches, each on a hundred servers. */
+    private static final int MAX_REPLY_BYTES = 64 << 20;
+
+    private final CallChannel channel;
+    private final ManagerBlockingStub stub;
+    private final ManagerStub streams;
+    /** Of the server that reports by this client. Guarded by this. */
+    private @Nullable StreamObserver<ReportedServer> reports;
+    /** Why the one before has ended, until somebody has heard of it. Guarded by this. */
+    private @Nullable ControlException reportsEnded;
+
+    private ManagerClient(HostPort address) {
+        channel = new CallChannel("cache manager", address, "farheap-manager-client", MAX_REPLY_BYTES);
+        stub = ManagerGrpc.newBlockingStub(channel.channel());
+        streams = ManagerGrpc.newStub(channel.channel());
+    }
+
+    /**
+     * Connects and says hello.
+     *
+     * @param address HOST:PORT
+     * @throws ControlException INVALID_ARGUMENT where that is no address; UNAVAILABLE; DEADLINE_EXCEEDED;
+     *     PROTOCOL_MISMATCH
+     */
+    public static ManagerClient connect(String address) {
+        ManagerClient client = new ManagerClient(HostPort.parse(address));
+        try {
+            client.hello(PROTOCOL_VERSION);
+            return client;
+        } catch (Throwable e) {
+            client.close();
+            throw e;
+        }
+    }
+
+    /** As {@link #connect}, to the first that answers. */
+    public static ManagerClient connectFirst(List<String> addresses) {
+        ControlException none = null;
+        for (String address : addresses) {
+            try {
+                return connect(address);
+            } catch (ControlException e) {
+                if (none != null) {
+                    e.addSuppressed(none);
+                }
+                none = e;
+            }
+        }
+        throw none == null
+                ? new ControlException(Code.INVALID_ARGUMENT, "no cache manager is named; name one as HOST:PORT")
+                : none;
+    }
+
+    @Override
+    public long hello(int protocolVersion) {
+        HelloManager request =
+                HelloManager.newBuilder().setProtocolVersion(protocolVersion).build();
+        return call(within -> within.hello(request), reply -> {
+            if (reply.getProtocolVersion() != protocolVersion) {
+                throw new IllegalArgumentException("version " + Integer.toUnsignedString(reply.getProtocolVersion())
+                        + " of the protocol, asked for " + protocolVersion);
+            }
+            return reply.getEpoch();
+        });
+    }
+
+    @Override
+    public Allocation allocate(CacheRequest request) {
+        return call(within -> within.allocate(ManagerMessages.write(request)), ManagerMessages::read);
+    }
+
+    @Override
+    public Allocation moved(long cacheId, long generation, List<Share> shares) {
+        MovedRegions request = MovedRegions.newBuilder()
+                .setCacheId(cacheId)
+                .setGeneration(generation)
+                .addAllShares(ManagerMessages.write(shares))
+                .build();
+        return call(within -> within.moved(request), ManagerMessages::read);
+    }
+
+    @Override
+    public void deallocate(long cacheId) {
+        call(within -> within.deallocate(id(cacheId)), reply -> reply);
+    }
+
+    @Override
+    public CacheDescription describe(long cacheId) {
+        return call(within -> within.describe(id(cacheId)), ManagerMessages::read);
+    }
+
+    @Override
+    public List<CacheDescription> list(long after, int most) {
+        ListCaches request =
+                ListCaches.newBuilder().setAfter(after).setMost(most).build();
+        return call(
+                within -> within.list(request),
+                page -> page.getCachesList().stream().map(ManagerMessages::read).toList());
+    }
+
+    @Override
+    public List<ServerReport> servers() {
+        return call(within -> within.servers(Nothing.getDefaultInstance()), list -> list.getServersList().stream()
+                .map(ManagerMessages::read)
+                .toList());
+    }
+
+    private static CacheId id(long cacheId) {
+        return CacheId.newBuilder().setCacheId(cacheId).build();
+    }
+
+    private <R, T> T call(Function<ManagerBlockingStub, R> call, Function<R, T> check) {
+        R reply = channel.call(stub, CALL_MILLIS, call);
+        return sensible(() -> check.apply(reply));
+    }
+
+    private <T> T sensible(Supplier<T> read) {
+        try {
+            return read.get();
+        } catch (IllegalArgumentException e) {
+            throw new ControlException(
+                    Code.BAD_REPLY,
+                    channel.peer() + " answers what makes no sense: " + e.getMessage()
+                            + "; run the same release on both",
+                    e);
+        }
+    }
+
+    @Override
+    public Attendance attend(long clientId, Listener listener) {
+        Alerts alerts = new Alerts(listener);
+        StreamObserver<io.farheap.manager.wire.Attendance> line = streams.attend(alerts);
+        return new Attendance() {
+            @Override
+            public synchronized void renew(Set<Long> cacheIds) {
+                line.onNext(io.farheap.manager.wire.Attendance.newBuilder()
+                        .setClientId(clientId)
+                        .addAllCacheIds(cacheIds)
+                        .build());
+            }
+
+            @Override
+            public synchronized void close() {
+                alerts.closed = true;
+                line.onCompleted();
+            }
+        };
+    }
+
+    private final class Alerts implements StreamObserver<ReclaimAlert> {
+
+        private final Listener listener;
+        private volatile boolean closed;
+
+        Alerts(Listener listener) {
+            this.listener = listener;
+        }
+
+        @Override
+        public void onNext(ReclaimAlert alert) {
+            listener.reclaim(sensible(() -> ManagerMessages.read(alert)));
+        }
+
+        @Override
+        public void onError(Throwable e) {
+            end(channel.failure(e));
+        }
+
+        @Override
+        public void onCompleted() {
+            end(closedLine());
+        }
+
+        private void end(ControlException why) {
+            if (!closed) {
+                listener.ended(why);
+            }
+        }
+    }
+
+    private ControlException closedLine() {
+        return new ControlException(Code.UNAVAILABLE, channel.peer() + " has closed the line");
+    }
+
+    /** Returns when it is on its way. A later one throws what has become of it, where it did not arrive. */
+    @Override
+    public synchronized void report(ServerReport report) {
+        if (reportsEnded != null) {
+            ControlException why = reportsEnded;
+            reportsEnded = null;
+            throw why;
+        }
+        if (reports == null) {
+            reports = streams.report(new Receipts());
+        }
+        reports.onNext(ManagerMessages.write(report));
+    }
+
+    private synchronized void reportsEnded(ControlException why) {
+        reports = null;
+        reportsEnded = why;
+    }
+
+    private final class Receipts implements StreamObserver<ReportReceipt> {
+
+        @Override
+        public void onNext(ReportReceipt receipt) {
+            // It has arrived.
+        }
+
+        @Override
+        public void onError(Throwable e) {
+            reportsEnded(channel.failure(e));
+        }
+
+        @Override
+        public void onCompleted() {
+            reportsEnded(closedLine());
+        }
+    }
+
+    @Override
+    public void close() {
+        channel.close();
+    }
+}

@@ -1,0 +1,145 @@
+package io.farheap.manager;
+
+import io.farheap.manager.wire.AllocateCache;
+import io.farheap.manager.wire.AllocatedCache;
+import io.farheap.manager.wire.CacheRegions;
+import io.farheap.manager.wire.DescribedCache;
+import io.farheap.manager.wire.ReclaimAlert;
+import io.farheap.manager.wire.ReportedServer;
+import io.farheap.manager.wire.ServerShare;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Messages as values and back, at both ends. What {@code read}s throws {@link IllegalArgumentException}, with what is
+ * wrong, where a message makes no sense.
+ */
+public final class ManagerMessages {
+
+    private ManagerMessages() {}
+
+    public static AllocateCache write(CacheRequest request) {
+        return AllocateCache.newBuilder()
+                .setCacheId(request.cacheId())
+                .setClientId(request.clientId())
+                .setName(request.name())
+                .setCapacity(request.capacity())
+                .setLifetimeMillis(request.lifetimeMillis())
+                .build();
+    }
+
+    public static CacheRequest read(AllocateCache request) {
+        return new CacheRequest(
+                request.getCacheId(),
+                request.getClientId(),
+                request.getName(),
+                request.getCapacity(),
+                request.getLifetimeMillis());
+    }
+
+    public static List<ServerShare> write(List<Share> shares) {
+        return shares.stream()
+                .map(share -> ServerShare.newBuilder()
+                        .setAddress(share.address())
+                        .setRegions(share.regions())
+                        .build())
+                .toList();
+    }
+
+    public static List<Share> read(List<ServerShare> shares) {
+        return shares.stream()
+                .map(share -> new Share(share.getAddress(), share.getRegions()))
+                .toList();
+    }
+
+    public static AllocatedCache write(Allocation allocation) {
+        return AllocatedCache.newBuilder()
+                .setCacheId(allocation.cacheId())
+                .setGeneration(allocation.generation())
+                .setCapacity(allocation.capacity())
+                .setRegionBytes(allocation.regionBytes())
+                .addAllShares(write(allocation.shares()))
+                .build();
+    }
+
+    public static Allocation read(AllocatedCache allocation) {
+        return new Allocation(
+                allocation.getCacheId(),
+                allocation.getGeneration(),
+                allocation.getCapacity(),
+                allocation.getRegionBytes(),
+                read(allocation.getSharesList()));
+    }
+
+    public static DescribedCache write(CacheDescription cache) {
+        return DescribedCache.newBuilder()
+                .setAllocated(write(cache.allocation()))
+                .setName(cache.name())
+                .setLeftMillis(cache.leftMillis())
+                .build();
+    }
+
+    public static CacheDescription read(DescribedCache cache) {
+        return new CacheDescription(read(cache.getAllocated()), cache.getName(), cache.getLeftMillis());
+    }
+
+    public static ReclaimAlert write(Reclaim alert) {
+        return ReclaimAlert.newBuilder()
+                .setCacheId(alert.cacheId())
+                .setGeneration(alert.generation())
+                .setServer(alert.server())
+                .setWithinMillis(alert.withinMillis())
+                .addAllTargets(write(alert.targets()))
+                .build();
+    }
+
+    public static Reclaim read(ReclaimAlert alert) {
+        return new Reclaim(
+                alert.getCacheId(),
+                alert.getGeneration(),
+                alert.getServer(),
+                alert.getWithinMillis(),
+                read(alert.getTargetsList()));
+    }
+
+    public static ReportedServer write(ServerReport report) {
+        return ReportedServer.newBuilder()
+                .setServerId(report.serverId())
+                .setAddress(report.address())
+                .setType(report.type())
+                .setPlace(report.place())
+                .setRegionBytes(report.regionBytes())
+                .setTotalRegions(report.totalRegions())
+                .setFreeRegions(report.freeRegions())
+                .setNoticeMillis(report.noticeMillis())
+                .setLeaving(report.leaving())
+                .setLeavesWithinMillis(report.leavesWithinMillis())
+                .addAllHeld(report.held().entrySet().stream()
+                        .map(held -> CacheRegions.newBuilder()
+                                .setCacheId(held.getKey())
+                                .setRegions(held.getValue())
+                                .build())
+                        .toList())
+                .build();
+    }
+
+    public static ServerReport read(ReportedServer report) {
+        Map<Long, Integer> held = new HashMap<>();
+        for (CacheRegions cache : report.getHeldList()) {
+            held.merge(cache.getCacheId(), cache.getRegions(), Integer::sum);
+        }
+        return new ServerReport(
+                report.getServerId(),
+                report.getAddress(),
+                report.getType(),
+                report.getPlace(),
+                report.getRegionBytes(),
+                report.getTotalRegions(),
+                report.getFreeRegions(),
+                report.getNoticeMillis(),
+                report.getLeaving(),
+                report.getLeavesWithinMillis(),
+                held);
+    }
+}

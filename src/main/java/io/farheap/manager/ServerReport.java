@@ -1,0 +1,44 @@
+package io.farheap.manager;
+
+import java.util.Map;
+
+/**
+ * What a memory server has. What it says that it holds is the truth.
+ *
+ * @param serverId random, of the process: a server that starts anew is another
+ * @param address HOST:PORT of its control plane, where clients reach it
+ * @param type of the machine, as in the manager's menu
+ * @param place data center, cluster and rack, with slashes between them
+ * @param noticeMillis how long it stays after it was told to leave
+ * @param leaving it takes no more caches
+ * @param leavesWithinMillis how long it stays, where it is leaving
+ * @param held the regions of each cache that has a lease there, by its id, perhaps 0
+ */
+public record ServerReport(
+        long serverId,
+        String address,
+        String type,
+        String place,
+        long regionBytes,
+        int totalRegions,
+        int freeRegions,
+        long noticeMillis,
+        boolean leaving,
+        long leavesWithinMillis,
+        Map<Long, Integer> held) {
+
+    public ServerReport {
+        Texts.require("a server's address", address, CacheManager.MAX_TEXT_LENGTH);
+        Texts.require("a server's type", type, CacheManager.MAX_TEXT_LENGTH);
+        Texts.require("a server's place", place, CacheManager.MAX_TEXT_LENGTH);
+        if (regionBytes < 1 || totalRegions < 1 || freeRegions < 0 || freeRegions > totalRegions) {
+            throw new IllegalArgumentException("a server with " + freeRegions + " of " + totalRegions + " regions of "
+                    + regionBytes + " bytes free");
+        }
+        if (noticeMillis < 0 || leavesWithinMillis < 0) {
+            throw new IllegalArgumentException("a notice of " + noticeMillis + " ms, of which " + leavesWithinMillis
+                    + " are left; neither is less than 0");
+        }
+        held = Map.copyOf(held);
+    }
+}
