@@ -43,18 +43,18 @@ final class Batch {
     }
 
     /** To create, replace or delete takes different operations: it looks first what is there. */
-    List<CuratorOp> operations(CuratorFramework client, PipelinedReads reads) throws Exception {
+    List<CuratorOp> operations(CuratorFramework client, Reads reads) throws Exception {
         List<String> paths = List.copyOf(values.keySet());
-        List<Boolean> there = reads.exist(paths);
+        List<byte @Nullable []> there = reads.data(paths);
         List<CuratorOp> operations = new ArrayList<>(paths.size());
         for (int i = 0; i < paths.size(); i++) {
             String path = paths.get(i);
             byte[] data = values.get(path);
             if (data == null) {
-                if (there.get(i)) {
+                if (there.get(i) != null) {
                     operations.add(client.transactionOp().delete().forPath(path));
                 }
-            } else if (there.get(i)) {
+            } else if (there.get(i) != null) {
                 operations.add(client.transactionOp().setData().forPath(path, data));
             } else {
                 operations.add(client.transactionOp().create().forPath(path, data));

@@ -7,14 +7,15 @@ import java.util.List;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.api.transaction.CuratorOp;
 import org.apache.zookeeper.KeeperException;
+import org.jspecify.annotations.Nullable;
 
 /** What a store does first: it makes the nodes that are always there, and raises the epoch. */
 final class Opening {
 
     private final CuratorFramework client;
-    private final PipelinedReads reads;
+    private final Reads reads;
 
-    Opening(CuratorFramework client, PipelinedReads reads) {
+    Opening(CuratorFramework client, Reads reads) {
         this.client = client;
         this.reads = reads;
     }
@@ -22,10 +23,10 @@ final class Opening {
     void makeLayout() throws Exception {
         while (true) {
             List<String> layout = NodePaths.layout();
-            List<Boolean> there = reads.exist(layout);
+            List<byte @Nullable []> there = reads.data(layout);
             List<CuratorOp> operations = new ArrayList<>();
             for (int i = 0; i < layout.size(); i++) {
-                if (!there.get(i)) {
+                if (there.get(i) == null) {
                     operations.add(client.transactionOp().create().forPath(layout.get(i), new byte[0]));
                 }
             }

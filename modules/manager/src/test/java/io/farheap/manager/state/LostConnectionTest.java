@@ -1,0 +1,132 @@
+package io.farheap.manager.state;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.farheap.manager.state.CuttingProxy.Cut;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import org.apache.curator.framework.CuratorFramework;
+import org.apache.curator.framework.CuratorFrameworkFactory;
+import org.apache.curator.retry.RetryOneTime;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Writes whose connection is lost: they happen once, or it is known later that they did not. */
+class LostConnectionTest {
+
+    private static final Duration LONG = Duration.ofSeconds(60);
+    /** For a call that fails in the end: it waits so long. */
+    private static final Duration SHORT = Duration.ofSeconds(2);
+
+    @TempDir
+    private Path directory;
+
+    private EmbeddedZooKeeper zookeeper;
+    private CuttingProxy proxy;
+
+    @BeforeEach
+    void start() throws IOException {
+        zookeeper = EmbeddedZooKeeper.start(directory);
+        proxy = new CuttingProxy(zookeeper.connection());
+    }
+
+    @AfterEach
+    void stop() throws IOException {
+        proxy.close();
+        zookeeper.close();
+    }
+
+    private static List<Change> put(long id, long generation) {
+        return List.of(new Change.PutCache(Samples.cache(id, generation)));
+    }
+
+    private static void unknown(StateStore store, List<Change> changes) {
+        StateException failed = assertThrows(StateException.class, () -> store.write(changes));
+        assertTrue(failed.getMessage().contains("unknown"), failed::getMessage);
+    }
+
+    /** How often a cache's node was replaced. */
+    private int replaced(long id) throws Exception {
+        try (CuratorFramework operator =
+                CuratorFrameworkFactory.newClient(zookeeper.connection(), new RetryOneTime(100))) {
+            operator.start();
+            return operator.checkExists().forPath(NodePaths.cache(id)).getVersion();
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(
+            value = Cut.class,
+            names = {"REQUEST", "ANSWER"})
+    void aWriteHappensOnce(Cut where) throws Exception {
+        try (ZooKeeperStore store = new ZooKeeperStore(proxy.connection(), LONG)) {
+            store.write(put(1, 0));
+            for (int generation = 1; generation <= 3; generation++) {
+                proxy.cut(where, false);
+                store.write(put(1, generation));
+                assertTrue(proxy.wasCut());
+                assertEquals(generation, replaced(1));
+                assertEquals(List.of(Samples.cache(1, generation)), store.load().caches());
+            }
+        }
+    }
+
+    @Test
+    void aWriteThatHasHappenedIsFoundLater() throws Exception {
+        try (ZooKeeperStore store = new ZooKeeperStore(proxy.connection(), SHORT)) {
+            proxy.cut(Cut.ANSWER, true);
+            unknown(store, put(1, 0));
+            proxy.mend();
+            assertEquals(List.of(Samples.cache(1, 0)), store.load().caches());
+            store.write(put(1, 1));
+            assertEquals(List.of(Samples.cache(1, 1)), store.load().caches());
+        }
+    }
+
+    @Test
+    void aWriteThatHasNotHappenedNeverDoes() throws Exception {
+        try (ZooKeeperStore store = new ZooKeeperStore(proxy.connection(), SHORT)) {
+            proxy.cut(Cut.REQUEST, true);
+            unknown(store, put(1, 0));
+            proxy.mend();
+            assertEquals(List.of(), store.load().caches());
+            store.write(put(2, 0));
+            assertEquals(List.of(Samples.cache(2, 0)), store.load().caches());
+        }
+    }
+
+    @Test
+    void theNextWriteSettlesItToo() throws Exception {
+        try (ZooKeeperStore store = new ZooKeeperStore(proxy.connection(), SHORT)) {
+            proxy.cut(Cut.ANSWER, true);
+            unknown(store, put(1, 0));
+            proxy.mend();
+            store.write(put(1, 1));
+            assertEquals(1, replaced(1));
+            assertEquals(List.of(Samples.cache(1, 1)), store.load().caches());
+        }
+    }
+
+    @Test
+    void anotherStoreSeesWhatHappenedAndShutsThisOut() throws Exception {
+        try (ZooKeeperStore store = new ZooKeeperStore(proxy.connection(), SHORT)) {
+            proxy.cut(Cut.ANSWER, true);
+            unknown(store, put(1, 0));
+            try (ZooKeeperStore next = new ZooKeeperStore(zookeeper.connection(), LONG)) {
+                proxy.mend();
+                assertEquals(List.of(Samples.cache(1, 0)), next.load().caches());
+                assertThrows(StaleEpochException.class, () -> store.write(put(1, 1)));
+                assertThrows(StaleEpochException.class, store::load);
+                assertEquals(List.of(Samples.cache(1, 0)), next.load().caches());
+            }
+        }
+    }
+}
