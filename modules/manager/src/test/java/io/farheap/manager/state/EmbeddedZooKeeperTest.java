@@ -50,16 +50,13 @@ class EmbeddedZooKeeperTest {
                 .toList();
     }
 
-    /** Open files of this process below the directory. */
-    private List<String> openFiles() {
+    /** What this process has open, by what it is. */
+    private static List<String> descriptors() {
         List<String> open = new ArrayList<>();
         try (Stream<Path> descriptors = Files.list(Path.of("/proc/self/fd"))) {
             for (Path descriptor : descriptors.toList()) {
                 try {
-                    String file = Files.readSymbolicLink(descriptor).toString();
-                    if (file.startsWith(directory.toRealPath().toString())) {
-                        open.add(file);
-                    }
+                    open.add(Files.readSymbolicLink(descriptor).toString());
                 } catch (IOException e) {
                     // It is closed by now.
                 }
@@ -67,6 +64,22 @@ class EmbeddedZooKeeperTest {
         } catch (IOException e) {
             throw new AssertionError(e);
         }
+        return open;
+    }
+
+    /** Open files of this process below the directory. */
+    private List<String> openFiles() {
+        return descriptors().stream()
+                .filter(file -> file.startsWith(directory.toString()))
+                .toList();
+    }
+
+    /** Sockets and selectors that were not open before. */
+    private static List<String> socketsBeside(List<String> before) {
+        List<String> open = new ArrayList<>(descriptors());
+        // One for one: selectors have one name.
+        before.forEach(open::remove);
+        open.removeIf(name -> !name.startsWith("socket:") && !name.startsWith("anon_inode:[eventpoll]"));
         return open;
     }
 
@@ -119,17 +132,20 @@ class EmbeddedZooKeeperTest {
     @Test
     void nothingIsLeftBehind() throws Exception {
         Set<Thread> before = threads();
+        List<String> descriptorsBefore = descriptors();
         EmbeddedZooKeeper zookeeper = EmbeddedZooKeeper.start(directory);
         assertTrue(zookeeper.running());
         try (ZooKeeperStore store = open(zookeeper)) {
             store.write(List.of(new Change.PutServer(Samples.server(1))));
         }
         assertFalse(openFiles().isEmpty());
+        assertFalse(socketsBeside(descriptorsBefore).isEmpty());
         zookeeper.close();
         zookeeper.close();
         assertFalse(zookeeper.running());
         awaitNone(() -> threadsBeside(before));
         awaitNone(this::openFiles);
+        awaitNone(() -> socketsBeside(descriptorsBefore));
         DirectoryLock.take(directory).close();
     }
 
@@ -185,10 +201,12 @@ class EmbeddedZooKeeperTest {
             }
         }
         Set<Thread> before = threads();
+        List<String> descriptorsBefore = descriptors();
         StateException refused = assertThrows(StateException.class, () -> EmbeddedZooKeeper.start(directory));
         assertTrue(refused.getMessage().contains("does not start"), refused::getMessage);
         awaitNone(() -> threadsBeside(before));
         awaitNone(this::openFiles);
+        awaitNone(() -> socketsBeside(descriptorsBefore));
         DirectoryLock.take(directory).close();
     }
 
