@@ -23,6 +23,8 @@ class JarsTest {
     private static final List<String> NOT_OF_THE_LIBRARY = List.of(
             "io/farheap/cli/",
             "io/farheap/command/",
+            "io/farheap/manager/service/",
+            "io/farheap/manager/state/",
             "io/farheap/bench/",
             "io/farheap/soak/",
             "io/farheap/slo/SimulatedSystem",
@@ -99,5 +101,25 @@ class JarsTest {
         for (String prefix : NOT_OF_THE_LIBRARY) {
             assertTrue(names.stream().anyMatch(name -> name.startsWith(prefix)), prefix);
         }
+    }
+
+    /**
+     * ZooKeeper needs classes of these to start, and nothing else of them: gRPC has a Netty of its own, under another
+     * name.
+     */
+    @Test
+    void ofZooKeepersDependenciesTheExecutableHasWhatItNeeds() throws IOException {
+        Set<String> names = names(jar("modules/cli/target", "farheap-cli-[0-9.]+(-SNAPSHOT)?-all\\.jar"));
+        assertTrue(names.containsAll(List.of(
+                "org/apache/zookeeper/server/ZooKeeperServerMain.class",
+                "com/codahale/metrics/Reservoir.class",
+                "org/xerial/snappy/SnappyInputStream.class",
+                "io/netty/handler/ssl/DelegatingSslContext.class")));
+        assertEquals(
+                List.of(),
+                names.stream()
+                        .filter(name -> name.startsWith("org/xerial/snappy/native/")
+                                || name.startsWith("io/netty/") && !name.startsWith("io/netty/handler/ssl/"))
+                        .toList());
     }
 }
