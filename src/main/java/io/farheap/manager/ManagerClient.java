@@ -31,6 +31,8 @@ public final class ManagerClient implements CacheManager, AutoCloseable {
     private static final long CALL_MILLIS = 5_000;
     /** A page of caches, each on a hundred servers. */
     private static final int MAX_REPLY_BYTES = 64 << 20;
+    /** Reports of which nobody has said that they have arrived, before a manager counts as gone. */
+    private static final int MAX_UNHEARD = 10;
 
     private final CallChannel channel;
     private final ManagerBlockingStub stub;
@@ -39,6 +41,8 @@ public final class ManagerClient implements CacheManager, AutoCloseable {
     private @Nullable StreamObserver<ReportedServer> reports;
     /** Why the one before has ended, until somebody has heard of it. Guarded by this. */
     private @Nullable ControlException reportsEnded;
+
+    private int unheard;
 
     private ManagerClient(HostPort address) {
         channel = new CallChannel("cache manager", address, "farheap-manager-client", MAX_REPLY_BYTES);
@@ -223,7 +227,13 @@ public final class ManagerClient implements CacheManager, AutoCloseable {
         }
         if (reports == null) {
             reports = streams.report(new Receipts());
+            unheard = 0;
         }
+        if (unheard == MAX_UNHEARD) {
+            throw new ControlException(
+                    Code.DEADLINE_EXCEEDED, channel.peer() + " has not heard the last " + unheard + " reports");
+        }
+        unheard++;
         reports.onNext(ManagerMessages.write(report));
     }
 
@@ -232,11 +242,15 @@ public final class ManagerClient implements CacheManager, AutoCloseable {
         reportsEnded = why;
     }
 
+    private synchronized void heard() {
+        unheard = 0;
+    }
+
     private final class Receipts implements StreamObserver<ReportReceipt> {
 
         @Override
         public void onNext(ReportReceipt receipt) {
-            // It has arrived.
+            heard();
         }
 
         @Override

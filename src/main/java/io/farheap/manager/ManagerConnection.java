@@ -135,16 +135,20 @@ public final class ManagerConnection implements AutoCloseable {
         while (true) {
             long pause = RENEW_MILLIS;
             try {
+                ManagerClient manager = client();
                 if (attendance == null) {
-                    ManagerClient manager = client();
                     attended(manager);
                     attendance = manager.attend(clientId, new Alerts(manager));
+                } else {
+                    // A line does not tell that the host at its other end is gone: a call does.
+                    manager.hello(CacheManager.PROTOCOL_VERSION);
                 }
                 attendance.renew(Set.copyOf(caches.keySet()));
             } catch (ControlException | IllegalStateException e) {
                 // The latter from a line that has ended while something was said.
                 attendance = null;
                 pause = RETRY_MILLIS;
+                forgetAttended();
             } catch (Throwable e) {
                 LOG.log(System.Logger.Level.ERROR, "the line to the cache manager fails; it is tried again", e);
                 attendance = null;
@@ -165,6 +169,17 @@ public final class ManagerConnection implements AutoCloseable {
         }
         if (attendance != null) {
             attendance.close();
+        }
+    }
+
+    private void forgetAttended() {
+        ManagerClient failed;
+        synchronized (this) {
+            failed = attended;
+            attended = null;
+        }
+        if (failed != null) {
+            forget(failed);
         }
     }
 

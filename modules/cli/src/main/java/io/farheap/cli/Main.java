@@ -4,6 +4,7 @@ import io.farheap.bench.child.BenchRunException;
 import io.farheap.cache.CacheException;
 import io.farheap.command.Subcommand;
 import io.farheap.control.ControlException;
+import io.farheap.manager.state.StateException;
 import io.farheap.posix.PosixException;
 import io.farheap.slo.InfeasibleSloException;
 import io.farheap.slo.ModelFileException;
@@ -62,6 +63,7 @@ public final class Main {
             case ModelFileException e -> command.getErr().println("farheap: " + e.getMessage());
             case InfeasibleSloException e -> command.getErr().println("farheap: " + e.getMessage());
             case PosixException e -> command.getErr().println("farheap: " + e.getMessage());
+            case StateException e -> command.getErr().println("farheap: " + e.getMessage());
             case BenchRunException e -> command.getErr().println("farheap: " + e.getMessage());
             case IllegalArgumentException e -> command.getErr().println("farheap: " + e.getMessage());
             default -> failure.printStackTrace(command.getErr());

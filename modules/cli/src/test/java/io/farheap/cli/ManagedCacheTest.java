@@ -203,6 +203,16 @@ class ManagedCacheTest {
     }
 
     @Test
+    void aSecondManagerOnADirectoryIsOneSentence() throws Exception {
+        String output = CommandProcess.start(Map.of(), "manager", "--listen", "127.0.0.1:0", "--data", data.toString())
+                .awaitEnd(1);
+        assertEquals(
+                "farheap: the directory " + data
+                        + " is another manager's, which runs: stop it, or give this one a directory of its own",
+                output.strip());
+    }
+
+    @Test
     void noManagerIsOneSentence() {
         CacheException refused = assertThrows(
                 CacheException.class,

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import sun.misc.Signal;
 
@@ -38,6 +39,11 @@ public final class Termination {
     /** Returns when it is time to end. */
     public void await() throws InterruptedException {
         stop.await();
+    }
+
+    /** Whether it is time to end, after so many ms at most. */
+    public boolean await(long millis) throws InterruptedException {
+        return stop.await(millis, TimeUnit.MILLISECONDS);
     }
 
     /** Whether standard input has ended, where that is watched: there is nobody left to be kind to. */

@@ -4,6 +4,7 @@ import io.farheap.command.Durations;
 import io.farheap.command.Subcommand;
 import io.farheap.command.Termination;
 import io.farheap.manager.state.EmbeddedZooKeeper;
+import io.farheap.manager.state.StateException;
 import io.farheap.manager.state.ZooKeeperStore;
 import java.io.PrintWriter;
 import java.nio.file.Path;
@@ -73,6 +74,8 @@ public final class ManagerCommand implements Subcommand, Callable<Integer> {
             description = "Stop also when standard input ends, so that a child does not outlive its parent.")
     private boolean untilStdinCloses;
 
+    private static final long LOOK_MILLIS = 1_000;
+
     @Spec
     private CommandSpec spec;
 
@@ -89,7 +92,13 @@ public final class ManagerCommand implements Subcommand, Callable<Integer> {
             out.println("farheap manager listening on " + manager.address() + ": epoch " + store.epoch() + ", state in "
                     + data.path());
             out.flush();
-            termination.await();
+            while (!termination.await(LOOK_MILLIS)) {
+                if (!zooKeeper.running()) {
+                    throw new StateException(
+                            "the manager ends: its ZooKeeper has failed, such as for want of disk; see " + data.path()
+                                    + ", make room, and start it again");
+                }
+            }
         }
         return 0;
     }
