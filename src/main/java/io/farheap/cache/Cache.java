@@ -797,6 +797,16 @@ public final class Cache implements AutoCloseable {
         }
 
         @Override
+        public boolean uses(int region, String address) {
+            for (RemoteServer server : servers) {
+                if (server.address().equals(address) && table.get(region).uses(server)) {
+                    return true;
+                }
+            }
+            return false;
+        }
+
+        @Override
         public void addServer(String address) {
             Cache.this.addServer(address);
         }

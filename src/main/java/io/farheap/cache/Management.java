@@ -18,6 +18,7 @@ import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -57,6 +58,9 @@ final class Management implements AutoCloseable {
 
         String serverOf(int region);
 
+        /** Whether a region, or some of it, is on a server. */
+        boolean uses(int region, String address);
+
         void addServer(String address);
 
         MigrationResult migrate(List<Integer> regions, String to, MigrationOptions how);
@@ -64,17 +68,29 @@ final class Management implements AutoCloseable {
         void retire(String address);
     }
 
+    /** Asks for servers, and hears of them from then on. */
     private Management(
-            ManagerConnection manager,
-            String name,
-            Allocation allocation,
-            MigrationOptions how,
-            @Nullable ReclaimListener listener) {
+            ManagerConnection manager, CacheRequest request, MigrationOptions how, @Nullable ReclaimListener listener) {
         this.manager = manager;
-        this.name = name;
-        this.allocation = allocation;
+        this.name = request.name();
         this.how = how;
         this.listener = listener;
+        // Before: the manager is not to give the cache up for that of a process which it does not know.
+        manager.add(request.cacheId(), this::reclaim);
+        try {
+            allocation = manager.call(asked -> asked.allocate(request));
+        } catch (Throwable e) {
+            manager.remove(request.cacheId());
+            if (e instanceof ControlException unknown && unknown.code() == Code.DEADLINE_EXCEEDED) {
+                Closing.after(
+                        e,
+                        () -> manager.call(asked -> {
+                            asked.deallocate(request.cacheId());
+                            return true;
+                        }));
+            }
+            throw e;
+        }
     }
 
     /**
@@ -97,34 +113,13 @@ final class Management implements AutoCloseable {
             try {
                 CacheRequest request = new CacheRequest(
                         newId(), manager.clientId(), name, capacity, lifetime == null ? 0 : lifetime.toMillis());
-                Allocation allocation = allocate(manager, request);
-                return new Management(manager, name, allocation, how, listener);
+                return new Management(manager, request, how, listener);
             } catch (Throwable e) {
                 Closing.after(e, manager);
                 throw e;
             }
         } catch (ControlException e) {
             throw new CacheException("no servers for a cache of " + capacity + " bytes: " + e.getMessage(), e);
-        }
-    }
-
-    /** What a call without an answer has been given is given back. */
-    private static Allocation allocate(ManagerConnection manager, CacheRequest request) {
-        // The manager is not to give the cache up for that of a process which it does not know.
-        manager.add(request.cacheId(), ignored -> {});
-        try {
-            return manager.call(asked -> asked.allocate(request));
-        } catch (Throwable e) {
-            manager.remove(request.cacheId());
-            if (e instanceof ControlException unknown && unknown.code() == Code.DEADLINE_EXCEEDED) {
-                Closing.after(
-                        e,
-                        () -> manager.call(asked -> {
-                            asked.deallocate(request.cacheId());
-                            return true;
-                        }));
-            }
-            throw e;
         }
     }
 
@@ -151,18 +146,21 @@ final class Management implements AutoCloseable {
         return allocation.shares().stream().mapToInt(Share::regions).toArray();
     }
 
-    /** From now on the cache moves when it is told to. */
-    void manage(Owner managed) {
-        synchronized (this) {
-            cache = managed;
-        }
-        manager.add(cacheId(), this::reclaim);
+    /** From now on the cache moves when it is told to, and where it was told meanwhile. */
+    synchronized void manage(Owner managed) {
+        cache = managed;
+        startMover();
     }
 
     private synchronized void reclaim(Reclaim alert) {
         reclaims.removeIf(earlier -> earlier.server().equals(alert.server()));
         reclaims.add(alert);
-        if (mover == null && !closed) {
+        startMover();
+    }
+
+    /** With the lock. */
+    private void startMover() {
+        if (cache != null && mover == null && !closed && !reclaims.isEmpty()) {
             mover = new Thread(this::move, "farheap-reclaim-" + name);
             mover.setDaemon(true);
             mover.start();
@@ -171,11 +169,16 @@ final class Management implements AutoCloseable {
 
     private void move() {
         for (Reclaim alert = next(); alert != null; alert = next()) {
-            Owner moved = cache;
-            if (moved != null) {
+            Owner moved = Objects.requireNonNull(cache);
+            try {
                 move(moved, alert);
-                tell(moved, alert);
+            } catch (Throwable e) {
+                LOG.log(
+                        System.Logger.Level.ERROR,
+                        "cache " + name + " does not get off memory server " + alert.server(),
+                        e);
             }
+            tell(moved, alert);
         }
     }
 
@@ -220,7 +223,7 @@ final class Management implements AutoCloseable {
     private static List<Integer> regionsOn(Owner cache, String server) {
         List<Integer> regions = new ArrayList<>();
         for (int region = 0; region < cache.regions(); region++) {
-            if (cache.serverOf(region).equals(server)) {
+            if (cache.uses(region, server)) {
                 regions.add(region);
             }
         }
@@ -230,9 +233,14 @@ final class Management implements AutoCloseable {
     /** Again until the manager has heard it, or the reclaim is over. */
     private void tell(Owner cache, Reclaim alert) {
         while (!isClosed()) {
+            // What has moved in part needs the server that leaves as much as what has not.
             Map<String, Integer> regions = IntStream.range(0, cache.regions())
                     .boxed()
-                    .collect(Collectors.toMap(cache::serverOf, region -> 1, Integer::sum, TreeMap::new));
+                    .collect(Collectors.toMap(
+                            region -> cache.uses(region, alert.server()) ? alert.server() : cache.serverOf(region),
+                            region -> 1,
+                            Integer::sum,
+                            TreeMap::new));
             List<Share> shares = regions.entrySet().stream()
                     .map(server -> new Share(server.getKey(), server.getValue()))
                     .toList();
@@ -240,7 +248,7 @@ final class Management implements AutoCloseable {
                 manager.call(told -> told.moved(cacheId(), alert.generation(), shares));
                 return;
             } catch (ControlException e) {
-                if (e.code() != Code.UNAVAILABLE && e.code() != Code.DEADLINE_EXCEEDED) {
+                if (e.code() == Code.NOT_FOUND || e.code() == Code.INVALID_ARGUMENT || e.code() == Code.BUSY) {
                     LOG.log(
                             System.Logger.Level.WARNING,
                             "the manager does not take where cache " + name + " is: " + e.getMessage());
@@ -270,7 +278,7 @@ final class Management implements AutoCloseable {
             closed = true;
             moving = mover;
         }
-        if (moving != null) {
+        if (moving != null && moving != Thread.currentThread()) {
             moving.interrupt();
         }
         manager.remove(cacheId());

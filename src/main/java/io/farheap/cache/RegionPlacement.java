@@ -6,6 +6,7 @@ import io.farheap.remote.RemoteRegion;
 import io.farheap.remote.RemoteServer;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /** Which server a new cache's regions go to. */
@@ -25,6 +26,11 @@ final class RegionPlacement {
         }
         long wanted = (capacity - 1) / regionBytes + 1;
         int[] shares = allotted == null ? shares(servers, capacity, wanted, regionBytes) : allotted;
+        if (IntStream.of(shares).sum() != wanted) {
+            throw new CacheException("the manager has " + IntStream.of(shares).sum()
+                    + " regions for the cache, and its servers' have " + regionBytes + " bytes, of which it needs "
+                    + wanted + "; a server has been started anew: try again");
+        }
         List<List<RemoteRegion>> granted = new ArrayList<>();
         for (int i = 0; i < shares.length; i++) {
             granted.add(shares[i] == 0 ? new ArrayList<>() : grant(servers.get(i), shares[i]));

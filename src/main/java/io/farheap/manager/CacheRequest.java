@@ -13,6 +13,9 @@ import io.farheap.control.ControlPlane;
  */
 public record CacheRequest(long cacheId, long clientId, String name, long capacity, long lifetimeMillis) {
 
+    /** A hundred years. */
+    private static final long MAX_LIFETIME_MILLIS = 100L * 366 * 86_400_000;
+
     public CacheRequest {
         if (cacheId == ControlPlane.NO_CACHE) {
             throw new IllegalArgumentException("a cache id of 0; it is a random number, and not 0");
@@ -21,8 +24,9 @@ public record CacheRequest(long cacheId, long clientId, String name, long capaci
             throw new IllegalArgumentException(
                     "a capacity of " + Long.toUnsignedString(capacity) + " bytes; it is 1 to " + Long.MAX_VALUE);
         }
-        if (lifetimeMillis < 0) {
-            throw new IllegalArgumentException("a lifetime of " + lifetimeMillis + " ms; 0 is for ever");
+        if (lifetimeMillis < 0 || lifetimeMillis > MAX_LIFETIME_MILLIS) {
+            throw new IllegalArgumentException("a lifetime of " + lifetimeMillis + " ms; it is at most "
+                    + MAX_LIFETIME_MILLIS + ", and 0 is for ever");
         }
         Texts.require("a cache's name", name, ControlPlane.MAX_NAME_LENGTH);
     }

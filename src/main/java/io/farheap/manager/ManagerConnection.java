@@ -87,7 +87,9 @@ public final class ManagerConnection implements AutoCloseable {
         try {
             return call.apply(asked);
         } catch (ControlException e) {
-            if (e.code() == Code.UNAVAILABLE || e.code() == Code.CANCELLED) {
+            // Whoever is interrupted breaks off a call, and not the line that all use.
+            if (e.code() == Code.UNAVAILABLE
+                    || e.code() == Code.CANCELLED && !Thread.currentThread().isInterrupted()) {
                 forget(asked);
                 return call.apply(client());
             }

@@ -67,7 +67,19 @@ public final class ServerRegistration implements AutoCloseable {
             }
         }
         if (manager != null) {
+            sayLast(manager);
             manager.close();
+        }
+    }
+
+    /** That it leaves, as a rule: nobody is to be sent here meanwhile. */
+    private void sayLast(ManagerClient manager) {
+        try {
+            manager.report(reports.get());
+            // What was sent before it has arrived when it is answered, as good as always.
+            manager.hello(CacheManager.PROTOCOL_VERSION);
+        } catch (RuntimeException e) {
+            // It hears no more, and so it knows.
         }
     }
 

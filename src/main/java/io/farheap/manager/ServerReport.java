@@ -35,6 +35,13 @@ public record ServerReport(
             throw new IllegalArgumentException("a server with " + freeRegions + " of " + totalRegions + " regions of "
                     + regionBytes + " bytes free");
         }
+        if (regionBytes > Long.MAX_VALUE >> Integer.SIZE) {
+            throw new IllegalArgumentException(
+                    "regions of " + regionBytes + " bytes; they have at most " + (Long.MAX_VALUE >> Integer.SIZE));
+        }
+        if (held.values().stream().anyMatch(regions -> regions < 0)) {
+            throw new IllegalArgumentException("a cache with less than 0 regions in " + held);
+        }
         if (noticeMillis < 0 || leavesWithinMillis < 0) {
             throw new IllegalArgumentException("a notice of " + noticeMillis + " ms, of which " + leavesWithinMillis
                     + " are left; neither is less than 0");

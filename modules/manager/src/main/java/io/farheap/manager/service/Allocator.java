@@ -71,7 +71,7 @@ public final class Allocator {
         for (Map.Entry<Long, List<Offer>> size : bySize.entrySet()) {
             long wanted = (capacity - 1) / size.getKey() + 1;
             long free = size.getValue().stream().mapToLong(Offer::free).sum();
-            most = Math.max(most, Math.multiplyExact(free, size.getKey()));
+            most = Math.max(most, bytes(free, size.getKey()));
             if (free >= wanted && wanted <= Integer.MAX_VALUE) {
                 found.add(new Placement(size.getKey(), spread(size.getValue(), (int) wanted)));
             }
@@ -98,9 +98,13 @@ public final class Allocator {
                 .toList();
         long free = fitting.stream().mapToLong(Offer::free).sum();
         if (free < regions) {
-            throw new NoRoomException(free * regionBytes);
+            throw new NoRoomException(bytes(free, regionBytes));
         }
         return spread(fitting, regions);
+    }
+
+    private static long bytes(long regions, long regionBytes) {
+        return regions > Long.MAX_VALUE / regionBytes ? Long.MAX_VALUE : regions * regionBytes;
     }
 
     /** There is room. The order of offers does not matter. */

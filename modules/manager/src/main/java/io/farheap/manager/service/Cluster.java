@@ -46,6 +46,8 @@ public final class Cluster implements CacheManager {
     /** When this manager began to hear of servers. */
     private final long started;
 
+    private long ticked;
+
     private final TreeMap<Long, CacheRecord> caches = new TreeMap<>(Long::compareUnsigned);
     private final Servers servers;
     private final Clients clients;
@@ -64,6 +66,7 @@ public final class Cluster implements CacheManager {
         this.nanos = nanos;
         this.millis = millis;
         this.started = nanos.getAsLong();
+        this.ticked = started;
         this.servers = new Servers(options.serverSilentNanos());
         this.clients = new Clients(options.clientSilentNanos());
         State state = store.load();
@@ -117,7 +120,7 @@ public final class Cluster implements CacheManager {
                 request.name(),
                 request.capacity(),
                 placement.regionBytes(),
-                request.lifetimeMillis() == 0 ? 0 : millis.getAsLong() + request.lifetimeMillis(),
+                request.lifetimeMillis() == 0 ? 0 : Math.addExact(millis.getAsLong(), request.lifetimeMillis()),
                 1,
                 placement.regions(),
                 Collections.emptySortedMap());
@@ -131,10 +134,8 @@ public final class Cluster implements CacheManager {
         CacheRecord cache = require(cacheId);
         SortedMap<Long, Integer> regions = new TreeMap<>();
         for (Share share : shares) {
-            Servers.Known server = servers.at(share.address());
-            if (server == null
-                    || !cache.regions().containsKey(server.record.id())
-                            && !cache.reserved().containsKey(server.record.id())) {
+            Servers.Known server = servers.of(cache, share.address());
+            if (server == null) {
                 throw new ControlException(
                         Code.INVALID_ARGUMENT,
                         "cache " + hex(cacheId) + " was not told of server " + share.address() + "; it has "
@@ -158,8 +159,8 @@ public final class Cluster implements CacheManager {
         }
         CacheRecord after = changed(cache, regions, Collections.emptySortedMap());
         write(after);
+        // What is left is planned by the next tick: a target that does not work is not asked at once again.
         leaving.remove(cacheId);
-        planMoves();
         return allocation(require(cacheId));
     }
 
@@ -240,6 +241,7 @@ public final class Cluster implements CacheManager {
                     "memory server " + report.address() + (report.leaving() ? " leaves" : " is there"));
         }
         Servers.Known server = Objects.requireNonNull(servers.find(report.serverId()));
+        servers.replaces(server);
         server.report = report;
         server.reportedAt = nanos.getAsLong();
         if (report.leaving()) {
@@ -250,8 +252,13 @@ public final class Cluster implements CacheManager {
     /** Does what is due. A few times a second. */
     public synchronized void tick() {
         long now = nanos.getAsLong();
+        if (now - ticked > options.serverSilentNanos()) {
+            // This process stood still, and so has not heard what was said.
+            caches.keySet().forEach(cache -> clients.claim(cache, now));
+        }
+        ticked = now;
         for (CacheRecord cache : List.copyOf(caches.values())) {
-            if (clients.abandoned(cache.id(), now) && !servers.holds(cache.id(), now)) {
+            if (clients.abandoned(cache.id(), now) && servers.knownFree(cache, now, options.clientSilentNanos())) {
                 LOG.log(
                         System.Logger.Level.WARNING,
                         "cache " + hex(cache.id()) + " of " + cache.name() + " is given up: its client is gone");

@@ -6,7 +6,6 @@ import io.farheap.manager.state.ServerRecord;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -65,15 +64,31 @@ final class Servers {
         return servers.get(id);
     }
 
-    /** The one that was heard of last at an address, as one that starts anew has another id. */
+    /** A cache's server at an address: one that it was told of, or one that says that the cache has a lease there. */
     @Nullable
-    Known at(String address) {
-        return servers.values().stream()
-                .filter(server -> server.record.address().equals(address))
-                .max((one, other) -> one.report == null || other.report == null
-                        ? Boolean.compare(one.report != null, other.report != null)
-                        : Long.signum(one.reportedAt - other.reportedAt))
-                .orElse(null);
+    Known of(CacheRecord cache, String address) {
+        Known holder = null;
+        for (Known one : servers.values()) {
+            if (!one.record.address().equals(address)) {
+                continue;
+            }
+            if (cache.regions().containsKey(one.record.id()) || cache.reserved().containsKey(one.record.id())) {
+                return one;
+            }
+            if (one.report != null && one.report.held().containsKey(cache.id())) {
+                holder = one;
+            }
+        }
+        return holder;
+    }
+
+    /** A server reports: others that were at its address are there no more. */
+    void replaces(Known server) {
+        for (Known one : servers.values()) {
+            if (one != server && one.record.address().equals(server.record.address())) {
+                one.report = null;
+            }
+        }
     }
 
     void put(ServerRecord record) {
@@ -117,14 +132,24 @@ final class Servers {
                 .toList();
     }
 
-    /** Whether any server that reports says that a cache has a lease there. */
-    boolean holds(long cacheId, long now) {
+    /**
+     * Whether no server can hold anything for a cache: each of its servers says so, or is gone for longer than any
+     * lease. While no server at all is heard, it may be this process that is cut off.
+     */
+    boolean knownFree(CacheRecord cache, long now, long goneNanos) {
+        boolean heard = false;
         for (Known server : servers.values()) {
-            if (!isSilent(server, now)
-                    && Objects.requireNonNull(server.report).held().containsKey(cacheId)) {
-                return true;
+            boolean silent = isSilent(server, now);
+            heard |= !silent;
+            if (!silent && server.report != null && server.report.held().containsKey(cache.id())) {
+                return false;
+            }
+            boolean its = cache.regions().containsKey(server.record.id())
+                    || cache.reserved().containsKey(server.record.id());
+            if (its && silent && server.report != null && now - server.reportedAt <= goneNanos) {
+                return false;
             }
         }
-        return false;
+        return heard;
     }
 }

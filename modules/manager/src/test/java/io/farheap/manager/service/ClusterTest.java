@@ -209,26 +209,92 @@ class ClusterTest {
         assertEquals(again.targets(), cluster.describe(7).allocation().shares());
     }
 
+    /** A second after the other, with a tick in each. */
+    private void pass(int seconds, Runnable eachSecond) {
+        for (int i = 0; i < seconds; i++) {
+            now += SECOND;
+            eachSecond.run();
+            cluster.tick();
+        }
+    }
+
     @Test
     void aCacheIsGivenUpWhenItsClientIsGoneAndNoServerHoldsAnythingForIt() {
         reports(1, 4);
         allocate(7, 4);
+        Runnable holding = () -> cluster.report(report(1, 4, 0, false, Map.of(7L, 4)));
         CacheManager.Attendance line = attend();
         line.renew(Set.of(7L));
-        now += 20 * SECOND;
+        pass(20, holding);
         line.renew(Set.of(7L));
-        now += 20 * SECOND;
-        cluster.report(report(1, 4, 0, false, Map.of(7L, 4)));
-        cluster.tick();
-        assertEquals(4, cluster.describe(7).allocation().shares().getFirst().regions());
-        now += 20 * SECOND;
-        cluster.report(report(1, 4, 0, false, Map.of(7L, 4)));
-        cluster.tick();
+        pass(29, () -> reports(1, 4));
         cluster.describe(7);
-        cluster.report(report(1, 4, 4, false, Map.of()));
+        pass(60, holding);
+        cluster.describe(7);
+        reports(1, 4);
         cluster.tick();
         refusal(Code.NOT_FOUND, () -> cluster.describe(7));
         allocate(8, 4);
+    }
+
+    @Test
+    void aManagerThatHearsNobodyOrStoodStillGivesNothingUp() {
+        reports(1, 4);
+        allocate(7, 4);
+        pass(100, () -> {});
+        cluster.describe(7);
+        now += 100 * SECOND;
+        reports(1, 4);
+        cluster.tick();
+        cluster.describe(7);
+        pass(29, () -> reports(1, 4));
+        cluster.describe(7);
+        pass(3, () -> reports(1, 4));
+        refusal(Code.NOT_FOUND, () -> cluster.describe(7));
+    }
+
+    @Test
+    void aCacheOnAServerThatIsGoneIsGivenUpOnceItIsGoneForLong() {
+        reports(1, 4);
+        allocate(7, 4);
+        pass(25, () -> reports(2, 4));
+        reports(1, 4);
+        pass(29, () -> reports(2, 4));
+        cluster.describe(7);
+        pass(3, () -> reports(2, 4));
+        refusal(Code.NOT_FOUND, () -> cluster.describe(7));
+    }
+
+    @Test
+    void whereACacheHoldsSomethingItIs() {
+        reports(1, 4);
+        allocate(7, 4);
+        reports(2, 4);
+        attend().renew(Set.of(7L));
+        cluster.report(report(1, 4, 0, true, Map.of(7L, 4)));
+        Reclaim first = alerts.getLast();
+        // The target misses its reports, and so another is found; the client has moved to the first meanwhile.
+        reports(3, 4);
+        pass(5, () -> {
+            reports(3, 4);
+            cluster.report(report(1, 4, 0, true, Map.of(7L, 4)));
+        });
+        Reclaim second = alerts.getLast();
+        assertEquals("host3:1", second.targets().getFirst().address());
+        refusal(Code.INVALID_ARGUMENT, () -> cluster.moved(7, second.generation(), first.targets()));
+        cluster.report(report(2, 4, 0, false, Map.of(7L, 4)));
+        assertEquals(
+                first.targets(),
+                cluster.moved(7, second.generation(), first.targets()).shares());
+    }
+
+    @Test
+    void aServerThatStartsAnewTakesTheOldOnesPlace() {
+        reports(1, 4);
+        cluster.report(new ServerReport(9, "host1:1", "t", "d/c/r", MIB, 4, 4, 0, false, 0, Map.of()));
+        assertEquals(1, cluster.servers().size());
+        refusal(Code.OUT_OF_MEMORY, () -> allocate(7, 5));
+        allocate(7, 4);
     }
 
     @Test
