@@ -82,12 +82,7 @@ final class Management implements AutoCloseable {
         } catch (Throwable e) {
             manager.remove(request.cacheId());
             if (e instanceof ControlException unknown && unknown.code() == Code.DEADLINE_EXCEEDED) {
-                Closing.after(
-                        e,
-                        () -> manager.call(asked -> {
-                            asked.deallocate(request.cacheId());
-                            return true;
-                        }));
+                Closing.after(e, () -> deallocate(request.cacheId()));
             }
             throw e;
         }
@@ -263,6 +258,13 @@ final class Management implements AutoCloseable {
         }
     }
 
+    private void deallocate(long cacheId) {
+        manager.call(asked -> {
+            asked.deallocate(cacheId);
+            return cacheId;
+        });
+    }
+
     private synchronized boolean isClosed() {
         return closed;
     }
@@ -283,10 +285,7 @@ final class Management implements AutoCloseable {
         }
         manager.remove(cacheId());
         try {
-            manager.call(asked -> {
-                asked.deallocate(cacheId());
-                return true;
-            });
+            deallocate(cacheId());
         } catch (ControlException e) {
             // It gives the cache up by itself, when no server says any more that it holds something.
             LOG.log(

@@ -1,7 +1,6 @@
 package io.farheap.control;
 
 import io.farheap.control.ControlException.Code;
-import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import io.grpc.stub.ServerCallStreamObserver;
 import java.util.Objects;
@@ -62,7 +61,7 @@ final class Answer<R, T> implements Runnable {
         reply.setOnCancelHandler(this::abandoned);
         String refusal = threads.submit(kind, caller, this);
         if (refusal != null) {
-            reply.onError(status(Code.BUSY, refusal));
+            reply.onError(Codes.refusal(Code.BUSY, refusal));
         }
     }
 
@@ -134,14 +133,9 @@ final class Answer<R, T> implements Runnable {
             if (refused.code() == Code.PROTOCOL_MISMATCH) {
                 LOG.log(System.Logger.Level.WARNING, "refused a client: " + refused.getMessage());
             }
-            return status(refused.code(), refused.getMessage());
+            return Codes.refusal(refused.code(), refused.getMessage());
         }
         LOG.log(System.Logger.Level.ERROR, "a call of the control plane failed", e);
-        return status(Code.INTERNAL, "the server failed: " + e);
-    }
-
-    private static StatusRuntimeException status(Code code, String why) {
-        Status status = Codes.status(code).toStatus();
-        return status.withDescription(why).asRuntimeException();
+        return Codes.refusal(Code.INTERNAL, "the server failed: " + e);
     }
 }

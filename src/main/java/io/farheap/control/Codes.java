@@ -2,13 +2,19 @@ package io.farheap.control;
 
 import io.farheap.control.ControlException.Code;
 import io.grpc.Status;
+import io.grpc.StatusRuntimeException;
 
 /** Codes of the control plane as gRPC statuses, one to one, and back. */
 public final class Codes {
 
     private Codes() {}
 
-    public static Status.Code status(Code code) {
+    /** What ends a call that is refused. */
+    public static StatusRuntimeException refusal(Code code, String why) {
+        return status(code).toStatus().withDescription(why).asRuntimeException();
+    }
+
+    private static Status.Code status(Code code) {
         return switch (code) {
             case PROTOCOL_MISMATCH -> Status.Code.UNIMPLEMENTED;
             case INVALID_ARGUMENT -> Status.Code.INVALID_ARGUMENT;
@@ -26,7 +32,7 @@ public final class Codes {
         };
     }
 
-    public static Code code(Status.Code status) {
+    static Code code(Status.Code status) {
         return switch (status) {
             case UNIMPLEMENTED -> Code.PROTOCOL_MISMATCH;
             case INVALID_ARGUMENT -> Code.INVALID_ARGUMENT;

@@ -1,11 +1,9 @@
 package io.farheap.control;
 
-import io.farheap.control.ControlException.Code;
 import io.grpc.Server;
 import io.grpc.netty.shaded.io.grpc.netty.NettyServerBuilder;
 import io.grpc.netty.shaded.io.netty.channel.EventLoopGroup;
 import io.grpc.netty.shaded.io.netty.channel.socket.nio.NioServerSocketChannel;
-import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.concurrent.TimeUnit;
 
@@ -62,16 +60,11 @@ public final class ControlServer implements AutoCloseable {
         ProtobufRuntime.require();
         ControlServer server = new ControlServer(HostPort.parse(address), plane);
         try {
-            server.server.start();
+            EventLoop.listen(server.server, address);
             return server;
-        } catch (IOException e) {
+        } catch (Throwable e) {
             server.close();
-            Throwable reason = e.getCause() == null ? e : e.getCause();
-            throw new ControlException(
-                    Code.UNAVAILABLE,
-                    "cannot listen on " + address + ": " + reason.getMessage()
-                            + "; choose another address, or port 0 for a free port",
-                    e);
+            throw e;
         }
     }
 

@@ -1,13 +1,16 @@
 package io.farheap.control;
 
+import io.farheap.control.ControlException.Code;
+import io.grpc.Server;
 import io.grpc.netty.shaded.io.netty.channel.EventLoopGroup;
 import io.grpc.netty.shaded.io.netty.channel.nio.NioEventLoopGroup;
+import java.io.IOException;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The one I/O thread of a client or server. gRPC's own event loops are shared by the process and outlive their users,
- * so each side brings its own and ends it.
+ * The one I/O thread of a client or server, and how a server begins to listen. gRPC's own event loops are shared by the
+ * process and outlive their users, so each side brings its own and ends it.
  */
 public final class EventLoop {
 
@@ -20,6 +23,25 @@ public final class EventLoop {
     public static EventLoopGroup start(String threadName) {
         ThreadFactory threads = task -> daemon(task, threadName);
         return new NioEventLoopGroup(1, threads);
+    }
+
+    /**
+     * Binds a server and serves.
+     *
+     * @param address as it was given, for messages
+     * @throws ControlException UNAVAILABLE where it cannot be bound
+     */
+    public static void listen(Server server, String address) {
+        try {
+            server.start();
+        } catch (IOException e) {
+            Throwable reason = e.getCause() == null ? e : e.getCause();
+            throw new ControlException(
+                    Code.UNAVAILABLE,
+                    "cannot listen on " + address + ": " + reason.getMessage()
+                            + "; choose another address, or port 0 for a free port",
+                    e);
+        }
     }
 
     /** Ends the thread, and returns when it has ended or has refused to for {@value #STOP_MILLIS} ms. */

@@ -236,12 +236,12 @@ public final class Cluster implements CacheManager {
         if (known == null || !known.record.equals(record)) {
             store(List.of(new Change.PutServer(record)));
             servers.put(record);
+            servers.replaces(record);
             LOG.log(
                     System.Logger.Level.DEBUG,
                     "memory server " + report.address() + (report.leaving() ? " leaves" : " is there"));
         }
         Servers.Known server = Objects.requireNonNull(servers.find(report.serverId()));
-        servers.replaces(server);
         server.report = report;
         server.reportedAt = nanos.getAsLong();
         if (report.leaving()) {
@@ -257,13 +257,15 @@ public final class Cluster implements CacheManager {
             caches.keySet().forEach(cache -> clients.claim(cache, now));
         }
         ticked = now;
-        for (CacheRecord cache : List.copyOf(caches.values())) {
-            if (clients.abandoned(cache.id(), now) && servers.knownFree(cache, now, options.clientSilentNanos())) {
-                LOG.log(
-                        System.Logger.Level.WARNING,
-                        "cache " + hex(cache.id()) + " of " + cache.name() + " is given up: its client is gone");
-                remove(cache);
-            }
+        List<CacheRecord> abandoned = caches.values().stream()
+                .filter(cache -> clients.abandoned(cache.id(), now)
+                        && servers.knownFree(cache, now, options.clientSilentNanos()))
+                .toList();
+        for (CacheRecord cache : abandoned) {
+            LOG.log(
+                    System.Logger.Level.WARNING,
+                    "cache " + hex(cache.id()) + " of " + cache.name() + " is given up: its client is gone");
+            remove(cache);
         }
         List<Servers.Known> gone = servers.all()
                 .filter(server -> servers.isSilent(server, now)

@@ -1,7 +1,6 @@
 package io.farheap.manager.service;
 
 import io.farheap.control.ControlException;
-import io.farheap.control.ControlException.Code;
 import io.farheap.control.EventLoop;
 import io.farheap.control.HostPort;
 import io.farheap.control.ProtobufRuntime;
@@ -9,7 +8,6 @@ import io.grpc.Server;
 import io.grpc.netty.shaded.io.grpc.netty.NettyServerBuilder;
 import io.grpc.netty.shaded.io.netty.channel.EventLoopGroup;
 import io.grpc.netty.shaded.io.netty.channel.socket.nio.NioServerSocketChannel;
-import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
@@ -64,15 +62,10 @@ public final class ManagerServer implements AutoCloseable {
         ProtobufRuntime.require();
         ManagerServer manager = new ManagerServer(HostPort.parse(address), cluster);
         try {
-            manager.server.start();
-        } catch (IOException e) {
+            EventLoop.listen(manager.server, address);
+        } catch (Throwable e) {
             manager.close();
-            Throwable reason = e.getCause() == null ? e : e.getCause();
-            throw new ControlException(
-                    Code.UNAVAILABLE,
-                    "cannot listen on " + address + ": " + reason.getMessage()
-                            + "; choose another address, or port 0 for a free port",
-                    e);
+            throw e;
         }
         manager.threads.scheduleWithFixedDelay(manager::tick, TICK_MILLIS, TICK_MILLIS, TimeUnit.MILLISECONDS);
         return manager;

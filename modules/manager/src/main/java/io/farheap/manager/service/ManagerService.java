@@ -105,17 +105,13 @@ final class ManagerService extends ManagerGrpc.ManagerImplBase {
 
     private static StatusRuntimeException failure(Throwable e) {
         if (e instanceof ControlException refused) {
-            return status(refused.code(), refused.getMessage());
+            return Codes.refusal(refused.code(), refused.getMessage());
         }
         if (e instanceof IllegalArgumentException) {
-            return status(Code.INVALID_ARGUMENT, String.valueOf(e.getMessage()));
+            return Codes.refusal(Code.INVALID_ARGUMENT, String.valueOf(e.getMessage()));
         }
         LOG.log(System.Logger.Level.ERROR, "a call of the manager failed", e);
-        return status(Code.INTERNAL, "the manager failed: " + e);
-    }
-
-    private static StatusRuntimeException status(Code code, String why) {
-        return Codes.status(code).toStatus().withDescription(why).asRuntimeException();
+        return Codes.refusal(Code.INTERNAL, "the manager failed: " + e);
     }
 
     @Override

@@ -82,10 +82,10 @@ final class Servers {
         return holder;
     }
 
-    /** A server reports: others that were at its address are there no more. */
-    void replaces(Known server) {
+    /** A server is new at its address: others that were there are there no more. */
+    void replaces(ServerRecord server) {
         for (Known one : servers.values()) {
-            if (one != server && one.record.address().equals(server.record.address())) {
+            if (one.record.id() != server.id() && one.record.address().equals(server.address())) {
                 one.report = null;
             }
         }
