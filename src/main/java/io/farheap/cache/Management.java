@@ -240,7 +240,7 @@ final class Management implements AutoCloseable {
                     .map(server -> new Share(server.getKey(), server.getValue()))
                     .toList();
             try {
-                manager.call(told -> told.moved(cacheId(), alert.generation(), shares));
+                manager.call(told -> told.moved(cacheId(), alert.generation(), allocation.capacity(), shares));
                 return;
             } catch (ControlException e) {
                 if (e.code() == Code.NOT_FOUND || e.code() == Code.INVALID_ARGUMENT || e.code() == Code.BUSY) {

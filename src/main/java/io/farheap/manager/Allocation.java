@@ -9,11 +9,14 @@ import java.util.List;
  * @param capacity bytes
  * @param regionBytes of its servers
  * @param shares each of another server
+ * @param reserved for regions that are to come, each of another server; perhaps of one that has a share already
  */
-public record Allocation(long cacheId, long generation, long capacity, long regionBytes, List<Share> shares) {
+public record Allocation(
+        long cacheId, long generation, long capacity, long regionBytes, List<Share> shares, List<Share> reserved) {
 
     public Allocation {
         shares = List.copyOf(shares);
+        reserved = List.copyOf(reserved);
         if (regionBytes < 1 || capacity < 1) {
             throw new IllegalArgumentException(
                     "a cache of " + capacity + " bytes in regions of " + regionBytes + "; both are at least 1");
@@ -23,6 +26,11 @@ public record Allocation(long cacheId, long generation, long capacity, long regi
             throw new IllegalArgumentException(
                     regions + " regions of " + regionBytes + " bytes for a cache of " + capacity);
         }
+        requireDistinct(shares);
+        requireDistinct(reserved);
+    }
+
+    private static void requireDistinct(List<Share> shares) {
         if (shares.stream().map(Share::address).distinct().count() != shares.size()) {
             throw new IllegalArgumentException("a server twice in " + shares);
         }

@@ -16,10 +16,13 @@ import java.util.Set;
 public interface CacheManager {
 
     /** Raised with every change to the messages that an older peer would misread. */
-    int PROTOCOL_VERSION = 1;
+    int PROTOCOL_VERSION = 2;
 
     /** The most characters of a server's address, type and place. */
     int MAX_TEXT_LENGTH = 256;
+
+    /** How long room for a cache that grows is kept, in ms. */
+    int GROWTH_MILLIS = 10_000;
 
     /** The most caches that {@link #list} returns at once. */
     int MAX_PAGE = 1000;
@@ -42,14 +45,30 @@ public interface CacheManager {
     Allocation allocate(CacheRequest request);
 
     /**
-     * A client tells where all regions of its cache are now, after a {@link Reclaim}. What was reserved for the move is
-     * given up. Repeated with the same shares, it changes nothing.
+     * Reserves room for a cache that is to have more bytes: {@link Allocation#reserved} says where. The client takes
+     * the regions and says so by {@link #moved}, which makes the capacity the cache's. What nobody has said so of
+     * within {@value #GROWTH_MILLIS} ms is given up. Repeated with the same capacity, it returns the same. A smaller
+     * capacity needs no call of this, nor one that the regions have room for: nothing is reserved then.
      *
-     * @param generation of the reclaim
-     * @throws ControlException NOT_FOUND where there is no such cache; INVALID_ARGUMENT where the shares are not all of
-     *     its regions, or on servers that it was not told of; BUSY where the generation is over
+     * @throws ControlException NOT_FOUND; OUT_OF_MEMORY, saying what could be had; INVALID_ARGUMENT; BUSY while a
+     *     server leaves that the cache is on, or it grows to another capacity
      */
-    Allocation moved(long cacheId, long generation, List<Share> shares);
+    Allocation reallocate(long cacheId, long capacity);
+
+    /**
+     * A client tells what its cache is now: after a {@link Reclaim}, where it has moved; after {@link #reallocate},
+     * that it has grown; or that it has become smaller. What was reserved and is not among the shares is given up.
+     * Repeated with the same values, it changes nothing.
+     *
+     * @param generation of the reclaim, of the reallocation, or, for a cache that has become smaller, the last that the
+     *     client knows
+     * @param capacity the cache's own, what was asked of {@link #reallocate}, or less
+     * @param shares where all of its regions are
+     * @throws ControlException NOT_FOUND where there is no such cache; INVALID_ARGUMENT where the shares are not all of
+     *     its regions, or on servers that it was not told of; BUSY where the generation is over: an alert with another
+     *     is on its way, and the client says this again after it
+     */
+    Allocation moved(long cacheId, long generation, long capacity, List<Share> shares);
 
     /** Forgets a cache, whose client has given its memory back. Idempotent. */
     void deallocate(long cacheId);

@@ -12,6 +12,7 @@ import io.farheap.manager.wire.ManagerGrpc.ManagerBlockingStub;
 import io.farheap.manager.wire.ManagerGrpc.ManagerStub;
 import io.farheap.manager.wire.MovedRegions;
 import io.farheap.manager.wire.Nothing;
+import io.farheap.manager.wire.ReallocateCache;
 import io.farheap.manager.wire.ReclaimAlert;
 import io.farheap.manager.wire.ReportReceipt;
 import io.farheap.manager.wire.ReportedServer;
@@ -105,10 +106,20 @@ public final class ManagerClient implements CacheManager, AutoCloseable {
     }
 
     @Override
-    public Allocation moved(long cacheId, long generation, List<Share> shares) {
+    public Allocation reallocate(long cacheId, long capacity) {
+        ReallocateCache request = ReallocateCache.newBuilder()
+                .setCacheId(cacheId)
+                .setCapacity(capacity)
+                .build();
+        return call(within -> within.reallocate(request), ManagerMessages::read);
+    }
+
+    @Override
+    public Allocation moved(long cacheId, long generation, long capacity, List<Share> shares) {
         MovedRegions request = MovedRegions.newBuilder()
                 .setCacheId(cacheId)
                 .setGeneration(generation)
+                .setCapacity(capacity)
                 .addAllShares(ManagerMessages.write(shares))
                 .build();
         return call(within -> within.moved(request), ManagerMessages::read);

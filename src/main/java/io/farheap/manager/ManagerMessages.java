@@ -60,6 +60,7 @@ public final class ManagerMessages {
                 .setCapacity(allocation.capacity())
                 .setRegionBytes(allocation.regionBytes())
                 .addAllShares(write(allocation.shares()))
+                .addAllReserved(write(allocation.reserved()))
                 .build();
     }
 
@@ -69,7 +70,8 @@ public final class ManagerMessages {
                 allocation.getGeneration(),
                 allocation.getCapacity(),
                 allocation.getRegionBytes(),
-                read(allocation.getSharesList()));
+                read(allocation.getSharesList()),
+                read(allocation.getReservedList()));
     }
 
     public static DescribedCache write(CacheDescription cache) {

@@ -53,6 +53,8 @@ public final class Cluster implements CacheManager {
     private final Clients clients;
     /** The server that each cache with a reservation leaves. A manager that starts anew plans anew. */
     private final Map<Long, Long> leaving = new TreeMap<>();
+    /** Since when room is reserved for each cache that grows. A manager that starts anew counts anew. */
+    private final Map<Long, Long> growing = new TreeMap<>();
     /** Caches for which no room was found, of which the log has heard. */
     private final Set<Long> stuck = new TreeSet<>();
 
@@ -119,6 +121,7 @@ public final class Cluster implements CacheManager {
                 request.cacheId(),
                 request.name(),
                 request.capacity(),
+                0,
                 placement.regionBytes(),
                 request.lifetimeMillis() == 0 ? 0 : Math.addExact(millis.getAsLong(), request.lifetimeMillis()),
                 1,
@@ -130,7 +133,45 @@ public final class Cluster implements CacheManager {
     }
 
     @Override
-    public synchronized Allocation moved(long cacheId, long generation, List<Share> shares) {
+    public synchronized Allocation reallocate(long cacheId, long capacity) {
+        CacheRecord cache = require(cacheId);
+        if (capacity < 1) {
+            throw new ControlException(
+                    Code.INVALID_ARGUMENT, "a capacity of " + capacity + " bytes; it is 1 to " + Long.MAX_VALUE);
+        }
+        long missing = regions(capacity, cache.regionBytes()) - total(cache.regions());
+        if (missing <= 0 || cache.wanted() == capacity) {
+            return allocation(cache);
+        }
+        if (leaving.containsKey(cacheId) || cache.wanted() != 0) {
+            throw new ControlException(
+                    Code.BUSY,
+                    "cache " + hex(cacheId)
+                            + (cache.wanted() == 0
+                                    ? " is leaving a server"
+                                    : " is growing to " + cache.wanted() + " bytes")
+                            + "; ask again in a moment");
+        }
+        long now = nanos.getAsLong();
+        try {
+            if (missing > Integer.MAX_VALUE) {
+                throw new NoRoomException(0);
+            }
+            write(cache.reserving(capacity, Allocator.move(servers.offers(now), cache.regionBytes(), (int) missing)));
+        } catch (NoRoomException e) {
+            long most = cache.regionBytes() * total(cache.regions()) + e.most();
+            throw new ControlException(
+                    Code.OUT_OF_MEMORY,
+                    "cache " + hex(cacheId) + " cannot have " + capacity + " bytes, but " + most
+                            + "; ask for less, or start servers with --manager",
+                    e);
+        }
+        growing.put(cacheId, now);
+        return allocation(require(cacheId));
+    }
+
+    @Override
+    public synchronized Allocation moved(long cacheId, long generation, long capacity, List<Share> shares) {
         CacheRecord cache = require(cacheId);
         SortedMap<Long, Integer> regions = new TreeMap<>();
         for (Share share : shares) {
@@ -143,12 +184,21 @@ public final class Cluster implements CacheManager {
             }
             regions.merge(server.record.id(), share.regions(), Integer::sum);
         }
-        if (total(regions) != total(cache.regions())) {
+        if (capacity < 1 || capacity > cache.capacity() && capacity != cache.wanted() && !fits(cache, capacity)) {
             throw new ControlException(
                     Code.INVALID_ARGUMENT,
-                    "cache " + hex(cacheId) + " has " + total(cache.regions()) + " regions, not " + total(regions));
+                    "cache " + hex(cacheId) + " has " + cache.capacity() + " bytes, not " + capacity
+                            + "; it asks before it grows");
         }
-        if (regions.equals(cache.regions()) && cache.reserved().isEmpty()) {
+        if (total(regions) != regions(capacity, cache.regionBytes())) {
+            throw new ControlException(
+                    Code.INVALID_ARGUMENT,
+                    "cache " + hex(cacheId) + " of " + capacity + " bytes has " + regions(capacity, cache.regionBytes())
+                            + " regions, not " + total(regions));
+        }
+        if (regions.equals(cache.regions())
+                && capacity == cache.capacity()
+                && cache.reserved().isEmpty()) {
             return allocation(cache);
         }
         if (generation != cache.generation()) {
@@ -157,11 +207,19 @@ public final class Cluster implements CacheManager {
                     "cache " + hex(cacheId) + " is at generation " + cache.generation() + ", not " + generation
                             + "; another alert is on its way");
         }
-        CacheRecord after = changed(cache, regions, Collections.emptySortedMap());
-        write(after);
+        write(cache.placed(capacity, regions));
+        growing.remove(cacheId);
         // What is left is planned by the next tick: a target that does not work is not asked at once again.
         leaving.remove(cacheId);
         return allocation(require(cacheId));
+    }
+
+    private static boolean fits(CacheRecord cache, long capacity) {
+        return regions(capacity, cache.regionBytes()) == total(cache.regions());
+    }
+
+    private static long regions(long capacity, long regionBytes) {
+        return (capacity - 1) / regionBytes + 1;
     }
 
     @Override
@@ -278,6 +336,12 @@ public final class Cluster implements CacheManager {
             store(List.of(new Change.RemoveServer(server.record.id())));
             servers.remove(server.record.id());
         }
+        for (CacheRecord cache : caches.values().stream()
+                .filter(cache -> cache.wanted() != 0 && !grows(cache, now))
+                .toList()) {
+            write(cache.placed(cache.capacity(), cache.regions()));
+            growing.remove(cache.id());
+        }
         planMoves();
     }
 
@@ -297,17 +361,18 @@ public final class Cluster implements CacheManager {
     /** One at a time for each cache. */
     private void planMove(CacheRecord cache, Servers.Known server, long now) {
         Integer regions = cache.regions().get(server.record.id());
-        if (regions == null || leaving.containsKey(cache.id()) && targetsStay(cache, now)) {
+        if (regions == null || grows(cache, now) || leaving.containsKey(cache.id()) && targetsStay(cache, now)) {
             return;
         }
         // What was reserved for it before is its own to take.
-        CacheRecord bare = changed(cache, cache.regions(), Collections.emptySortedMap());
+        CacheRecord bare = cache.placed(cache.capacity(), cache.regions());
         servers.promise(cache, bare);
         boolean planned = false;
         try {
             SortedMap<Long, Integer> targets = Allocator.move(servers.offers(now), cache.regionBytes(), regions);
-            write(changed(cache, cache.regions(), targets));
+            write(cache.reserving(0, targets));
             planned = true;
+            growing.remove(cache.id());
             leaving.put(cache.id(), server.record.id());
             stuck.remove(cache.id());
         } catch (NoRoomException e) {
@@ -322,6 +387,11 @@ public final class Cluster implements CacheManager {
                 servers.promise(bare, cache);
             }
         }
+    }
+
+    /** Room that it asked for a moment ago is its own to take first. */
+    private boolean grows(CacheRecord cache, long now) {
+        return cache.wanted() != 0 && now - growing.computeIfAbsent(cache.id(), _ -> now) <= GROWTH_MILLIS * 1_000_000L;
     }
 
     private boolean targetsStay(CacheRecord cache, long now) {
@@ -366,6 +436,7 @@ public final class Cluster implements CacheManager {
         servers.promise(cache, null);
         clients.forget(cache.id());
         leaving.remove(cache.id());
+        growing.remove(cache.id());
         stuck.remove(cache.id());
     }
 
@@ -384,19 +455,6 @@ public final class Cluster implements CacheManager {
         }
     }
 
-    private static CacheRecord changed(
-            CacheRecord cache, SortedMap<Long, Integer> regions, SortedMap<Long, Integer> reserved) {
-        return new CacheRecord(
-                cache.id(),
-                cache.name(),
-                cache.capacity(),
-                cache.regionBytes(),
-                cache.expiresAtMillis(),
-                cache.generation() + 1,
-                regions,
-                reserved);
-    }
-
     private CacheRecord require(long cacheId) {
         CacheRecord cache = caches.get(cacheId);
         if (cache == null) {
@@ -411,7 +469,12 @@ public final class Cluster implements CacheManager {
 
     private Allocation allocation(CacheRecord cache) {
         return new Allocation(
-                cache.id(), cache.generation(), cache.capacity(), cache.regionBytes(), shares(cache.regions()));
+                cache.id(),
+                cache.generation(),
+                cache.capacity(),
+                cache.regionBytes(),
+                shares(cache.regions()),
+                shares(cache.reserved()));
     }
 
     private CacheDescription description(CacheRecord cache) {

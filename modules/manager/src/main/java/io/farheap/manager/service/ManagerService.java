@@ -18,6 +18,7 @@ import io.farheap.manager.wire.ManagerGrpc;
 import io.farheap.manager.wire.ManagerIntroduction;
 import io.farheap.manager.wire.MovedRegions;
 import io.farheap.manager.wire.Nothing;
+import io.farheap.manager.wire.ReallocateCache;
 import io.farheap.manager.wire.ReclaimAlert;
 import io.farheap.manager.wire.ReportReceipt;
 import io.farheap.manager.wire.ReportedServer;
@@ -54,11 +55,19 @@ final class ManagerService extends ManagerGrpc.ManagerImplBase {
     }
 
     @Override
+    public void reallocate(ReallocateCache request, StreamObserver<AllocatedCache> reply) {
+        answer(reply, () -> ManagerMessages.write(manager.reallocate(request.getCacheId(), request.getCapacity())));
+    }
+
+    @Override
     public void moved(MovedRegions request, StreamObserver<AllocatedCache> reply) {
         answer(
                 reply,
                 () -> ManagerMessages.write(manager.moved(
-                        request.getCacheId(), request.getGeneration(), ManagerMessages.read(request.getSharesList()))));
+                        request.getCacheId(),
+                        request.getGeneration(),
+                        request.getCapacity(),
+                        ManagerMessages.read(request.getSharesList()))));
     }
 
     @Override

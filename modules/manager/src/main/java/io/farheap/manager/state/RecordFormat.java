@@ -39,6 +39,7 @@ final class RecordFormat {
                 .put("id", NodePaths.hex(cache.id()))
                 .put("name", cache.name())
                 .put("capacity", cache.capacity())
+                .put("wanted", cache.wanted())
                 .put("regionBytes", cache.regionBytes())
                 .put("expiresAtMillis", cache.expiresAtMillis())
                 .put("generation", cache.generation())
@@ -79,6 +80,7 @@ final class RecordFormat {
                 fields.id("id"),
                 fields.text("name"),
                 fields.number("capacity"),
+                fields.number("wanted"),
                 fields.number("regionBytes"),
                 fields.number("expiresAtMillis"),
                 fields.number("generation"),

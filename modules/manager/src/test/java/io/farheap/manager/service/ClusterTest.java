@@ -147,12 +147,12 @@ class ClusterTest {
         // What is reserved is nobody else's.
         refusal(Code.OUT_OF_MEMORY, () -> allocate(8, 2));
         allocate(8, 1);
-        refusal(Code.BUSY, () -> cluster.moved(7, 1, alert.targets()));
-        refusal(Code.INVALID_ARGUMENT, () -> cluster.moved(7, 2, List.of(new Share("host2:1", 1))));
-        refusal(Code.INVALID_ARGUMENT, () -> cluster.moved(7, 2, List.of(new Share("host9:1", 4))));
-        Allocation after = cluster.moved(7, 2, alert.targets());
+        refusal(Code.BUSY, () -> cluster.moved(7, 1, 4 * MIB, alert.targets()));
+        refusal(Code.INVALID_ARGUMENT, () -> cluster.moved(7, 2, 4 * MIB, List.of(new Share("host2:1", 1))));
+        refusal(Code.INVALID_ARGUMENT, () -> cluster.moved(7, 2, 4 * MIB, List.of(new Share("host9:1", 4))));
+        Allocation after = cluster.moved(7, 2, 4 * MIB, alert.targets());
         assertEquals(alert.targets(), after.shares());
-        assertEquals(after, cluster.moved(7, 2, alert.targets()), "a repeated call has the same answer");
+        assertEquals(after, cluster.moved(7, 2, 4 * MIB, alert.targets()), "a repeated call has the same answer");
         cluster.tick();
         assertEquals(1, alerts.size());
         refusal(Code.OUT_OF_MEMORY, () -> allocate(9, 1));
@@ -204,8 +204,8 @@ class ClusterTest {
         cluster.report(report(1, 4, 0, true, Map.of(7L, 4)));
         Reclaim again = alerts.getLast();
         assertEquals(before.targets(), again.targets(), "its own reservation is not in its way");
-        refusal(Code.BUSY, () -> cluster.moved(7, before.generation(), before.targets()));
-        cluster.moved(7, again.generation(), again.targets());
+        refusal(Code.BUSY, () -> cluster.moved(7, before.generation(), 4 * MIB, before.targets()));
+        cluster.moved(7, again.generation(), 4 * MIB, again.targets());
         assertEquals(again.targets(), cluster.describe(7).allocation().shares());
     }
 
@@ -281,11 +281,92 @@ class ClusterTest {
         });
         Reclaim second = alerts.getLast();
         assertEquals("host3:1", second.targets().getFirst().address());
-        refusal(Code.INVALID_ARGUMENT, () -> cluster.moved(7, second.generation(), first.targets()));
+        refusal(Code.INVALID_ARGUMENT, () -> cluster.moved(7, second.generation(), 4 * MIB, first.targets()));
         cluster.report(report(2, 4, 0, false, Map.of(7L, 4)));
         assertEquals(
                 first.targets(),
-                cluster.moved(7, second.generation(), first.targets()).shares());
+                cluster.moved(7, second.generation(), 4 * MIB, first.targets()).shares());
+    }
+
+    @Test
+    void aCacheGrowsIntoRoomThatIsReservedForIt() {
+        reports(1, 4);
+        Allocation small = allocate(7, 3);
+        reports(2, 4);
+        Allocation growing = cluster.reallocate(7, 5 * MIB - 1);
+        assertEquals(small.shares(), growing.shares());
+        assertEquals(List.of(new Share("host2:1", 2)), growing.reserved());
+        assertEquals(growing, cluster.reallocate(7, 5 * MIB - 1), "a repeated call has the same answer");
+        refusal(Code.BUSY, () -> cluster.reallocate(7, 6 * MIB));
+        refusal(Code.OUT_OF_MEMORY, () -> allocate(8, 4));
+        List<Share> shares = List.of(new Share("host1:1", 3), new Share("host2:1", 2));
+        refusal(Code.INVALID_ARGUMENT, () -> cluster.moved(7, growing.generation(), 6 * MIB, shares));
+        Allocation grown = cluster.moved(7, growing.generation(), 5 * MIB - 1, shares);
+        assertEquals(grown, cluster.moved(7, growing.generation(), 5 * MIB - 1, shares));
+        assertEquals(List.of(), grown.reserved());
+        assertEquals(5 * MIB - 1, cluster.describe(7).allocation().capacity());
+        // Its regions have room for one byte more.
+        assertEquals(grown, cluster.reallocate(7, 5 * MIB));
+        assertEquals(
+                5 * MIB, cluster.moved(7, grown.generation(), 5 * MIB, shares).capacity());
+        assertTrue(refusal(Code.OUT_OF_MEMORY, () -> cluster.reallocate(7, 9 * MIB))
+                .getMessage()
+                .contains("but " + 8 * MIB));
+    }
+
+    @Test
+    void aCacheThatBecomesSmallerSaysSoAfterwards() {
+        reports(1, 4);
+        Allocation large = allocate(7, 4);
+        List<Share> two = List.of(new Share("host1:1", 2));
+        refusal(Code.INVALID_ARGUMENT, () -> cluster.moved(7, large.generation(), 3 * MIB, two));
+        assertEquals(two, cluster.moved(7, large.generation(), MIB + 1, two).shares());
+        allocate(8, 2);
+    }
+
+    @Test
+    void roomToGrowIntoThatNobodyTakesIsGivenUp() {
+        reports(1, 4);
+        reports(2, 2);
+        allocate(7, 4);
+        Allocation growing = cluster.reallocate(7, 6 * MIB);
+        refusal(Code.OUT_OF_MEMORY, () -> allocate(8, 1));
+        Runnable reports = () -> {
+            reports(1, 4);
+            reports(2, 2);
+        };
+        pass(9, reports);
+        refusal(Code.OUT_OF_MEMORY, () -> allocate(8, 1));
+        // Also by a manager that starts anew, which counts anew.
+        cluster = start();
+        pass(9, reports);
+        refusal(Code.OUT_OF_MEMORY, () -> allocate(8, 1));
+        pass(3, reports);
+        allocate(8, 2);
+        refusal(
+                Code.INVALID_ARGUMENT,
+                () -> cluster.moved(
+                        7, growing.generation(), 6 * MIB, List.of(new Share("host1:1", 4), new Share("host2:1", 2))));
+    }
+
+    @Test
+    void aServerThatLeavesWaitsForGrowthThatIsUnderWay() {
+        reports(1, 4);
+        reports(2, 4);
+        Allocation small = allocate(7, 2);
+        Allocation growing = cluster.reallocate(7, 3 * MIB);
+        attend().renew(Set.of(7L));
+        String server = small.shares().getFirst().address();
+        long id = server.equals("host1:1") ? 1 : 2;
+        cluster.report(report(id, 4, 2, true, Map.of(7L, 2)));
+        assertEquals(List.of(), alerts);
+        Share more = growing.reserved().getFirst();
+        List<Share> shares =
+                more.address().equals(server) ? List.of(new Share(server, 3)) : List.of(new Share(server, 2), more);
+        cluster.moved(7, growing.generation(), 3 * MIB, shares);
+        cluster.report(report(id, 4, 1, true, Map.of(7L, 3)));
+        assertEquals(1, alerts.size());
+        refusal(Code.BUSY, () -> cluster.reallocate(7, 4 * MIB));
     }
 
     @Test

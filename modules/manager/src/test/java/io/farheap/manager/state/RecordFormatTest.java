@@ -47,6 +47,7 @@ class RecordFormatTest {
                 id=0000000000000105
                 name=cache 261
                 capacity=4294967296
+                wanted=0
                 regionBytes=1048576
                 expiresAtMillis=0
                 generation=7
@@ -166,17 +167,18 @@ class RecordFormatTest {
         assertThrows(IllegalArgumentException.class, () -> new ServerRecord(1, "a:1", "", "", 0, 1, 0, false));
         assertThrows(
                 IllegalArgumentException.class,
-                () -> new CacheRecord(1, "a", 1, 1, -1, 0, new TreeMap<>(), new TreeMap<>()));
+                () -> new CacheRecord(1, "a", 1, 0, 1, -1, 0, new TreeMap<>(), new TreeMap<>()));
         TreeMap<Long, Integer> none = new TreeMap<>();
         none.put(1L, 0);
-        assertThrows(IllegalArgumentException.class, () -> new CacheRecord(1, "a", 1, 1, 0, 0, none, new TreeMap<>()));
+        assertThrows(
+                IllegalArgumentException.class, () -> new CacheRecord(1, "a", 1, 0, 1, 0, 0, none, new TreeMap<>()));
     }
 
     @Test
     void recordsDoNotChange() {
         TreeMap<Long, Integer> regions = new TreeMap<>();
         regions.put(1L, 1);
-        CacheRecord cache = new CacheRecord(1, "a", 1, 1, 0, 0, regions, new TreeMap<>());
+        CacheRecord cache = new CacheRecord(1, "a", 1, 0, 1, 0, 0, regions, new TreeMap<>());
         regions.put(2L, 1);
         assertEquals(1, cache.regions().size());
         assertThrows(UnsupportedOperationException.class, () -> cache.regions().clear());

@@ -19,7 +19,7 @@ final class Samples {
         SortedMap<Long, Integer> regions = new TreeMap<>();
         regions.put(1L, 3);
         regions.put(2L, 1);
-        return new CacheRecord(id, "cache " + id, 1L << 32, 1 << 20, 0, generation, regions, new TreeMap<>());
+        return new CacheRecord(id, "cache " + id, 1L << 32, 0, 1 << 20, 0, generation, regions, new TreeMap<>());
     }
 
     /** Any that is valid. */
@@ -40,6 +40,7 @@ final class Samples {
         return new CacheRecord(
                 random.nextLong(),
                 "x" + text(random),
+                positive(random),
                 positive(random),
                 1 + positive(random),
                 random.nextBoolean() ? 0 : positive(random),

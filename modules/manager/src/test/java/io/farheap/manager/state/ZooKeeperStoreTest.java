@@ -190,7 +190,8 @@ class ZooKeeperStoreTest {
     @Test
     void asMuchAsOneWriteHasIsWritten() {
         try (ZooKeeperStore store = open()) {
-            CacheRecord large = new CacheRecord(1, "x".repeat(999_000), 1, 1, 0, 0, new TreeMap<>(), new TreeMap<>());
+            CacheRecord large =
+                    new CacheRecord(1, "x".repeat(999_000), 1, 0, 1, 0, 0, new TreeMap<>(), new TreeMap<>());
             store.write(List.of(put(large)));
             assertState(store, Set.of(), Set.of(large));
             List<Change> many = new ArrayList<>();
