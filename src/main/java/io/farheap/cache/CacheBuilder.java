@@ -2,6 +2,7 @@ package io.farheap.cache;
 
 import io.farheap.latency.LatencyTracking;
 import io.farheap.lifetime.Closing;
+import io.farheap.manager.Candidate;
 import io.farheap.migration.MigrationOptions;
 import io.farheap.slo.Explanation;
 import io.farheap.slo.PerformanceModel;
@@ -22,6 +23,7 @@ public final class CacheBuilder {
     private final List<String> servers = new ArrayList<>();
     private final List<String> managers = new ArrayList<>();
     private @Nullable Duration lifetime;
+    private String place = "";
     private String device = "";
     private @Nullable Path file;
     private @Nullable LongConsumer loaded;
@@ -73,6 +75,17 @@ public final class CacheBuilder {
                     "a cache for " + likely + "; it must be at least 1 ms, or null where nobody knows");
         }
         this.lifetime = likely;
+        return this;
+    }
+
+    /**
+     * Where this process is, for its manager, which finds servers near enough for the objective.
+     *
+     * @param where data center, cluster and rack, as {@code DC/CLUSTER/RACK}; empty, the default, where nobody knows:
+     *     all servers are then taken to be as far away as any
+     */
+    public CacheBuilder place(String where) {
+        this.place = where;
         return this;
     }
 
@@ -235,7 +248,8 @@ public final class CacheBuilder {
             throw new IllegalArgumentException(
                     "a cache with both managers " + managers + " and servers " + servers + "; name either");
         }
-        return Management.allocate(managers, name, capacity, lifetime, migration, reclaimListener);
+        return Management.allocate(
+                managers, name, capacity, lifetime, place, List.of(Candidate.ANY), migration, reclaimListener);
     }
 
     private CacheOptions options(@Nullable Tuning tuning, @Nullable Management management) {

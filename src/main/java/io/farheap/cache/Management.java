@@ -6,6 +6,7 @@ import io.farheap.control.ControlPlane;
 import io.farheap.lifetime.Closing;
 import io.farheap.manager.Allocation;
 import io.farheap.manager.CacheRequest;
+import io.farheap.manager.Candidate;
 import io.farheap.manager.ManagerConnection;
 import io.farheap.manager.Reclaim;
 import io.farheap.manager.Share;
@@ -92,6 +93,8 @@ final class Management implements AutoCloseable {
      * Asks for servers.
      *
      * @param lifetime null for ever
+     * @param place of this process, as data center, cluster and rack; empty where nobody said
+     * @param candidates configurations that meet the objective; {@link Candidate#ANY} where there is none
      * @param how regions move
      * @param listener told of each reclaim, or null
      * @throws CacheException where no manager answers, or it refuses
@@ -101,13 +104,21 @@ final class Management implements AutoCloseable {
             String name,
             long capacity,
             @Nullable Duration lifetime,
+            String place,
+            List<Candidate> candidates,
             MigrationOptions how,
             @Nullable ReclaimListener listener) {
         try {
             ManagerConnection manager = ManagerConnection.open(managers);
             try {
                 CacheRequest request = new CacheRequest(
-                        newId(), manager.clientId(), name, capacity, lifetime == null ? 0 : lifetime.toMillis());
+                        newId(),
+                        manager.clientId(),
+                        name,
+                        capacity,
+                        lifetime == null ? 0 : lifetime.toMillis(),
+                        place,
+                        candidates);
                 return new Management(manager, request, how, listener);
             } catch (Throwable e) {
                 Closing.after(e, manager);

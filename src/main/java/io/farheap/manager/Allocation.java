@@ -8,11 +8,18 @@ import java.util.List;
  * @param generation raised whenever the rest changes
  * @param capacity bytes
  * @param regionBytes of its servers
+ * @param candidate the configuration with which the cache meets its objective on these servers
  * @param shares each of another server
  * @param reserved for regions that are to come, each of another server; perhaps of one that has a share already
  */
 public record Allocation(
-        long cacheId, long generation, long capacity, long regionBytes, List<Share> shares, List<Share> reserved) {
+        long cacheId,
+        long generation,
+        long capacity,
+        long regionBytes,
+        Candidate candidate,
+        List<Share> shares,
+        List<Share> reserved) {
 
     public Allocation {
         shares = List.copyOf(shares);

@@ -1,6 +1,8 @@
 package io.farheap.manager;
 
 import io.farheap.control.ControlPlane;
+import io.farheap.control.Printable;
+import java.util.List;
 
 /**
  * What a cache is to have.
@@ -10,8 +12,21 @@ import io.farheap.control.ControlPlane;
  * @param name for people; printable
  * @param capacity bytes
  * @param lifetimeMillis how long it is needed; 0 for ever
+ * @param place of the client, as a server's: DC/CLUSTER/RACK; empty where nobody said
+ * @param candidates the configurations that meet its objective, of which the manager chooses one; {@link Candidate#ANY}
+ *     for a cache without an objective
  */
-public record CacheRequest(long cacheId, long clientId, String name, long capacity, long lifetimeMillis) {
+public record CacheRequest(
+        long cacheId,
+        long clientId,
+        String name,
+        long capacity,
+        long lifetimeMillis,
+        String place,
+        List<Candidate> candidates) {
+
+    /** As many as there are distances times a thousand threads; more are not sensible. */
+    private static final int MAX_CANDIDATES = 3_000;
 
     /** A hundred years. */
     private static final long MAX_LIFETIME_MILLIS = 100L * 366 * 86_400_000;
@@ -28,6 +43,12 @@ public record CacheRequest(long cacheId, long clientId, String name, long capaci
             throw new IllegalArgumentException("a lifetime of " + lifetimeMillis + " ms; it is at most "
                     + MAX_LIFETIME_MILLIS + ", and 0 is for ever");
         }
+        candidates = List.copyOf(candidates);
+        if (candidates.isEmpty() || candidates.size() > MAX_CANDIDATES) {
+            throw new IllegalArgumentException(
+                    candidates.size() + " configurations of a cache; there are 1 to " + MAX_CANDIDATES);
+        }
+        Printable.require("a client's place", place, CacheManager.MAX_TEXT_LENGTH);
         Texts.require("a cache's name", name, ControlPlane.MAX_NAME_LENGTH);
     }
 }

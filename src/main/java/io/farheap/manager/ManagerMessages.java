@@ -3,8 +3,10 @@ package io.farheap.manager;
 import io.farheap.manager.wire.AllocateCache;
 import io.farheap.manager.wire.AllocatedCache;
 import io.farheap.manager.wire.CacheRegions;
+import io.farheap.manager.wire.Configuration;
 import io.farheap.manager.wire.DescribedCache;
 import io.farheap.manager.wire.ReclaimAlert;
+import io.farheap.manager.wire.ReclaimReason;
 import io.farheap.manager.wire.ReportedServer;
 import io.farheap.manager.wire.ServerShare;
 import java.util.HashMap;
@@ -26,6 +28,10 @@ public final class ManagerMessages {
                 .setName(request.name())
                 .setCapacity(request.capacity())
                 .setLifetimeMillis(request.lifetimeMillis())
+                .setPlace(request.place())
+                .addAllCandidates(request.candidates().stream()
+                        .map(ManagerMessages::write)
+                        .toList())
                 .build();
     }
 
@@ -35,7 +41,20 @@ public final class ManagerMessages {
                 request.getClientId(),
                 request.getName(),
                 request.getCapacity(),
-                request.getLifetimeMillis());
+                request.getLifetimeMillis(),
+                request.getPlace(),
+                request.getCandidatesList().stream().map(ManagerMessages::read).toList());
+    }
+
+    private static Configuration write(Candidate candidate) {
+        return Configuration.newBuilder()
+                .setSwitches(candidate.switches())
+                .setServerThreads(candidate.serverThreads())
+                .build();
+    }
+
+    private static Candidate read(Configuration candidate) {
+        return new Candidate(candidate.getSwitches(), candidate.getServerThreads());
     }
 
     public static List<ServerShare> write(List<Share> shares) {
@@ -60,6 +79,7 @@ public final class ManagerMessages {
                 .setCapacity(allocation.capacity())
                 .setRegionBytes(allocation.regionBytes())
                 .addAllShares(write(allocation.shares()))
+                .setCandidate(write(allocation.candidate()))
                 .addAllReserved(write(allocation.reserved()))
                 .build();
     }
@@ -70,6 +90,7 @@ public final class ManagerMessages {
                 allocation.getGeneration(),
                 allocation.getCapacity(),
                 allocation.getRegionBytes(),
+                read(allocation.getCandidate()),
                 read(allocation.getSharesList()),
                 read(allocation.getReservedList()));
     }
@@ -90,6 +111,7 @@ public final class ManagerMessages {
         return ReclaimAlert.newBuilder()
                 .setCacheId(alert.cacheId())
                 .setGeneration(alert.generation())
+                .setReason(write(alert.reason()))
                 .setServer(alert.server())
                 .setWithinMillis(alert.withinMillis())
                 .addAllTargets(write(alert.targets()))
@@ -100,9 +122,28 @@ public final class ManagerMessages {
         return new Reclaim(
                 alert.getCacheId(),
                 alert.getGeneration(),
+                read(alert.getReason()),
                 alert.getServer(),
                 alert.getWithinMillis(),
                 read(alert.getTargetsList()));
+    }
+
+    private static Reclaim.Reason read(ReclaimReason reason) {
+        return switch (reason) {
+            case LEAVES -> Reclaim.Reason.LEAVES;
+            case ENDS_SOON -> Reclaim.Reason.ENDS_SOON;
+            case CHEAPER -> Reclaim.Reason.CHEAPER;
+            case UNRECOGNIZED ->
+                throw new IllegalArgumentException("a reclaim for a reason that this release does not know");
+        };
+    }
+
+    private static ReclaimReason write(Reclaim.Reason reason) {
+        return switch (reason) {
+            case LEAVES -> ReclaimReason.LEAVES;
+            case ENDS_SOON -> ReclaimReason.ENDS_SOON;
+            case CHEAPER -> ReclaimReason.CHEAPER;
+        };
     }
 
     public static ReportedServer write(ServerReport report) {
@@ -110,6 +151,7 @@ public final class ManagerMessages {
                 .setServerId(report.serverId())
                 .setAddress(report.address())
                 .setType(report.type())
+                .setSpot(report.spot())
                 .setPlace(report.place())
                 .setRegionBytes(report.regionBytes())
                 .setTotalRegions(report.totalRegions())
@@ -135,6 +177,7 @@ public final class ManagerMessages {
                 report.getServerId(),
                 report.getAddress(),
                 report.getType(),
+                report.getSpot(),
                 report.getPlace(),
                 report.getRegionBytes(),
                 report.getTotalRegions(),

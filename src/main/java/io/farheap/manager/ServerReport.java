@@ -8,6 +8,7 @@ import java.util.Map;
  * @param serverId random, of the process: a server that starts anew is another
  * @param address HOST:PORT of its control plane, where clients reach it
  * @param type of the machine, as in the manager's menu
+ * @param spot whether it may be told to leave at any time, and so costs less
  * @param place data center, cluster and rack, with slashes between them
  * @param noticeMillis how long it stays after it was told to leave
  * @param leaving it takes no more caches
@@ -18,6 +19,7 @@ public record ServerReport(
         long serverId,
         String address,
         String type,
+        boolean spot,
         String place,
         long regionBytes,
         int totalRegions,

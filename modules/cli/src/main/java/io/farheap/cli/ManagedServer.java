@@ -16,6 +16,7 @@ final class ManagedServer implements AutoCloseable {
     private final MemoryServer server;
     private final String address;
     private final String type;
+    private final boolean spot;
     private final String place;
     private final Duration notice;
     private final ServerRegistration registration;
@@ -25,10 +26,17 @@ final class ManagedServer implements AutoCloseable {
     private volatile boolean leaving;
 
     ManagedServer(
-            MemoryServer server, List<String> managers, String address, String type, String place, Duration notice) {
+            MemoryServer server,
+            List<String> managers,
+            String address,
+            String type,
+            boolean spot,
+            String place,
+            Duration notice) {
         this.server = server;
         this.address = address;
         this.type = type;
+        this.spot = spot;
         this.place = place;
         this.notice = notice;
         // Here, and not when the first report is due: what makes no sense is said at once.
@@ -43,6 +51,7 @@ final class ManagedServer implements AutoCloseable {
                 described.serverId(),
                 address,
                 type,
+                spot,
                 place,
                 described.regionBytes(),
                 described.totalRegions(),

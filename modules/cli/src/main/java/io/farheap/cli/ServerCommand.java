@@ -128,6 +128,12 @@ public final class ServerCommand implements Subcommand, Callable<Integer> {
     private String type;
 
     @Option(
+            names = "--spot",
+            description = "The machine may be told to leave at any time: it gets caches that end, at the menu's spot "
+                    + "price, and no more than can leave within --notice.")
+    private boolean spot;
+
+    @Option(
             names = "--place",
             paramLabel = "DC/CLUSTER/RACK",
             defaultValue = "local/local/local",
@@ -183,7 +189,7 @@ public final class ServerCommand implements Subcommand, Callable<Integer> {
 
     private void serveManaged(MemoryServer server, String address, Termination termination)
             throws InterruptedException {
-        try (ManagedServer managed = new ManagedServer(server, managers, address, type, place, notice)) {
+        try (ManagedServer managed = new ManagedServer(server, managers, address, type, spot, place, notice)) {
             termination.await();
             managed.leave(termination::parentGone);
         }

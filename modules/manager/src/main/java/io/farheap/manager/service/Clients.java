@@ -5,10 +5,13 @@ import io.farheap.manager.state.CacheRecord;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /** Which client processes are there, and which caches are theirs. Its user has a lock around it. */
 final class Clients {
+
+    private static final System.Logger LOG = System.getLogger(Clients.class.getName());
 
     /** A process's line. */
     static final class Line {
@@ -18,6 +21,15 @@ final class Clients {
 
         Line(CacheManager.Listener listener) {
             this.listener = listener;
+        }
+
+        void tell(Consumer<CacheManager.Listener> alert) {
+            try {
+                alert.accept(listener);
+            } catch (RuntimeException e) {
+                // Its line is broken: it hears of it when it has another.
+                LOG.log(System.Logger.Level.DEBUG, "a client does not hear what concerns it", e);
+            }
         }
 
         /** Whether it has not been told of a cache as it is now; it counts as told then. */

@@ -6,34 +6,39 @@ import io.farheap.manager.Allocation;
 import io.farheap.manager.CacheDescription;
 import io.farheap.manager.CacheManager;
 import io.farheap.manager.CacheRequest;
-import io.farheap.manager.Reclaim;
+import io.farheap.manager.Candidate;
 import io.farheap.manager.ServerReport;
 import io.farheap.manager.Share;
-import io.farheap.manager.service.Allocator.NoRoomException;
-import io.farheap.manager.service.Allocator.Placement;
+import io.farheap.manager.allocation.Allocator;
+import io.farheap.manager.allocation.Menu;
+import io.farheap.manager.allocation.Need;
+import io.farheap.manager.allocation.NoRoomException;
+import io.farheap.manager.allocation.Place;
+import io.farheap.manager.allocation.Placement;
+import io.farheap.manager.allocation.Prices;
 import io.farheap.manager.state.CacheRecord;
 import io.farheap.manager.state.Change;
 import io.farheap.manager.state.ServerRecord;
-import io.farheap.manager.state.StaleEpochException;
 import io.farheap.manager.state.State;
-import io.farheap.manager.state.StateException;
 import io.farheap.manager.state.StateStore;
+import io.farheap.manager.state.Terms;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
-import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
-import java.util.TreeSet;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 
 /**
  * What a manager knows and does. What must survive it is written before anybody hears of it; what servers report, and
  * which clients are there, is in memory alone, and a manager that starts anew hears it within seconds.
  *
- * <p>Thread-safe: one lock. Somebody calls {@link #tick} a few times a second.
+ * <p>Thread-safe: one lock, which nobody holds while something is written. Somebody calls {@link #tick} a few times a
+ * second.
  */
 public final class Cluster implements CacheManager {
 
@@ -46,17 +51,16 @@ public final class Cluster implements CacheManager {
     /** When this manager began to hear of servers. */
     private final long started;
 
-    private long ticked;
-
-    private final TreeMap<Long, CacheRecord> caches = new TreeMap<>(Long::compareUnsigned);
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Journal journal;
+    private final Prices prices = new Prices(Menu.EMPTY);
+    private final Rates rates = new Rates();
     private final Servers servers;
+    private final Caches caches;
     private final Clients clients;
-    /** The server that each cache with a reservation leaves. A manager that starts anew plans anew. */
-    private final Map<Long, Long> leaving = new TreeMap<>();
-    /** Since when room is reserved for each cache that grows. A manager that starts anew counts anew. */
-    private final Map<Long, Long> growing = new TreeMap<>();
-    /** Caches for which no room was found, of which the log has heard. */
-    private final Set<Long> stuck = new TreeSet<>();
+    private final Moves moves;
+    private final Allocator allocator;
+    private long ticked;
 
     /**
      * @param nanos a clock for time limits
@@ -69,15 +73,47 @@ public final class Cluster implements CacheManager {
         this.millis = millis;
         this.started = nanos.getAsLong();
         this.ticked = started;
-        this.servers = new Servers(options.serverSilentNanos());
+        this.servers = new Servers(prices, rates, options.serverSilentNanos());
         this.clients = new Clients(options.clientSilentNanos());
+        this.journal = new Journal(store, lock, this::written, this::load);
+        this.caches = new Caches(servers, journal);
+        this.allocator = new Allocator(servers.stock(started), prices);
+        this.moves = new Moves(caches, servers, clients, allocator, rates);
+        load();
+        caches.all().forEach(cache -> clients.claim(cache.id(), started));
+    }
+
+    /** Has what is on disk, and what was reported. */
+    private void load() {
         State state = store.load();
         state.servers().forEach(servers::put);
-        for (CacheRecord cache : state.caches()) {
-            caches.put(cache.id(), cache);
-            servers.promise(null, cache);
-            clients.claim(cache.id(), started);
+        caches.load(state.caches());
+        servers.offerAnew();
+        moves.forgetAll();
+    }
+
+    private void written(Change change) {
+        caches.written(change);
+    }
+
+    /** Something with the lock, of which nobody hears before all that it has changed or seen is on disk. */
+    private <T> T settled(Supplier<T> action) {
+        lock.lock();
+        try {
+            journal.recover();
+            T result = action.get();
+            journal.settle();
+            return result;
+        } finally {
+            lock.unlock();
         }
+    }
+
+    private void settled(Runnable action) {
+        settled(() -> {
+            action.run();
+            return this;
+        });
     }
 
     @Override
@@ -93,169 +129,201 @@ public final class Cluster implements CacheManager {
     }
 
     @Override
-    public synchronized Allocation allocate(CacheRequest request) {
-        CacheRecord known = caches.get(request.cacheId());
-        if (known != null) {
+    public Allocation allocate(CacheRequest request) {
+        return settled(() -> {
+            CacheRecord known = caches.find(request.cacheId());
+            if (known == null) {
+                CacheRecord cache = place(request);
+                caches.put(cache);
+                clients.claim(cache.id(), nanos.getAsLong());
+                return allocation(cache);
+            }
             if (known.capacity() != request.capacity()) {
                 throw new ControlException(
                         Code.INVALID_ARGUMENT,
-                        "cache " + hex(known.id()) + " has " + known.capacity() + " bytes, not " + request.capacity()
-                                + "; choose another id for another cache");
+                        "cache " + Caches.hex(known.id()) + " has " + known.capacity() + " bytes, not "
+                                + request.capacity() + "; choose another id for another cache");
             }
             return allocation(known);
-        }
-        long now = nanos.getAsLong();
-        Placement placement;
-        try {
-            placement = Allocator.place(servers.offers(now), request.capacity());
-        } catch (NoRoomException e) {
-            throw new ControlException(
-                    Code.OUT_OF_MEMORY,
-                    e.most() == 0
-                            ? "no server has a free region; start one with --manager"
-                            : "there is no room for " + request.capacity() + " bytes, but for one cache of " + e.most()
-                                    + "; ask for less, or start servers with --manager",
-                    e);
-        }
-        CacheRecord cache = new CacheRecord(
-                request.cacheId(),
-                request.name(),
+        });
+    }
+
+    private CacheRecord place(CacheRequest request) {
+        servers.stock(nanos.getAsLong());
+        Need need = new Need(
                 request.capacity(),
-                0,
-                placement.regionBytes(),
-                request.lifetimeMillis() == 0 ? 0 : Math.addExact(millis.getAsLong(), request.lifetimeMillis()),
-                1,
-                placement.regions(),
-                Collections.emptySortedMap());
-        write(cache);
-        clients.claim(cache.id(), now);
-        return allocation(cache);
+                Caches.hours(request.lifetimeMillis()),
+                Place.parse(request.place()),
+                request.candidates(),
+                Set.of(),
+                Set.of());
+        try {
+            Placement placement = allocator.place(need);
+            Terms terms = new Terms(
+                    request.place(),
+                    placement.candidate().switches(),
+                    placement.candidate().serverThreads(),
+                    request.lifetimeMillis() == 0 ? 0 : Math.addExact(millis.getAsLong(), request.lifetimeMillis()));
+            return new CacheRecord(
+                    request.cacheId(),
+                    request.name(),
+                    request.capacity(),
+                    0,
+                    placement.regionBytes(),
+                    terms,
+                    1,
+                    placement.regions(),
+                    Collections.emptySortedMap());
+        } catch (NoRoomException e) {
+            throw new ControlException(Code.OUT_OF_MEMORY, Refusal.of(allocator, need, e), e);
+        }
     }
 
     @Override
-    public synchronized Allocation reallocate(long cacheId, long capacity) {
-        CacheRecord cache = require(cacheId);
-        if (capacity < 1) {
-            throw new ControlException(
-                    Code.INVALID_ARGUMENT, "a capacity of " + capacity + " bytes; it is 1 to " + Long.MAX_VALUE);
-        }
-        long missing = regions(capacity, cache.regionBytes()) - total(cache.regions());
-        if (missing <= 0 || cache.wanted() == capacity) {
-            return allocation(cache);
-        }
-        if (leaving.containsKey(cacheId) || cache.wanted() != 0) {
-            throw new ControlException(
-                    Code.BUSY,
-                    "cache " + hex(cacheId)
-                            + (cache.wanted() == 0
-                                    ? " is leaving a server"
-                                    : " is growing to " + cache.wanted() + " bytes")
-                            + "; ask again in a moment");
-        }
-        long now = nanos.getAsLong();
-        try {
-            if (missing > Integer.MAX_VALUE) {
-                throw new NoRoomException(0);
+    public Allocation reallocate(long cacheId, long capacity) {
+        return settled(() -> {
+            CacheRecord cache = caches.require(cacheId);
+            if (capacity < 1) {
+                throw new ControlException(
+                        Code.INVALID_ARGUMENT, "a capacity of " + capacity + " bytes; it is 1 to " + Long.MAX_VALUE);
             }
-            write(cache.reserving(capacity, Allocator.move(servers.offers(now), cache.regionBytes(), (int) missing)));
+            long missing = Caches.regions(capacity, cache.regionBytes()) - Caches.regions(cache.regions());
+            if (missing <= 0 || cache.wanted() == capacity) {
+                return allocation(cache);
+            }
+            if (moves.isMoving(cacheId) || cache.wanted() != 0) {
+                throw new ControlException(
+                        Code.BUSY,
+                        "cache " + Caches.hex(cacheId)
+                                + (cache.wanted() == 0
+                                        ? " is leaving a server"
+                                        : " is growing to " + cache.wanted() + " bytes")
+                                + "; ask again in a moment");
+            }
+            return allocation(grow(cache, capacity, missing));
+        });
+    }
+
+    private CacheRecord grow(CacheRecord cache, long capacity, long missing) {
+        long now = nanos.getAsLong();
+        servers.stock(now);
+        CacheRecord wanting = cache.reserving(capacity, Collections.emptySortedMap());
+        try {
+            Placement more = allocator.more(
+                    Caches.need(wanting, millis.getAsLong()),
+                    cache.regionBytes(),
+                    (int) Math.min(Integer.MAX_VALUE, missing),
+                    List.copyOf(cache.regions().keySet()));
+            CacheRecord growing = cache.reserving(capacity, more.regions());
+            caches.put(growing);
+            moves.grows(cache.id(), now);
+            return growing;
         } catch (NoRoomException e) {
-            long most = cache.regionBytes() * total(cache.regions()) + e.most();
+            long most = cache.regionBytes() * Caches.regions(cache.regions()) + e.most();
             throw new ControlException(
                     Code.OUT_OF_MEMORY,
-                    "cache " + hex(cacheId) + " cannot have " + capacity + " bytes, but " + most
+                    "cache " + Caches.hex(cache.id()) + " cannot have " + capacity + " bytes, but " + most
                             + "; ask for less, or start servers with --manager",
                     e);
         }
-        growing.put(cacheId, now);
-        return allocation(require(cacheId));
     }
 
     @Override
-    public synchronized Allocation moved(long cacheId, long generation, long capacity, List<Share> shares) {
-        CacheRecord cache = require(cacheId);
+    public Allocation moved(long cacheId, long generation, long capacity, List<Share> shares) {
+        return settled(() -> {
+            CacheRecord cache = caches.require(cacheId);
+            SortedMap<Long, Integer> regions = regions(cache, shares);
+            requireSensible(cache, capacity, regions);
+            if (regions.equals(cache.regions())
+                    && capacity == cache.capacity()
+                    && cache.reserved().isEmpty()) {
+                return allocation(cache);
+            }
+            if (generation != cache.generation()) {
+                throw new ControlException(
+                        Code.BUSY,
+                        "cache " + Caches.hex(cacheId) + " is at generation " + cache.generation() + ", not "
+                                + generation + "; another alert is on its way");
+            }
+            CacheRecord after = cache.placed(capacity, regions);
+            // What is left is planned by the next tick: a target that does not work is not asked at once again.
+            moves.settled(cache, regions, nanos.getAsLong());
+            caches.put(after);
+            return allocation(after);
+        });
+    }
+
+    private SortedMap<Long, Integer> regions(CacheRecord cache, List<Share> shares) {
         SortedMap<Long, Integer> regions = new TreeMap<>();
         for (Share share : shares) {
             Servers.Known server = servers.of(cache, share.address());
             if (server == null) {
                 throw new ControlException(
                         Code.INVALID_ARGUMENT,
-                        "cache " + hex(cacheId) + " was not told of server " + share.address() + "; it has "
+                        "cache " + Caches.hex(cache.id()) + " was not told of server " + share.address() + "; it has "
                                 + addresses(cache.regions()) + " and " + addresses(cache.reserved()));
             }
             regions.merge(server.record.id(), share.regions(), Integer::sum);
         }
-        if (capacity < 1 || capacity > cache.capacity() && capacity != cache.wanted() && !fits(cache, capacity)) {
+        return regions;
+    }
+
+    private static void requireSensible(CacheRecord cache, long capacity, SortedMap<Long, Integer> regions) {
+        boolean fits =
+                capacity >= 1 && Caches.regions(capacity, cache.regionBytes()) == Caches.regions(cache.regions());
+        if (capacity < 1 || capacity > cache.capacity() && capacity != cache.wanted() && !fits) {
             throw new ControlException(
                     Code.INVALID_ARGUMENT,
-                    "cache " + hex(cacheId) + " has " + cache.capacity() + " bytes, not " + capacity
+                    "cache " + Caches.hex(cache.id()) + " has " + cache.capacity() + " bytes, not " + capacity
                             + "; it asks before it grows");
         }
-        if (total(regions) != regions(capacity, cache.regionBytes())) {
+        if (Caches.regions(regions) != Caches.regions(capacity, cache.regionBytes())) {
             throw new ControlException(
                     Code.INVALID_ARGUMENT,
-                    "cache " + hex(cacheId) + " of " + capacity + " bytes has " + regions(capacity, cache.regionBytes())
-                            + " regions, not " + total(regions));
-        }
-        if (regions.equals(cache.regions())
-                && capacity == cache.capacity()
-                && cache.reserved().isEmpty()) {
-            return allocation(cache);
-        }
-        if (generation != cache.generation()) {
-            throw new ControlException(
-                    Code.BUSY,
-                    "cache " + hex(cacheId) + " is at generation " + cache.generation() + ", not " + generation
-                            + "; another alert is on its way");
-        }
-        write(cache.placed(capacity, regions));
-        growing.remove(cacheId);
-        // What is left is planned by the next tick: a target that does not work is not asked at once again.
-        leaving.remove(cacheId);
-        return allocation(require(cacheId));
-    }
-
-    private static boolean fits(CacheRecord cache, long capacity) {
-        return regions(capacity, cache.regionBytes()) == total(cache.regions());
-    }
-
-    private static long regions(long capacity, long regionBytes) {
-        return (capacity - 1) / regionBytes + 1;
-    }
-
-    @Override
-    public synchronized void deallocate(long cacheId) {
-        CacheRecord cache = caches.get(cacheId);
-        if (cache != null) {
-            remove(cache);
+                    "cache " + Caches.hex(cache.id()) + " of " + capacity + " bytes has "
+                            + Caches.regions(capacity, cache.regionBytes()) + " regions, not "
+                            + Caches.regions(regions));
         }
     }
 
     @Override
-    public synchronized CacheDescription describe(long cacheId) {
-        return description(require(cacheId));
+    public void deallocate(long cacheId) {
+        settled(() -> {
+            CacheRecord cache = caches.find(cacheId);
+            if (cache != null) {
+                remove(cache);
+            }
+        });
     }
 
     @Override
-    public synchronized List<CacheDescription> list(long after, int most) {
+    public CacheDescription describe(long cacheId) {
+        return settled(() -> description(caches.require(cacheId)));
+    }
+
+    @Override
+    public List<CacheDescription> list(long after, int most) {
         if (most < 1 || most > MAX_PAGE) {
             throw new ControlException(Code.INVALID_ARGUMENT, "a page of " + most + " caches; it has 1 to " + MAX_PAGE);
         }
-        return caches.tailMap(after, false).values().stream()
+        return settled(() -> caches.after(after).values().stream()
                 .limit(most)
                 .map(this::description)
-                .toList();
+                .toList());
     }
 
     @Override
-    public synchronized List<ServerReport> servers() {
-        long now = nanos.getAsLong();
-        List<ServerReport> reports = new ArrayList<>();
-        servers.all().filter(server -> !servers.isSilent(server, now)).forEach(server -> {
-            if (server.report != null) {
-                reports.add(server.report);
-            }
+    public List<ServerReport> servers() {
+        return settled(() -> {
+            long now = nanos.getAsLong();
+            List<ServerReport> reports = new ArrayList<>();
+            servers.all().filter(server -> !servers.isSilent(server, now)).forEach(server -> {
+                if (server.report != null) {
+                    reports.add(server.report);
+                }
+            });
+            return reports;
         });
-        return reports;
     }
 
     @Override
@@ -264,207 +332,118 @@ public final class Cluster implements CacheManager {
         return new Attendance() {
             @Override
             public void renew(Set<Long> cacheIds) {
-                synchronized (Cluster.this) {
+                lock.lock();
+                try {
                     clients.renew(line, cacheIds, nanos.getAsLong());
-                    alert();
+                    moves.alert(nanos.getAsLong());
+                } finally {
+                    lock.unlock();
                 }
             }
 
             @Override
             public void close() {
-                synchronized (Cluster.this) {
+                lock.lock();
+                try {
                     clients.close(line);
+                } finally {
+                    lock.unlock();
                 }
             }
         };
     }
 
     @Override
-    public synchronized void report(ServerReport report) {
-        Servers.Known known = servers.find(report.serverId());
-        ServerRecord record = new ServerRecord(
-                report.serverId(),
-                report.address(),
-                report.type(),
-                report.place(),
-                report.regionBytes(),
-                report.totalRegions(),
-                report.noticeMillis(),
-                report.leaving());
-        if (known == null || !known.record.equals(record)) {
-            store(List.of(new Change.PutServer(record)));
-            servers.put(record);
-            servers.replaces(record);
-            LOG.log(
-                    System.Logger.Level.DEBUG,
-                    "memory server " + report.address() + (report.leaving() ? " leaves" : " is there"));
-        }
-        Servers.Known server = Objects.requireNonNull(servers.find(report.serverId()));
-        server.report = report;
-        server.reportedAt = nanos.getAsLong();
+    public void report(ServerReport report) {
+        settled(() -> {
+            long now = nanos.getAsLong();
+            Servers.Known known = servers.find(report.serverId());
+            ServerRecord record = new ServerRecord(
+                    report.serverId(),
+                    report.address(),
+                    report.type(),
+                    report.spot(),
+                    known == null ? millis.getAsLong() : known.record.sinceMillis(),
+                    report.place(),
+                    report.regionBytes(),
+                    report.totalRegions(),
+                    report.noticeMillis(),
+                    report.leaving());
+            if (known == null || !known.record.equals(record)) {
+                journal.add(new Change.PutServer(record));
+                servers.put(record);
+                servers.replaces(record);
+                LOG.log(
+                        System.Logger.Level.DEBUG,
+                        "memory server " + report.address() + (report.leaving() ? " leaves" : " is there"));
+            }
+            servers.report(Objects.requireNonNull(servers.find(report.serverId())), report, now);
+            if (report.leaving()) {
+                moves.plan(now, millis.getAsLong());
+            }
+        });
         if (report.leaving()) {
-            planMoves();
+            alert();
         }
     }
 
     /** Does what is due. A few times a second. */
-    public synchronized void tick() {
-        long now = nanos.getAsLong();
-        if (now - ticked > options.serverSilentNanos()) {
-            // This process stood still, and so has not heard what was said.
-            caches.keySet().forEach(cache -> clients.claim(cache, now));
+    public void tick() {
+        settled(() -> {
+            long now = nanos.getAsLong();
+            if (now - ticked > options.serverSilentNanos()) {
+                // This process stood still, and so has not heard what was said.
+                caches.all().forEach(cache -> clients.claim(cache.id(), now));
+            }
+            ticked = now;
+            forgetAbandoned(now);
+            forgetServers(now);
+            moves.endGrowth(now);
+            moves.plan(now, millis.getAsLong());
+        });
+        alert();
+    }
+
+    private void alert() {
+        lock.lock();
+        try {
+            moves.alert(nanos.getAsLong());
+        } finally {
+            lock.unlock();
         }
-        ticked = now;
-        List<CacheRecord> abandoned = caches.values().stream()
+    }
+
+    private void forgetAbandoned(long now) {
+        List<CacheRecord> abandoned = caches.all().stream()
                 .filter(cache -> clients.abandoned(cache.id(), now)
                         && servers.knownFree(cache, now, options.clientSilentNanos()))
                 .toList();
         for (CacheRecord cache : abandoned) {
             LOG.log(
                     System.Logger.Level.WARNING,
-                    "cache " + hex(cache.id()) + " of " + cache.name() + " is given up: its client is gone");
+                    "cache " + Caches.hex(cache.id()) + " of " + cache.name() + " is given up: its client is gone");
             remove(cache);
         }
+    }
+
+    private void forgetServers(long now) {
         List<Servers.Known> gone = servers.all()
                 .filter(server -> servers.isSilent(server, now)
-                        && server.promised.isEmpty()
+                        && server.caches().isEmpty()
                         && (server.report == null
                                 ? now - started > options.clientSilentNanos()
                                 : now - server.reportedAt > options.clientSilentNanos()))
                 .toList();
         for (Servers.Known server : gone) {
-            store(List.of(new Change.RemoveServer(server.record.id())));
+            journal.add(new Change.RemoveServer(server.record.id()));
             servers.remove(server.record.id());
-        }
-        for (CacheRecord cache : caches.values().stream()
-                .filter(cache -> cache.wanted() != 0 && !grows(cache, now))
-                .toList()) {
-            write(cache.placed(cache.capacity(), cache.regions()));
-            growing.remove(cache.id());
-        }
-        planMoves();
-    }
-
-    /** Reserves room for what is on servers that leave, and tells the clients. */
-    private void planMoves() {
-        long now = nanos.getAsLong();
-        for (Servers.Known server : servers.all()
-                .filter(one -> one.record.leaving() && !servers.isSilent(one, now))
-                .toList()) {
-            for (long cacheId : List.copyOf(server.promised.keySet())) {
-                planMove(require(cacheId), server, now);
-            }
-        }
-        alert();
-    }
-
-    /** One at a time for each cache. */
-    private void planMove(CacheRecord cache, Servers.Known server, long now) {
-        Integer regions = cache.regions().get(server.record.id());
-        if (regions == null || grows(cache, now) || leaving.containsKey(cache.id()) && targetsStay(cache, now)) {
-            return;
-        }
-        // What was reserved for it before is its own to take.
-        CacheRecord bare = cache.placed(cache.capacity(), cache.regions());
-        servers.promise(cache, bare);
-        boolean planned = false;
-        try {
-            SortedMap<Long, Integer> targets = Allocator.move(servers.offers(now), cache.regionBytes(), regions);
-            write(cache.reserving(0, targets));
-            planned = true;
-            growing.remove(cache.id());
-            leaving.put(cache.id(), server.record.id());
-            stuck.remove(cache.id());
-        } catch (NoRoomException e) {
-            if (stuck.add(cache.id())) {
-                LOG.log(
-                        System.Logger.Level.WARNING,
-                        "no room for " + regions + " regions of cache " + hex(cache.id()) + " on memory server "
-                                + server.record.address() + ", which leaves: " + e.getMessage());
-            }
-        } finally {
-            if (!planned) {
-                servers.promise(bare, cache);
-            }
-        }
-    }
-
-    /** Room that it asked for a moment ago is its own to take first. */
-    private boolean grows(CacheRecord cache, long now) {
-        return cache.wanted() != 0 && now - growing.computeIfAbsent(cache.id(), _ -> now) <= GROWTH_MILLIS * 1_000_000L;
-    }
-
-    private boolean targetsStay(CacheRecord cache, long now) {
-        return cache.reserved().keySet().stream().allMatch(id -> {
-            Servers.Known target = servers.find(id);
-            return target != null && !target.record.leaving() && !servers.isSilent(target, now);
-        });
-    }
-
-    /** Tells clients what they have not been told. */
-    private void alert() {
-        for (Map.Entry<Long, Long> move : leaving.entrySet()) {
-            CacheRecord cache = require(move.getKey());
-            Servers.Known server = servers.find(move.getValue());
-            Clients.Line line = clients.line(cache.id());
-            if (line != null && server != null && server.report != null && line.hearsFirst(cache)) {
-                long ago = (nanos.getAsLong() - server.reportedAt) / 1_000_000;
-                alert(
-                        line,
-                        new Reclaim(
-                                cache.id(),
-                                cache.generation(),
-                                server.record.address(),
-                                Math.max(0, server.report.leavesWithinMillis() - ago),
-                                shares(cache.reserved())));
-            }
-        }
-    }
-
-    private static void alert(Clients.Line line, Reclaim reclaim) {
-        try {
-            line.listener.reclaim(reclaim);
-        } catch (RuntimeException e) {
-            // Its line is broken: it hears of it when it has another.
-            LOG.log(System.Logger.Level.DEBUG, "a client does not hear of a server that leaves", e);
         }
     }
 
     private void remove(CacheRecord cache) {
-        store(List.of(new Change.RemoveCache(cache.id())));
-        caches.remove(cache.id());
-        servers.promise(cache, null);
+        caches.remove(cache);
         clients.forget(cache.id());
-        leaving.remove(cache.id());
-        growing.remove(cache.id());
-        stuck.remove(cache.id());
-    }
-
-    private void write(CacheRecord after) {
-        store(List.of(new Change.PutCache(after)));
-        servers.promise(caches.put(after.id(), after), after);
-    }
-
-    private void store(List<Change> changes) {
-        try {
-            store.write(changes);
-        } catch (StaleEpochException e) {
-            throw new ControlException(Code.UNAVAILABLE, "this manager leads no more: " + e.getMessage(), e);
-        } catch (StateException e) {
-            throw new ControlException(Code.INTERNAL, "the manager cannot write its state: " + e.getMessage(), e);
-        }
-    }
-
-    private CacheRecord require(long cacheId) {
-        CacheRecord cache = caches.get(cacheId);
-        if (cache == null) {
-            throw new ControlException(Code.NOT_FOUND, "there is no cache " + hex(cacheId));
-        }
-        return cache;
-    }
-
-    private static long total(Map<Long, Integer> regions) {
-        return regions.values().stream().mapToLong(Integer::longValue).sum();
+        moves.forget(cache.id());
     }
 
     private Allocation allocation(CacheRecord cache) {
@@ -473,33 +452,18 @@ public final class Cluster implements CacheManager {
                 cache.generation(),
                 cache.capacity(),
                 cache.regionBytes(),
-                shares(cache.regions()),
-                shares(cache.reserved()));
+                new Candidate(cache.terms().switches(), cache.terms().serverThreads()),
+                servers.shares(cache.regions()),
+                servers.shares(cache.reserved()));
     }
 
     private CacheDescription description(CacheRecord cache) {
+        long expires = cache.terms().expiresAtMillis();
         return new CacheDescription(
-                allocation(cache),
-                cache.name(),
-                cache.expiresAtMillis() == 0 ? 0 : Math.max(1, cache.expiresAtMillis() - millis.getAsLong()));
-    }
-
-    private List<Share> shares(SortedMap<Long, Integer> regions) {
-        return regions.entrySet().stream()
-                .map(one -> new Share(address(one.getKey()), one.getValue()))
-                .toList();
+                allocation(cache), cache.name(), expires == 0 ? 0 : Math.max(1, expires - millis.getAsLong()));
     }
 
     private List<String> addresses(SortedMap<Long, Integer> regions) {
-        return regions.keySet().stream().map(this::address).toList();
-    }
-
-    private String address(long serverId) {
-        Servers.Known server = servers.find(serverId);
-        return server == null ? "(forgotten)" : server.record.address();
-    }
-
-    private static String hex(long id) {
-        return "%016x".formatted(id);
+        return regions.keySet().stream().map(servers::address).toList();
     }
 }

@@ -9,6 +9,7 @@ import io.grpc.netty.shaded.io.grpc.netty.NettyServerBuilder;
 import io.grpc.netty.shaded.io.netty.channel.EventLoopGroup;
 import io.grpc.netty.shaded.io.netty.channel.socket.nio.NioServerSocketChannel;
 import java.net.InetSocketAddress;
+import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
@@ -20,7 +21,9 @@ import java.util.concurrent.TimeUnit;
 public final class ManagerServer implements AutoCloseable {
 
     private static final System.Logger LOG = System.getLogger(ManagerServer.class.getName());
-    private static final int CALL_THREADS = 4;
+    /** Of one client process: its caches' calls, and whoever makes caches in many threads. */
+    private static final int CONNECTION_CALLS = 256;
+
     private static final long TICK_MILLIS = 250;
     private static final long STOP_MILLIS = 500;
     /** The report of a server with a lease for each of as many caches as it has regions. */
@@ -29,7 +32,10 @@ public final class ManagerServer implements AutoCloseable {
     private final HostPort listen;
     private final Cluster cluster;
     private final EventLoopGroup ioThread;
-    private final ScheduledExecutorService threads;
+    /** Calls wait for the disk, many at once for one write: each has a virtual thread of its own. */
+    private final ExecutorService calls;
+
+    private final ScheduledExecutorService ticks;
     private final Server server;
 
     private ManagerServer(HostPort listen, Cluster cluster) {
@@ -37,16 +43,16 @@ public final class ManagerServer implements AutoCloseable {
         this.cluster = cluster;
         InetSocketAddress address = listen.resolve();
         ioThread = EventLoop.start("farheap-manager-server");
-        threads = Executors.newScheduledThreadPool(CALL_THREADS, task -> {
-            Thread thread = new Thread(task, "farheap-manager-call");
-            thread.setDaemon(true);
-            return thread;
-        });
+        calls = Executors.newThreadPerTaskExecutor(
+                Thread.ofVirtual().name("farheap-manager-call").factory());
+        ticks = Executors.newSingleThreadScheduledExecutor(
+                Thread.ofPlatform().name("farheap-manager-tick").daemon().factory());
         server = NettyServerBuilder.forAddress(address)
                 .channelType(NioServerSocketChannel.class)
                 .bossEventLoopGroup(ioThread)
                 .workerEventLoopGroup(ioThread)
-                .executor(threads)
+                .executor(calls)
+                .maxConcurrentCallsPerConnection(CONNECTION_CALLS)
                 .maxInboundMessageSize(MAX_MESSAGE_BYTES)
                 .addService(new ManagerService(cluster))
                 .build();
@@ -67,7 +73,7 @@ public final class ManagerServer implements AutoCloseable {
             manager.close();
             throw e;
         }
-        manager.threads.scheduleWithFixedDelay(manager::tick, TICK_MILLIS, TICK_MILLIS, TimeUnit.MILLISECONDS);
+        manager.ticks.scheduleWithFixedDelay(manager::tick, TICK_MILLIS, TICK_MILLIS, TimeUnit.MILLISECONDS);
         return manager;
     }
 
@@ -89,10 +95,12 @@ public final class ManagerServer implements AutoCloseable {
     @Override
     public void close() {
         server.shutdownNow();
-        threads.shutdownNow();
+        ticks.shutdownNow();
+        calls.shutdownNow();
         try {
             server.awaitTermination(STOP_MILLIS, TimeUnit.MILLISECONDS);
-            threads.awaitTermination(STOP_MILLIS, TimeUnit.MILLISECONDS);
+            ticks.awaitTermination(STOP_MILLIS, TimeUnit.MILLISECONDS);
+            calls.awaitTermination(STOP_MILLIS, TimeUnit.MILLISECONDS);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }

@@ -1,19 +1,32 @@
 package io.farheap.manager.service;
 
 import io.farheap.manager.ServerReport;
+import io.farheap.manager.Share;
+import io.farheap.manager.allocation.MachineType;
+import io.farheap.manager.allocation.Offer;
+import io.farheap.manager.allocation.Place;
+import io.farheap.manager.allocation.Prices;
+import io.farheap.manager.allocation.Stock;
 import io.farheap.manager.state.CacheRecord;
 import io.farheap.manager.state.ServerRecord;
+import java.util.Collection;
 import java.util.HashMap;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.SortedMap;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The servers that a manager knows: what they last reported, and what of them is caches'. Its user has a lock around
- * it.
+ * The servers that a manager knows: what they last reported, what of them is caches', and so what they have to give.
+ * Its user has a lock around it.
  */
 final class Servers {
+
+    /** What a cache has on a server, or has reserved there. */
+    private record Promise(int regions, double threads) {}
 
     /** One of them. */
     static final class Known {
@@ -23,35 +36,35 @@ final class Servers {
         ServerReport report;
 
         long reportedAt;
-        /** What each cache has there, or has reserved. */
-        final Map<Long, Integer> promised = new HashMap<>();
+        private final Map<Long, Promise> promised = new HashMap<>();
 
         Known(ServerRecord record) {
             this.record = record;
         }
 
-        /**
-         * What it could give to others. Of what is promised and not taken yet it does not know; of what caches without
-         * a manager take, this does not know.
-         */
-        int free() {
-            if (report == null) {
-                return 0;
-            }
-            long untaken = 0;
-            long all = 0;
-            for (Map.Entry<Long, Integer> cache : promised.entrySet()) {
-                all += cache.getValue();
-                untaken += Math.max(0, cache.getValue() - report.held().getOrDefault(cache.getKey(), 0));
-            }
-            return (int) Math.max(0, Math.min(report.totalRegions() - all, report.freeRegions() - untaken));
+        /** Caches that have something there. */
+        Collection<Long> caches() {
+            return promised.keySet();
+        }
+
+        /** Caches that have something there, and their regions. */
+        int promised() {
+            return promised.values().stream().mapToInt(Promise::regions).sum();
         }
     }
 
     private final Map<Long, Known> servers = new HashMap<>();
+    /** Those that are not silent, by their last report, the oldest first. */
+    private final LinkedHashMap<Long, Known> heard = new LinkedHashMap<>(16, 0.75f, true);
+
+    private final Stock stock = new Stock();
+    private final Prices prices;
+    private final Rates rates;
     private final long silentNanos;
 
-    Servers(long silentNanos) {
+    Servers(Prices prices, Rates rates, long silentNanos) {
+        this.prices = prices;
+        this.rates = rates;
         this.silentNanos = silentNanos;
     }
 
@@ -67,19 +80,35 @@ final class Servers {
     /** A cache's server at an address: one that it was told of, or one that says that the cache has a lease there. */
     @Nullable
     Known of(CacheRecord cache, String address) {
-        Known holder = null;
-        for (Known one : servers.values()) {
-            if (!one.record.address().equals(address)) {
-                continue;
-            }
-            if (cache.regions().containsKey(one.record.id()) || cache.reserved().containsKey(one.record.id())) {
+        for (long id : cache.regions().keySet()) {
+            Known one = servers.get(id);
+            if (one != null && one.record.address().equals(address)) {
                 return one;
             }
-            if (one.report != null && one.report.held().containsKey(cache.id())) {
-                holder = one;
+        }
+        for (long id : cache.reserved().keySet()) {
+            Known one = servers.get(id);
+            if (one != null && one.record.address().equals(address)) {
+                return one;
             }
         }
-        return holder;
+        return servers.values().stream()
+                .filter(one -> one.record.address().equals(address)
+                        && one.report != null
+                        && one.report.held().containsKey(cache.id()))
+                .findFirst()
+                .orElse(null);
+    }
+
+    List<Share> shares(SortedMap<Long, Integer> regions) {
+        return regions.entrySet().stream()
+                .map(one -> new Share(address(one.getKey()), one.getValue()))
+                .toList();
+    }
+
+    String address(long serverId) {
+        Known server = servers.get(serverId);
+        return server == null ? "(forgotten)" : server.record.address();
     }
 
     /** A server is new at its address: others that were there are there no more. */
@@ -87,6 +116,8 @@ final class Servers {
         for (Known one : servers.values()) {
             if (one.record.id() != server.id() && one.record.address().equals(server.address())) {
                 one.report = null;
+                heard.remove(one.record.id());
+                stock.remove(one.record.id());
             }
         }
     }
@@ -94,29 +125,100 @@ final class Servers {
     void put(ServerRecord record) {
         Known known = servers.computeIfAbsent(record.id(), _ -> new Known(record));
         known.record = record;
+        offer(known);
     }
 
     void remove(long id) {
         servers.remove(id);
+        heard.remove(id);
+        stock.remove(id);
+    }
+
+    /** Of one that is known. */
+    void report(Known server, ServerReport report, long now) {
+        server.report = report;
+        server.reportedAt = now;
+        heard.put(server.record.id(), server);
+        offer(server);
     }
 
     /** A cache has changed. */
     void promise(@Nullable CacheRecord before, @Nullable CacheRecord after) {
         if (before != null) {
-            Stream.concat(before.regions().keySet().stream(), before.reserved().keySet().stream())
-                    .map(servers::get)
-                    .filter(server -> server != null)
-                    .forEach(server -> server.promised.remove(before.id()));
+            sharesOf(before).map(share -> servers.get(share.getKey())).forEach(server -> {
+                if (server != null && server.promised.remove(before.id()) != null) {
+                    offer(server);
+                }
+            });
         }
         if (after != null) {
-            Stream.concat(after.regions().entrySet().stream(), after.reserved().entrySet().stream())
-                    .forEach(share -> {
-                        Known server = servers.get(share.getKey());
-                        if (server != null) {
-                            server.promised.merge(after.id(), share.getValue(), Integer::sum);
-                        }
-                    });
+            long total = after.regions().values().stream()
+                    .mapToLong(Integer::longValue)
+                    .sum();
+            sharesOf(after).forEach(share -> {
+                Known server = servers.get(share.getKey());
+                if (server != null) {
+                    double threads = (double) after.terms().serverThreads() * share.getValue() / Math.max(1, total);
+                    server.promised.merge(
+                            after.id(),
+                            new Promise(share.getValue(), threads),
+                            (one, other) ->
+                                    new Promise(one.regions() + other.regions(), one.threads() + other.threads()));
+                    offer(server);
+                }
+            });
         }
+    }
+
+    private static Stream<Map.Entry<Long, Integer>> sharesOf(CacheRecord cache) {
+        return Stream.concat(cache.regions().entrySet().stream(), cache.reserved().entrySet().stream());
+    }
+
+    /** All caches are other ones. */
+    void forgetPromises() {
+        servers.values().forEach(server -> server.promised.clear());
+    }
+
+    private void offer(Known server) {
+        ServerReport report = server.report;
+        if (report == null || server.record.leaving() || !heard.containsKey(server.record.id())) {
+            stock.remove(server.record.id());
+            return;
+        }
+        MachineType type = prices.menu().find(report.type());
+        double cores = type == null ? Double.POSITIVE_INFINITY : type.cores();
+        double threads =
+                server.promised.values().stream().mapToDouble(Promise::threads).sum();
+        stock.put(new Offer(
+                server.record.id(),
+                new Offer.Kind(report.type(), report.spot(), report.regionBytes()),
+                Place.parse(report.place()),
+                free(server, report),
+                Math.max(0, cores - threads)));
+    }
+
+    /**
+     * Regions that it could give to others. Of what is promised and not taken yet it does not know; of what caches
+     * without a manager take, this does not know.
+     */
+    private int free(Known server, ServerReport report) {
+        long untaken = 0;
+        long all = 0;
+        for (Map.Entry<Long, Promise> cache : server.promised.entrySet()) {
+            int regions = cache.getValue().regions();
+            all += regions;
+            untaken += Math.max(0, regions - report.held().getOrDefault(cache.getKey(), 0));
+        }
+        long usable = report.totalRegions();
+        if (report.spot()) {
+            usable = Math.min(usable, rates.leavable(report, prices.menu()));
+        }
+        return (int) Math.max(0, Math.min(usable - all, report.freeRegions() - untaken));
+    }
+
+    /** Prices or rates have changed, and so what servers have to give. */
+    void offerAnew() {
+        List.copyOf(heard.values()).forEach(this::offer);
     }
 
     boolean isSilent(Known server, long now) {
@@ -124,12 +226,17 @@ final class Servers {
     }
 
     /** Of those that report and stay. */
-    List<Allocator.Offer> offers(long now) {
-        return servers.values().stream()
-                .filter(server -> !isSilent(server, now) && !server.record.leaving())
-                .map(server -> new Allocator.Offer(server.record.id(), server.record.regionBytes(), server.free()))
-                .filter(offer -> offer.free() > 0)
-                .toList();
+    Stock stock(long now) {
+        Iterator<Known> oldest = heard.values().iterator();
+        while (oldest.hasNext()) {
+            Known server = oldest.next();
+            if (!isSilent(server, now)) {
+                break;
+            }
+            oldest.remove();
+            stock.remove(server.record.id());
+        }
+        return stock;
     }
 
     /**
@@ -137,10 +244,10 @@ final class Servers {
      * lease. While no server at all is heard, it may be this process that is cut off.
      */
     boolean knownFree(CacheRecord cache, long now, long goneNanos) {
-        boolean heard = false;
+        boolean any = false;
         for (Known server : servers.values()) {
             boolean silent = isSilent(server, now);
-            heard |= !silent;
+            any |= !silent;
             if (!silent && server.report != null && server.report.held().containsKey(cache.id())) {
                 return false;
             }
@@ -150,6 +257,6 @@ final class Servers {
                 return false;
             }
         }
-        return heard;
+        return any;
     }
 }

@@ -12,7 +12,7 @@ import java.util.TreeMap;
  * @param capacity bytes, 0 or more
  * @param wanted the capacity to which it grows, in bytes; 0: it does not
  * @param regionBytes size of each of its regions, above 0
- * @param expiresAtMillis when it ends by itself, in milliseconds since 1970; 0: never
+ * @param terms what it was allocated for
  * @param generation rises with each change of where its regions are; 0 or more
  * @param regions server id to how many regions of it are this cache's, each above 0
  * @param reserved server id to how many regions are reserved there, for a move or for growth, each above 0
@@ -23,7 +23,7 @@ public record CacheRecord(
         long capacity,
         long wanted,
         long regionBytes,
-        long expiresAtMillis,
+        Terms terms,
         long generation,
         SortedMap<Long, Integer> regions,
         SortedMap<Long, Integer> reserved) {
@@ -34,7 +34,6 @@ public record CacheRecord(
         Checks.atLeast("capacity", capacity, 0);
         Checks.atLeast("wanted", wanted, 0);
         Checks.atLeast("regionBytes", regionBytes, 1);
-        Checks.atLeast("expiresAtMillis", expiresAtMillis, 0);
         Checks.atLeast("generation", generation, 0);
         regions = counts("regions", regions);
         reserved = counts("reserved", reserved);
@@ -43,21 +42,12 @@ public record CacheRecord(
     /** A generation later, with regions elsewhere. */
     public CacheRecord placed(long capacity, SortedMap<Long, Integer> regions) {
         return new CacheRecord(
-                id,
-                name,
-                capacity,
-                0,
-                regionBytes,
-                expiresAtMillis,
-                generation + 1,
-                regions,
-                Collections.emptySortedMap());
+                id, name, capacity, 0, regionBytes, terms, generation + 1, regions, Collections.emptySortedMap());
     }
 
     /** A generation later, with what is reserved, and why: to grow to {@code wanted} bytes, or where 0 to move. */
     public CacheRecord reserving(long wanted, SortedMap<Long, Integer> reserved) {
-        return new CacheRecord(
-                id, name, capacity, wanted, regionBytes, expiresAtMillis, generation + 1, regions, reserved);
+        return new CacheRecord(id, name, capacity, wanted, regionBytes, terms, generation + 1, regions, reserved);
     }
 
     private static SortedMap<Long, Integer> counts(String what, SortedMap<Long, Integer> counts) {

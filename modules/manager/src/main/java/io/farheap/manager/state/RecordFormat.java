@@ -25,6 +25,8 @@ final class RecordFormat {
                 .put("id", NodePaths.hex(server.id()))
                 .put("address", server.address())
                 .put("type", server.type())
+                .put("spot", server.spot())
+                .put("sinceMillis", server.sinceMillis())
                 .put("place", server.place())
                 .put("regionBytes", server.regionBytes())
                 .put("regions", server.regions())
@@ -41,7 +43,10 @@ final class RecordFormat {
                 .put("capacity", cache.capacity())
                 .put("wanted", cache.wanted())
                 .put("regionBytes", cache.regionBytes())
-                .put("expiresAtMillis", cache.expiresAtMillis())
+                .put("place", cache.terms().place())
+                .put("switches", cache.terms().switches())
+                .put("serverThreads", cache.terms().serverThreads())
+                .put("expiresAtMillis", cache.terms().expiresAtMillis())
                 .put("generation", cache.generation())
                 .put("regions", counts(cache.regions()))
                 .put("reserved", counts(cache.reserved()))
@@ -66,6 +71,8 @@ final class RecordFormat {
                 fields.id("id"),
                 fields.text("address"),
                 fields.text("type"),
+                fields.flag("spot"),
+                fields.number("sinceMillis"),
                 fields.text("place"),
                 fields.number("regionBytes"),
                 Math.toIntExact(fields.number("regions")),
@@ -82,7 +89,11 @@ final class RecordFormat {
                 fields.number("capacity"),
                 fields.number("wanted"),
                 fields.number("regionBytes"),
-                fields.number("expiresAtMillis"),
+                new Terms(
+                        fields.text("place"),
+                        Math.toIntExact(fields.number("switches")),
+                        Math.toIntExact(fields.number("serverThreads")),
+                        fields.number("expiresAtMillis")),
                 fields.number("generation"),
                 counts("regions", fields.text("regions")),
                 counts("reserved", fields.text("reserved")));

@@ -8,6 +8,8 @@ import java.util.Objects;
  * @param id the manager's number for it, which no other server ever had
  * @param address where its control plane is, as host:port; not blank
  * @param type what kind of machine it is; empty where nobody said
+ * @param spot whether it may be told to leave at any time
+ * @param sinceMillis when it was first heard of, in milliseconds since 1970
  * @param place what fails with it, such as a rack; empty where nobody said
  * @param regionBytes size of each of its regions, above 0
  * @param regions how many it has, 0 or more
@@ -18,6 +20,8 @@ public record ServerRecord(
         long id,
         String address,
         String type,
+        boolean spot,
+        long sinceMillis,
         String place,
         long regionBytes,
         int regions,
@@ -29,6 +33,7 @@ public record ServerRecord(
         Checks.notBlank("address", address);
         Objects.requireNonNull(type, "type");
         Objects.requireNonNull(place, "place");
+        Checks.atLeast("sinceMillis", sinceMillis, 0);
         Checks.atLeast("regionBytes", regionBytes, 1);
         Checks.atLeast("regions", regions, 0);
         Checks.atLeast("noticeMillis", noticeMillis, 0);

@@ -10,6 +10,7 @@ import io.farheap.manager.Allocation;
 import io.farheap.manager.CacheDescription;
 import io.farheap.manager.CacheManager;
 import io.farheap.manager.CacheRequest;
+import io.farheap.manager.Candidate;
 import io.farheap.manager.Reclaim;
 import io.farheap.manager.ServerReport;
 import io.farheap.manager.Share;
@@ -38,7 +39,18 @@ class ClusterTest {
 
     private static ServerReport report(long id, int total, int free, boolean leaving, Map<Long, Integer> held) {
         return new ServerReport(
-                id, "host" + id + ":1", "t", "d/c/r", MIB, total, free, 30_000, leaving, leaving ? 30_000 : 0, held);
+                id,
+                "host" + id + ":1",
+                "t",
+                false,
+                "d/c/r",
+                MIB,
+                total,
+                free,
+                30_000,
+                leaving,
+                leaving ? 30_000 : 0,
+                held);
     }
 
     private void reports(long id, int total) {
@@ -46,7 +58,7 @@ class ClusterTest {
     }
 
     private Allocation allocate(long id, int regions) {
-        return cluster.allocate(new CacheRequest(id, CLIENT, "cache", regions * MIB, 0));
+        return cluster.allocate(new CacheRequest(id, CLIENT, "cache", regions * MIB, 0, "", List.of(Candidate.ANY)));
     }
 
     private static ControlException refusal(Code code, Runnable call) {
@@ -143,7 +155,14 @@ class ClusterTest {
         assertEquals(1, alerts.size());
         Reclaim alert = alerts.getFirst();
         assertEquals(
-                new Reclaim(7, 2, "host1:1", 30_000, List.of(new Share("host2:1", 1), new Share("host3:1", 3))), alert);
+                new Reclaim(
+                        7,
+                        2,
+                        Reclaim.Reason.LEAVES,
+                        "host1:1",
+                        30_000,
+                        List.of(new Share("host2:1", 1), new Share("host3:1", 3))),
+                alert);
         // What is reserved is nobody else's.
         refusal(Code.OUT_OF_MEMORY, () -> allocate(8, 2));
         allocate(8, 1);
@@ -295,11 +314,11 @@ class ClusterTest {
         reports(2, 4);
         Allocation growing = cluster.reallocate(7, 5 * MIB - 1);
         assertEquals(small.shares(), growing.shares());
-        assertEquals(List.of(new Share("host2:1", 2)), growing.reserved());
+        assertEquals(List.of(new Share("host1:1", 1), new Share("host2:1", 1)), growing.reserved());
         assertEquals(growing, cluster.reallocate(7, 5 * MIB - 1), "a repeated call has the same answer");
         refusal(Code.BUSY, () -> cluster.reallocate(7, 6 * MIB));
         refusal(Code.OUT_OF_MEMORY, () -> allocate(8, 4));
-        List<Share> shares = List.of(new Share("host1:1", 3), new Share("host2:1", 2));
+        List<Share> shares = List.of(new Share("host1:1", 4), new Share("host2:1", 1));
         refusal(Code.INVALID_ARGUMENT, () -> cluster.moved(7, growing.generation(), 6 * MIB, shares));
         Allocation grown = cluster.moved(7, growing.generation(), 5 * MIB - 1, shares);
         assertEquals(grown, cluster.moved(7, growing.generation(), 5 * MIB - 1, shares));
@@ -372,7 +391,7 @@ class ClusterTest {
     @Test
     void aServerThatStartsAnewTakesTheOldOnesPlace() {
         reports(1, 4);
-        cluster.report(new ServerReport(9, "host1:1", "t", "d/c/r", MIB, 4, 4, 0, false, 0, Map.of()));
+        cluster.report(new ServerReport(9, "host1:1", "t", false, "d/c/r", MIB, 4, 4, 0, false, 0, Map.of()));
         assertEquals(1, cluster.servers().size());
         refusal(Code.OUT_OF_MEMORY, () -> allocate(7, 5));
         allocate(7, 4);
@@ -394,7 +413,8 @@ class ClusterTest {
     void cachesAreListedInPages() {
         reports(1, 10);
         for (long id : List.of(-1L, 5L, 3L, Long.MIN_VALUE)) {
-            cluster.allocate(new CacheRequest(id, CLIENT, "cache" + id, MIB, id == 5 ? 60_000 : 0));
+            cluster.allocate(
+                    new CacheRequest(id, CLIENT, "cache" + id, MIB, id == 5 ? 60_000 : 0, "", List.of(Candidate.ANY)));
         }
         time += 1_000;
         List<CacheDescription> first = cluster.list(0, 3);

@@ -36,6 +36,8 @@ class RecordFormatTest {
                 id=00000000000000ab
                 address=host171:7000
                 type=spot
+                spot=true
+                sinceMillis=1000
                 place=rack-1
                 regionBytes=1048576
                 regions=64
@@ -49,6 +51,9 @@ class RecordFormatTest {
                 capacity=4294967296
                 wanted=0
                 regionBytes=1048576
+                place=d/c/r
+                switches=3
+                serverThreads=2
                 expiresAtMillis=0
                 generation=7
                 regions=0000000000000001:3,0000000000000002:1
@@ -163,22 +168,27 @@ class RecordFormatTest {
 
     @Test
     void recordsRefuseWhatCannotBe() {
-        assertThrows(IllegalArgumentException.class, () -> new ServerRecord(1, "", "", "", 1, 1, 0, false));
-        assertThrows(IllegalArgumentException.class, () -> new ServerRecord(1, "a:1", "", "", 0, 1, 0, false));
+        assertThrows(IllegalArgumentException.class, () -> new ServerRecord(1, "", "", false, 0, "", 1, 1, 0, false));
+        assertThrows(
+                IllegalArgumentException.class, () -> new ServerRecord(1, "a:1", "", false, 0, "", 0, 1, 0, false));
         assertThrows(
                 IllegalArgumentException.class,
-                () -> new CacheRecord(1, "a", 1, 0, 1, -1, 0, new TreeMap<>(), new TreeMap<>()));
+                () -> new CacheRecord(1, "a", 1, -1, 1, Samples.TERMS, 0, new TreeMap<>(), new TreeMap<>()));
+        assertThrows(IllegalArgumentException.class, () -> new Terms("", 1, 0, -1));
+        assertThrows(IllegalArgumentException.class, () -> new Terms("", 0, 0, 0));
+        assertThrows(IllegalArgumentException.class, () -> new Terms("", 1, -1, 0));
         TreeMap<Long, Integer> none = new TreeMap<>();
         none.put(1L, 0);
         assertThrows(
-                IllegalArgumentException.class, () -> new CacheRecord(1, "a", 1, 0, 1, 0, 0, none, new TreeMap<>()));
+                IllegalArgumentException.class,
+                () -> new CacheRecord(1, "a", 1, 0, 1, Samples.TERMS, 0, none, new TreeMap<>()));
     }
 
     @Test
     void recordsDoNotChange() {
         TreeMap<Long, Integer> regions = new TreeMap<>();
         regions.put(1L, 1);
-        CacheRecord cache = new CacheRecord(1, "a", 1, 0, 1, 0, 0, regions, new TreeMap<>());
+        CacheRecord cache = new CacheRecord(1, "a", 1, 0, 1, Samples.TERMS, 0, regions, new TreeMap<>());
         regions.put(2L, 1);
         assertEquals(1, cache.regions().size());
         assertThrows(UnsupportedOperationException.class, () -> cache.regions().clear());

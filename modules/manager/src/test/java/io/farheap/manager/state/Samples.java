@@ -9,17 +9,19 @@ final class Samples {
 
     private static final String AWKWARD = "a=Ü\\\n\r\t\0,:#€\uD83D\uDE00\uD83D\uDE00x\u2028 n";
 
+    static final Terms TERMS = new Terms("d/c/r", 3, 2, 0);
+
     private Samples() {}
 
     static ServerRecord server(long id) {
-        return new ServerRecord(id, "host" + id + ":7000", "spot", "rack-1", 1 << 20, 64, 30_000, false);
+        return new ServerRecord(id, "host" + id + ":7000", "spot", true, 1000, "rack-1", 1 << 20, 64, 30_000, false);
     }
 
     static CacheRecord cache(long id, long generation) {
         SortedMap<Long, Integer> regions = new TreeMap<>();
         regions.put(1L, 3);
         regions.put(2L, 1);
-        return new CacheRecord(id, "cache " + id, 1L << 32, 0, 1 << 20, 0, generation, regions, new TreeMap<>());
+        return new CacheRecord(id, "cache " + id, 1L << 32, 0, 1 << 20, TERMS, generation, regions, new TreeMap<>());
     }
 
     /** Any that is valid. */
@@ -28,6 +30,8 @@ final class Samples {
                 random.nextLong(),
                 "x" + text(random),
                 text(random),
+                random.nextBoolean(),
+                positive(random),
                 text(random),
                 1 + positive(random),
                 random.nextInt(Integer.MAX_VALUE),
@@ -43,7 +47,11 @@ final class Samples {
                 positive(random),
                 positive(random),
                 1 + positive(random),
-                random.nextBoolean() ? 0 : positive(random),
+                new Terms(
+                        text(random),
+                        1 + random.nextInt(5),
+                        random.nextInt(9),
+                        random.nextBoolean() ? 0 : positive(random)),
                 positive(random),
                 counts(random),
                 counts(random));

@@ -190,13 +190,13 @@ class ZooKeeperStoreTest {
     @Test
     void asMuchAsOneWriteHasIsWritten() {
         try (ZooKeeperStore store = open()) {
-            CacheRecord large =
-                    new CacheRecord(1, "x".repeat(999_000), 1, 0, 1, 0, 0, new TreeMap<>(), new TreeMap<>());
+            CacheRecord large = new CacheRecord(
+                    1, "x".repeat(999_000), 1, 0, 1, Samples.TERMS, 0, new TreeMap<>(), new TreeMap<>());
             store.write(List.of(put(large)));
             assertState(store, Set.of(), Set.of(large));
             List<Change> many = new ArrayList<>();
             Set<ServerRecord> servers = new HashSet<>();
-            for (int i = 0; i < 3_600; i++) {
+            for (int i = 0; i < 3_300; i++) {
                 servers.add(Samples.server(i));
             }
             servers.forEach(server -> many.add(put(server)));

@@ -1,0 +1,221 @@
+package io.farheap.manager.allocation;
+
+import io.farheap.manager.Candidate;
+import io.farheap.manager.allocation.Offer.Kind;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import java.util.NavigableSet;
+import java.util.PriorityQueue;
+import java.util.Queue;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Which servers a cache gets (Redy, section 6.1). For each configuration that meets the objective, within the distance
+ * over which it does, and for each region size, it fills the cheapest kinds of servers first; of these placements it
+ * takes the cheapest and, where they cost the same, the one on the fewest servers that wastes least. Among servers that
+ * cost the same it takes as few as possible, and of single ones the one that is then fullest, so that large rooms stay
+ * for large caches.
+ *
+ * <p>Not thread-safe, and nothing else may change the stock meanwhile.
+ */
+public final class Allocator {
+
+    private final Stock stock;
+    private final Prices prices;
+
+    public Allocator(Stock stock, Prices prices) {
+        this.stock = stock;
+        this.prices = prices;
+    }
+
+    /**
+     * Servers for a new cache. Nothing is taken from the stock: who takes it puts the new offers there.
+     *
+     * @throws NoRoomException saying how much there is
+     */
+    public Placement place(Need need) throws NoRoomException {
+        Placement best = null;
+        long most = 0;
+        for (Candidate candidate : need.candidates()) {
+            Map<Long, List<Kind>> sizes = new HashMap<>();
+            Map<Kind, NavigableSet<Offer>> there = stock.within(need.place(), candidate.switches());
+            there.keySet().stream().filter(kind -> sells(kind, need)).forEach(kind -> sizes.computeIfAbsent(
+                            kind.regionBytes(), _ -> new ArrayList<>())
+                    .add(kind));
+            for (Map.Entry<Long, List<Kind>> size : sizes.entrySet()) {
+                Filling filling = new Filling(need, candidate, size.getKey(), need.regions(size.getKey()));
+                filling.fill(size.getValue(), there);
+                Placement found = filling.placement();
+                most = Math.max(most, filling.bytes());
+                if (filling.full() && (best == null || ORDER.compare(found, best) < 0)) {
+                    best = found;
+                }
+            }
+        }
+        if (best == null) {
+            throw new NoRoomException(verified(need, most));
+        }
+        return best;
+    }
+
+    /** How much a smaller cache could have. It needs as many cores, so not always all the room that there is. */
+    private long verified(Need need, long most) {
+        if (most == 0) {
+            return 0;
+        }
+        try {
+            place(need.withCapacity(most));
+            return most;
+        } catch (NoRoomException e) {
+            return e.most();
+        }
+    }
+
+    /**
+     * Servers for more regions of a cache that is there, or for those that leave a server.
+     *
+     * @param need with the one configuration that the cache has; its capacity is that of the whole cache
+     * @param preferred servers that the cache has: where they have room, it gets that first, in this order
+     */
+    public Placement more(Need need, long regionBytes, int regions, List<Long> preferred) throws NoRoomException {
+        Candidate candidate = need.candidates().getFirst();
+        Map<Kind, NavigableSet<Offer>> there = stock.within(need.place(), candidate.switches());
+        Filling filling = new Filling(need, candidate, regionBytes, regions);
+        for (long server : preferred) {
+            Offer offer = stock.find(server);
+            if (offer != null && offer.kind().regionBytes() == regionBytes && need.takes(offer)) {
+                filling.take(offer, prices.hourly(offer.kind(), need.hours(), filling.threads));
+            }
+        }
+        filling.fill(
+                there.keySet().stream()
+                        .filter(kind -> kind.regionBytes() == regionBytes && sells(kind, need))
+                        .toList(),
+                there);
+        if (!filling.full()) {
+            throw new NoRoomException(filling.bytes());
+        }
+        return filling.placement();
+    }
+
+    private static final Comparator<Placement> ORDER = Comparator.comparingDouble(Placement::cost)
+            .thenComparingInt(one -> one.regions().size())
+            .thenComparingLong(Placement::bytes)
+            .thenComparingLong(Placement::regionBytes);
+
+    /** Who wants a cache for ever pays the full price (Redy, section 3.2). */
+    private static boolean sells(Kind kind, Need need) {
+        return !kind.spot() || need.hours() < Double.POSITIVE_INFINITY;
+    }
+
+    /** The roomiest of some servers that has not been looked at, and those after it. */
+    private record Head(Offer offer, Iterator<Offer> rest) {
+
+        static void next(Iterator<Offer> offers, Queue<Head> queue) {
+            if (offers.hasNext()) {
+                queue.add(new Head(offers.next(), offers));
+            }
+        }
+    }
+
+    /** Of one region size, on its way. */
+    private final class Filling {
+
+        private final Need need;
+        private final Candidate candidate;
+        private final long regionBytes;
+        private final int total;
+        /** Of the cache, for one region. */
+        private final double threads;
+
+        private final SortedMap<Long, Integer> taken = new TreeMap<>(Long::compareUnsigned);
+        private int missing;
+        private double cost;
+
+        Filling(Need need, Candidate candidate, long regionBytes, int regions) {
+            this.need = need;
+            this.candidate = candidate;
+            this.regionBytes = regionBytes;
+            this.total = need.regions(regionBytes);
+            this.threads = (double) candidate.serverThreads() / total;
+            this.missing = regions;
+        }
+
+        boolean full() {
+            return missing == 0;
+        }
+
+        long bytes() {
+            long regions = taken.values().stream().mapToLong(Integer::longValue).sum();
+            return regions > Long.MAX_VALUE / regionBytes ? Long.MAX_VALUE : regions * regionBytes;
+        }
+
+        Placement placement() {
+            return new Placement(candidate, regionBytes, taken, cost);
+        }
+
+        private double price(Kind kind) {
+            return prices.hourly(kind, need.hours(), threads);
+        }
+
+        void fill(List<Kind> kinds, Map<Kind, NavigableSet<Offer>> there) {
+            TreeMap<Double, List<NavigableSet<Offer>>> byPrice = new TreeMap<>();
+            for (Kind kind : kinds) {
+                byPrice.computeIfAbsent(price(kind), _ -> new ArrayList<>()).add(there.get(kind));
+            }
+            for (Map.Entry<Double, List<NavigableSet<Offer>>> same : byPrice.entrySet()) {
+                fill(same.getValue(), same.getKey());
+                if (full()) {
+                    return;
+                }
+            }
+        }
+
+        /** From servers of one price: the roomiest as long as none has room for all, then the tightest that has. */
+        private void fill(List<NavigableSet<Offer>> servers, double price) {
+            PriorityQueue<Head> roomiest = new PriorityQueue<>(
+                    Comparator.comparingInt((Head head) -> head.offer.free()).reversed());
+            servers.forEach(same -> Head.next(same.descendingIterator(), roomiest));
+            for (Head head = roomiest.poll(); head != null && !full(); head = roomiest.poll()) {
+                Offer tightest = head.offer.free() >= missing ? tightest(servers) : null;
+                take(tightest == null ? head.offer : tightest, price);
+                Head.next(head.rest, roomiest);
+            }
+        }
+
+        private void take(Offer offer, double price) {
+            int regions = Math.min(missing, room(offer));
+            if (regions > 0) {
+                taken.put(offer.serverId(), regions);
+                missing -= regions;
+                cost += regions * price;
+            }
+        }
+
+        private @Nullable Offer tightest(List<NavigableSet<Offer>> servers) {
+            Offer best = null;
+            Offer least = new Offer(Stock.FIRST_ID, servers.getFirst().first().kind(), Place.UNKNOWN, missing, 0);
+            for (NavigableSet<Offer> same : servers) {
+                for (Offer offer : same.tailSet(least, true)) {
+                    if (room(offer) >= missing) {
+                        best = best == null || offer.free() < best.free() ? offer : best;
+                        break;
+                    }
+                }
+            }
+            return best;
+        }
+
+        private int room(Offer offer) {
+            return taken.containsKey(offer.serverId()) || !need.takes(offer)
+                    ? 0
+                    : offer.room(total, candidate.serverThreads());
+        }
+    }
+}

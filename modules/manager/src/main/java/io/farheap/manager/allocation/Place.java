@@ -1,0 +1,50 @@
+package io.farheap.manager.allocation;
+
+/**
+ * Where a client or a server is. A part that is empty is unknown.
+ *
+ * @param cluster of a data center
+ * @param rack of a cluster
+ */
+public record Place(String dataCenter, String cluster, String rack) {
+
+    /** Nobody said where. It is taken to be {@value #FARTHEST} switches from everything. */
+    public static final Place UNKNOWN = new Place("", "", "");
+
+    /** Switches between racks of two clusters. */
+    public static final int FARTHEST = 5;
+
+    /** Switches between racks of one cluster. */
+    static final int CLUSTER = 3;
+
+    /** Switches between servers of one rack. */
+    static final int RACK = 1;
+
+    /** @param text DC/CLUSTER/RACK, or the beginning of that; empty: unknown */
+    public static Place parse(String text) {
+        String[] parts = text.split("/", 3);
+        return new Place(parts[0], parts.length > 1 ? parts[1] : "", parts.length > 2 ? parts[2] : "");
+    }
+
+    /** The part of the network within which two places are so many switches apart or less; empty: all there is. */
+    String within(int switches) {
+        if (dataCenter.isEmpty()) {
+            return "";
+        }
+        if (switches >= FARTHEST || cluster.isEmpty()) {
+            return switches >= FARTHEST ? dataCenter : NOWHERE;
+        }
+        if (switches >= CLUSTER || rack.isEmpty()) {
+            return switches >= CLUSTER ? dataCenter + "/" + cluster : NOWHERE;
+        }
+        return toString();
+    }
+
+    /** No server is there. */
+    static final String NOWHERE = "/";
+
+    @Override
+    public String toString() {
+        return dataCenter + "/" + cluster + "/" + rack;
+    }
+}

@@ -1,0 +1,127 @@
+package io.farheap.manager.service;
+
+import io.farheap.control.ControlException;
+import io.farheap.control.ControlException.Code;
+import io.farheap.manager.Candidate;
+import io.farheap.manager.allocation.Need;
+import io.farheap.manager.allocation.Place;
+import io.farheap.manager.state.CacheRecord;
+import io.farheap.manager.state.Change;
+import io.farheap.manager.state.Terms;
+import java.util.Collection;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.NavigableMap;
+import java.util.Set;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/** The caches that a manager knows, and what they take of its servers. Its user has a lock around it. */
+final class Caches {
+
+    /** So that a cache which has outlived its time still has a price. */
+    private static final double LEAST_HOURS = 1 / 60.0;
+
+    private static final double MILLIS_AN_HOUR = 3_600_000;
+
+    private final Servers servers;
+    private final Journal journal;
+    private final TreeMap<Long, CacheRecord> caches = new TreeMap<>(Long::compareUnsigned);
+    /** Those of which nobody may hear yet. */
+    private final Set<Long> unwritten = new HashSet<>();
+
+    Caches(Servers servers, Journal journal) {
+        this.servers = servers;
+        this.journal = journal;
+    }
+
+    /** Replaces all, by what is on disk. */
+    void load(List<CacheRecord> stored) {
+        caches.clear();
+        unwritten.clear();
+        servers.forgetPromises();
+        for (CacheRecord cache : stored) {
+            caches.put(cache.id(), cache);
+            servers.promise(null, cache);
+        }
+    }
+
+    @Nullable
+    CacheRecord find(long id) {
+        return caches.get(id);
+    }
+
+    CacheRecord require(long id) {
+        CacheRecord cache = caches.get(id);
+        if (cache == null) {
+            throw new ControlException(Code.NOT_FOUND, "there is no cache " + hex(id));
+        }
+        return cache;
+    }
+
+    Collection<CacheRecord> all() {
+        return caches.values();
+    }
+
+    NavigableMap<Long, CacheRecord> after(long id) {
+        return caches.tailMap(id, false);
+    }
+
+    void put(CacheRecord cache) {
+        journal.add(new Change.PutCache(cache));
+        unwritten.add(cache.id());
+        servers.promise(caches.put(cache.id(), cache), cache);
+    }
+
+    void remove(CacheRecord cache) {
+        journal.add(new Change.RemoveCache(cache.id()));
+        caches.remove(cache.id());
+        servers.promise(cache, null);
+    }
+
+    /** A change is on disk. */
+    void written(Change change) {
+        if (change instanceof Change.PutCache put && caches.get(put.cache().id()) == put.cache()) {
+            unwritten.remove(put.cache().id());
+        }
+    }
+
+    boolean isWritten(long id) {
+        return !unwritten.contains(id);
+    }
+
+    static long regions(Map<Long, Integer> shares) {
+        return shares.values().stream().mapToLong(Integer::longValue).sum();
+    }
+
+    static long regions(long capacity, long regionBytes) {
+        return (capacity - 1) / regionBytes + 1;
+    }
+
+    /** What a cache needs for the rest of its time. */
+    static Need need(CacheRecord cache, long millis) {
+        Terms terms = cache.terms();
+        return new Need(
+                Math.max(cache.capacity(), cache.wanted()),
+                hoursLeft(terms, millis),
+                Place.parse(terms.place()),
+                List.of(new Candidate(terms.switches(), terms.serverThreads())),
+                Set.of(),
+                Set.of());
+    }
+
+    static double hoursLeft(Terms terms, long millis) {
+        return terms.expiresAtMillis() == 0
+                ? Double.POSITIVE_INFINITY
+                : Math.max(LEAST_HOURS, (terms.expiresAtMillis() - millis) / MILLIS_AN_HOUR);
+    }
+
+    static double hours(long lifetimeMillis) {
+        return lifetimeMillis == 0 ? Double.POSITIVE_INFINITY : lifetimeMillis / MILLIS_AN_HOUR;
+    }
+
+    static String hex(long id) {
+        return "%016x".formatted(id);
+    }
+}

@@ -1,0 +1,231 @@
+package io.farheap.manager.service;
+
+import io.farheap.manager.CacheManager;
+import io.farheap.manager.Reclaim;
+import io.farheap.manager.Reclaim.Reason;
+import io.farheap.manager.allocation.Allocator;
+import io.farheap.manager.allocation.Need;
+import io.farheap.manager.allocation.NoRoomException;
+import io.farheap.manager.allocation.Placement;
+import io.farheap.manager.state.CacheRecord;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Which caches are to leave which servers, and what their clients have been told of it. A cache leaves one server at a
+ * time: room is reserved for what it has there, its client hears of it, moves, and says where the regions are. Its user
+ * has a lock around it.
+ */
+final class Moves {
+
+    private static final System.Logger LOG = System.getLogger(Moves.class.getName());
+    /** For so long a cache is not sent again where it did not get. */
+    private static final long AVOID_NANOS = 3_000_000_000L;
+
+    /** One that is under way. */
+    private record Move(long serverId, Reason reason, long since) {}
+
+    private final Caches caches;
+    private final Servers servers;
+    private final Clients clients;
+    private final Allocator allocator;
+    private final Rates rates;
+    /** By cache. A manager that starts anew plans anew. */
+    private final Map<Long, Move> moves = new TreeMap<>();
+    /** Since when room is reserved for each cache that grows. A manager that starts anew counts anew. */
+    private final Map<Long, Long> growing = new HashMap<>();
+    /** Until when each cache is not sent to servers where it did not get. */
+    private final Map<Long, Map<Long, Long>> avoided = new HashMap<>();
+    /** Caches for which no room was found, of which the log has heard. */
+    private final Set<Long> stuck = new TreeSet<>();
+
+    Moves(Caches caches, Servers servers, Clients clients, Allocator allocator, Rates rates) {
+        this.caches = caches;
+        this.servers = servers;
+        this.clients = clients;
+        this.allocator = allocator;
+        this.rates = rates;
+    }
+
+    boolean isMoving(long cacheId) {
+        return moves.containsKey(cacheId);
+    }
+
+    /** How many caches move for a reason. */
+    long underWay(Reason reason) {
+        return moves.values().stream().filter(move -> move.reason() == reason).count();
+    }
+
+    void grows(long cacheId, long now) {
+        growing.put(cacheId, now);
+    }
+
+    /** Room that it asked for a moment ago is its own to take first. */
+    private boolean isGrowing(CacheRecord cache, long now) {
+        return cache.wanted() != 0
+                && now - growing.computeIfAbsent(cache.id(), _ -> now) <= CacheManager.GROWTH_MILLIS * 1_000_000L;
+    }
+
+    /** A client has said where its cache is: its move or its growth is over. */
+    void settled(CacheRecord before, SortedMap<Long, Integer> regions, long now) {
+        growing.remove(before.id());
+        Move move = moves.remove(before.id());
+        if (move == null) {
+            return;
+        }
+        before.reserved().forEach((target, reserved) -> {
+            int got = regions.getOrDefault(target, 0) - before.regions().getOrDefault(target, 0);
+            if (got < reserved) {
+                avoided.computeIfAbsent(before.id(), _ -> new HashMap<>()).put(target, now + AVOID_NANOS);
+            }
+        });
+        int left = before.regions().getOrDefault(move.serverId(), 0) - regions.getOrDefault(move.serverId(), 0);
+        Servers.Known server = servers.find(move.serverId());
+        if (left > 0 && server != null) {
+            rates.seen(server.record.type(), left * before.regionBytes(), (now - move.since()) / 1e9);
+        }
+    }
+
+    void forget(long cacheId) {
+        moves.remove(cacheId);
+        growing.remove(cacheId);
+        avoided.remove(cacheId);
+        stuck.remove(cacheId);
+    }
+
+    /** All caches are other ones: everything is planned anew. */
+    void forgetAll() {
+        moves.clear();
+        growing.clear();
+        avoided.clear();
+        stuck.clear();
+    }
+
+    /** Gives up room that nobody grows into. */
+    void endGrowth(long now) {
+        for (CacheRecord cache : caches.all().stream()
+                .filter(cache -> cache.wanted() != 0 && !isGrowing(cache, now))
+                .toList()) {
+            caches.put(cache.placed(cache.capacity(), cache.regions()));
+            growing.remove(cache.id());
+        }
+    }
+
+    /** Reserves room for what is on servers that leave. */
+    void plan(long now, long millis) {
+        for (Servers.Known server : servers.all()
+                .filter(one -> one.record.leaving() && !servers.isSilent(one, now))
+                .toList()) {
+            for (long cacheId : List.copyOf(server.caches())) {
+                CacheRecord cache = caches.require(cacheId);
+                boolean its = cache.regions().containsKey(server.record.id());
+                Move move = moves.get(cacheId);
+                boolean urgent = move == null
+                        || move.reason() != Reason.LEAVES && move.serverId() != server.record.id()
+                        || !targetsStay(cache, now);
+                if (move != null && move.serverId() == server.record.id() && targetsStay(cache, now)) {
+                    // A move for another reason has become one before a deadline.
+                    moves.put(cacheId, new Move(move.serverId(), Reason.LEAVES, move.since()));
+                } else if (its && urgent && !isGrowing(cache, now)) {
+                    plan(cache, server, Reason.LEAVES, Set.of(), now, millis);
+                }
+            }
+        }
+    }
+
+    /**
+     * Reserves room for what a cache has on a server, in place of what was reserved for it before.
+     *
+     * @param others servers to which it does not go
+     * @return what it will cost there, or null where there is no room
+     */
+    @Nullable
+    Placement plan(CacheRecord cache, Servers.Known server, Reason reason, Set<Long> others, long now, long millis) {
+        int regions = cache.regions().get(server.record.id());
+        // What was reserved for it before is its own to take.
+        CacheRecord bare = cache.placed(cache.capacity(), cache.regions());
+        servers.promise(cache, bare);
+        Placement found = null;
+        try {
+            found = find(cache, regions, server.record.id(), others, now, millis);
+            return found;
+        } catch (NoRoomException e) {
+            if (reason == Reason.LEAVES && stuck.add(cache.id())) {
+                LOG.log(
+                        System.Logger.Level.WARNING,
+                        "no room for " + regions + " regions of cache " + Caches.hex(cache.id())
+                                + " on memory server " + server.record.address() + ", which leaves: "
+                                + e.getMessage());
+            }
+            return null;
+        } finally {
+            servers.promise(bare, cache);
+            if (found != null) {
+                caches.put(cache.reserving(0, found.regions()));
+                moves.put(cache.id(), new Move(server.record.id(), reason, now));
+                growing.remove(cache.id());
+                stuck.remove(cache.id());
+            }
+        }
+    }
+
+    private Placement find(CacheRecord cache, int regions, long server, Set<Long> others, long now, long millis)
+            throws NoRoomException {
+        Need need = Caches.need(cache, millis);
+        servers.stock(now);
+        Set<Long> failed = avoided(cache.id(), now);
+        failed.addAll(others);
+        failed.add(server);
+        return allocator.more(need.avoiding(failed), cache.regionBytes(), regions, List.of());
+    }
+
+    private Set<Long> avoided(long cacheId, long now) {
+        Map<Long, Long> until = avoided.get(cacheId);
+        if (until == null) {
+            return new TreeSet<>();
+        }
+        until.values().removeIf(end -> end - now <= 0);
+        if (until.isEmpty()) {
+            avoided.remove(cacheId);
+        }
+        return new TreeSet<>(until.keySet());
+    }
+
+    private boolean targetsStay(CacheRecord cache, long now) {
+        return cache.reserved().keySet().stream().allMatch(id -> {
+            Servers.Known target = servers.find(id);
+            return target != null && !target.record.leaving() && !servers.isSilent(target, now);
+        });
+    }
+
+    /** Tells clients what they have not been told, and may hear. */
+    void alert(long now) {
+        for (Map.Entry<Long, Move> each : moves.entrySet()) {
+            CacheRecord cache = caches.require(each.getKey());
+            Move move = each.getValue();
+            Servers.Known server = servers.find(move.serverId());
+            Clients.Line line = clients.line(cache.id());
+            if (line != null
+                    && server != null
+                    && server.report != null
+                    && caches.isWritten(cache.id())
+                    && line.hearsFirst(cache)) {
+                long ago = (now - server.reportedAt) / 1_000_000;
+                line.tell(listener -> listener.reclaim(new Reclaim(
+                        cache.id(),
+                        cache.generation(),
+                        move.reason(),
+                        server.record.address(),
+                        Math.max(0, Objects.requireNonNull(server.report).leavesWithinMillis() - ago),
+                        servers.shares(cache.reserved()))));
+            }
+        }
+    }
+}
