@@ -3,6 +3,7 @@ package io.farheap.manager.allocation;
 /**
  * A kind of machine, as a provider lets it.
  *
+ * @param place where it is let, as data center, cluster and rack or the beginning of that; empty: anywhere
  * @param cores 0 for memory that is left where all cores are let: stranded memory
  * @param memoryBytes of a machine
  * @param price of a machine for an hour, in whatever money the menu is in
@@ -13,6 +14,7 @@ package io.farheap.manager.allocation;
  */
 public record MachineType(
         String name,
+        String place,
         int cores,
         long memoryBytes,
         double price,

@@ -86,6 +86,7 @@ public final class Cluster implements CacheManager {
     /** Has what is on disk, and what was reported. */
     private void load() {
         State state = store.load();
+        prices.change(state.menu().isEmpty() ? Menu.EMPTY : MenuFile.parse(state.menu()));
         state.servers().forEach(servers::put);
         caches.load(state.caches());
         servers.offerAnew();
@@ -385,6 +386,23 @@ public final class Cluster implements CacheManager {
         if (report.leaving()) {
             alert();
         }
+    }
+
+    /**
+     * Other prices from now on, which a manager that starts anew knows too.
+     *
+     * @param text as {@link MenuFile} describes it
+     * @throws IllegalArgumentException saying what is wrong: then the one before stays
+     */
+    public void menu(String text) {
+        Menu changed = MenuFile.parse(text);
+        settled(() -> {
+            if (!changed.equals(prices.menu())) {
+                journal.add(new Change.PutMenu(text));
+                prices.change(changed);
+                servers.offerAnew();
+            }
+        });
     }
 
     /** Does what is due. A few times a second. */

@@ -90,6 +90,7 @@ final class Journal {
                         + share
                                 * (put.cache().regions().size()
                                         + put.cache().reserved().size());
+            case Change.PutMenu put -> overhead + escaped(put.text());
             case Change.RemoveServer _, Change.RemoveCache _ -> overhead;
         };
     }

@@ -52,6 +52,13 @@ public final class ManagerCommand implements Subcommand, Callable<Integer> {
     private String listen;
 
     @Option(
+            names = "--menu",
+            paramLabel = "FILE",
+            description = "Types of machines and their prices, as JSON; read again whenever it changes, and remembered "
+                    + "(default: the one that it remembers; without any, all cost the same).")
+    private Path menu;
+
+    @Option(
             names = "--client-timeout",
             paramLabel = "TIME",
             converter = Durations.class,
@@ -88,11 +95,13 @@ public final class ManagerCommand implements Subcommand, Callable<Integer> {
                 ZooKeeperStore store = new ZooKeeperStore(zooKeeper.connection());
                 ManagerServer manager = ManagerServer.start(
                         listen, new Cluster(store, options, System::nanoTime, System::currentTimeMillis))) {
+            MenuWatch watch = MenuWatch.of(menu, manager.cluster()::menu);
             PrintWriter out = spec.commandLine().getOut();
             out.println("farheap manager listening on " + manager.address() + ": epoch " + store.epoch() + ", state in "
                     + data.path());
             out.flush();
             while (!termination.await(LOOK_MILLIS)) {
+                watch.look(spec.commandLine().getErr()::println);
                 if (!zooKeeper.running()) {
                     throw new StateException(
                             "the manager ends: its ZooKeeper has failed, such as for want of disk; see " + data.path()

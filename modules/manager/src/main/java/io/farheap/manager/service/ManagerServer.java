@@ -77,6 +77,10 @@ public final class ManagerServer implements AutoCloseable {
         return manager;
     }
 
+    Cluster cluster() {
+        return cluster;
+    }
+
     private void tick() {
         try {
             cluster.tick();

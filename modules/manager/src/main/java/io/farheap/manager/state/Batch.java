@@ -1,5 +1,6 @@
 package io.farheap.manager.state;
 
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -28,6 +29,7 @@ final class Batch {
                 case Change.RemoveServer remove -> values.put(NodePaths.server(remove.id()), null);
                 case Change.PutCache put ->
                     values.put(NodePaths.cache(put.cache().id()), RecordFormat.encode(put.cache()));
+                case Change.PutMenu put -> values.put(NodePaths.MENU, put.text().getBytes(StandardCharsets.UTF_8));
                 case Change.RemoveCache remove -> values.put(NodePaths.cache(remove.id()), null);
             }
         }

@@ -11,5 +11,8 @@ public sealed interface Change {
     /** @param cache replaces the one of this id */
     record PutCache(CacheRecord cache) implements Change {}
 
+    /** @param text as the operator wrote it */
+    record PutMenu(String text) implements Change {}
+
     record RemoveCache(long id) implements Change {}
 }

@@ -15,6 +15,9 @@ final class NodePaths {
 
     static final String SERVERS = ROOT + "/servers";
     static final String CACHES = ROOT + "/caches";
+    /** The operator's text as it is. */
+    static final String MENU = ROOT + "/menu";
+
     static final int BUCKETS = 256;
 
     private NodePaths() {}
@@ -46,7 +49,7 @@ final class NodePaths {
 
     /** What is there before any record is, parents first. */
     static List<String> layout() {
-        List<String> layout = new ArrayList<>(List.of(ROOT, EPOCH, WRITES, SERVERS, CACHES));
+        List<String> layout = new ArrayList<>(List.of(ROOT, EPOCH, WRITES, SERVERS, CACHES, MENU));
         layout.addAll(buckets());
         return layout;
     }

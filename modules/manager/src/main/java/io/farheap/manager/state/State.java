@@ -7,8 +7,9 @@ import java.util.List;
  *
  * @param servers in no order
  * @param caches in no order
+ * @param menu of machines and prices, as the operator wrote it; empty where there is none
  */
-public record State(List<ServerRecord> servers, List<CacheRecord> caches) {
+public record State(List<ServerRecord> servers, List<CacheRecord> caches, String menu) {
 
     public State {
         servers = List.copyOf(servers);

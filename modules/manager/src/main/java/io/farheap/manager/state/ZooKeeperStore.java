@@ -1,6 +1,7 @@
 package io.farheap.manager.state;
 
 import io.farheap.lifetime.Closing;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -90,7 +91,11 @@ public final class ZooKeeperStore implements StateStore, AutoCloseable {
     private State read() throws Exception {
         List<String> servers = paths(List.of(NodePaths.SERVERS));
         List<String> caches = paths(NodePaths.buckets());
-        State state = new State(records(servers, RecordFormat::server), records(caches, RecordFormat::cache));
+        State state = new State(
+                records(servers, RecordFormat::server),
+                records(caches, RecordFormat::cache),
+                records(List.of(NodePaths.MENU), (_, bytes) -> new String(bytes, StandardCharsets.UTF_8))
+                        .getFirst());
         writes.checkEpoch();
         return state;
     }

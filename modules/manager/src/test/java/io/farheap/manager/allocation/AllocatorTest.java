@@ -25,9 +25,9 @@ class AllocatorTest {
     private static final Place CLIENT = Place.parse("d/c/r");
     private static final Menu MENU = Menu.of(
             List.of(
-                    new MachineType("small", 4, 16 * GIB, 0.4, 0.1, 30, 0, 24),
-                    new MachineType("large", 16, 128 * GIB, 1.6, 0.3, 30, 0, 24),
-                    new MachineType("stranded", 0, 64 * GIB, 0, 0, 30, 0, 0.2)),
+                    new MachineType("small", "", 4, 16 * GIB, 0.4, 0.1, 30, 0, 24),
+                    new MachineType("large", "", 16, 128 * GIB, 1.6, 0.3, 30, 0, 24),
+                    new MachineType("stranded", "", 0, 64 * GIB, 0, 0, 30, 0, 0.2)),
             0.001,
             0.1,
             0.01);

@@ -389,6 +389,63 @@ class ClusterTest {
     }
 
     @Test
+    void aMenuDecidesAndIsRemembered() {
+        cluster.report(typed(1, "dear", false));
+        cluster.report(typed(2, "cheap", false));
+        cluster.report(typed(3, "cheap", true));
+        cluster.menu("""
+                {"types": [{"name": "dear", "cores": 4, "memory": "4m", "price": 2},
+                           {"name": "cheap", "cores": 4, "memory": "4m", "price": 1, "spot_price": 0.5, "life": "600m"}]}
+                """);
+        assertEquals(List.of(new Share("host2:1", 1)), allocate(7, 1).shares());
+        // For an hour a spot server will do.
+        CacheRequest hour = new CacheRequest(8, CLIENT, "hour", MIB, 3_600_000, "", List.of(Candidate.ANY));
+        assertEquals(List.of(new Share("host3:1", 1)), cluster.allocate(hour).shares());
+        cluster = start();
+        cluster.report(typed(1, "dear", false));
+        cluster.report(typed(2, "cheap", false));
+        assertEquals(List.of(new Share("host2:1", 3)), allocate(9, 3).shares());
+        assertThrows(IllegalArgumentException.class, () -> cluster.menu("{}"));
+        store.failing = true;
+        refusal(Code.INTERNAL, () -> cluster.menu("{\"types\": []}"));
+        store.failing = false;
+        assertTrue(store.menu.contains("dear"));
+    }
+
+    @Test
+    void aConfigurationWithServerThreadsTakesCoresOnce() {
+        cluster.menu("{\"types\": [{\"name\": \"two\", \"cores\": 2, \"memory\": \"4m\", \"price\": 2}]}");
+        cluster.report(typed(1, "two", false));
+        List<Candidate> twoThreads = List.of(new Candidate(5, 2));
+        Allocation first =
+                cluster.allocate(new CacheRequest(7, CLIENT, "two", 2 * MIB, 0, "", twoThreads));
+        assertEquals(new Candidate(5, 2), first.candidate());
+        String refused = refusal(
+                        Code.OUT_OF_MEMORY,
+                        () -> cluster.allocate(new CacheRequest(8, CLIENT, "more", MIB, 0, "", twoThreads)))
+                .getMessage();
+        assertTrue(refused.contains("without an objective"), refused);
+        cluster.deallocate(7);
+        cluster.allocate(new CacheRequest(8, CLIENT, "more", MIB, 0, "", twoThreads));
+    }
+
+    @Test
+    void onASpotServerIsNoMoreThanCanLeaveInTime() {
+        // A second at 1.09 s a GB: of 2 GiB not all.
+        ServerReport report = new ServerReport(
+                1, "host1:1", "t", true, "d/c/r", 64 * MIB, 32, 32, 1_000, false, 0, Map.of());
+        cluster.report(report);
+        CacheRequest tooMuch = new CacheRequest(7, CLIENT, "c", 14 * 64 * MIB, 60_000, "", List.of(Candidate.ANY));
+        refusal(Code.OUT_OF_MEMORY, () -> cluster.allocate(tooMuch));
+        cluster.allocate(new CacheRequest(7, CLIENT, "c", 13 * 64 * MIB, 60_000, "", List.of(Candidate.ANY)));
+    }
+
+    private static ServerReport typed(long id, String type, boolean spot) {
+        return new ServerReport(
+                id, "host" + id + ":1", type, spot, "d/c/r", MIB, 4, 4, 30_000, false, 0, Map.of());
+    }
+
+    @Test
     void aServerThatStartsAnewTakesTheOldOnesPlace() {
         reports(1, 4);
         cluster.report(new ServerReport(9, "host1:1", "t", false, "d/c/r", MIB, 4, 4, 0, false, 0, Map.of()));

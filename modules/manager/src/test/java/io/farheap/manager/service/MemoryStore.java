@@ -15,6 +15,7 @@ final class MemoryStore implements StateStore {
 
     final Map<Long, ServerRecord> servers = new TreeMap<>();
     final Map<Long, CacheRecord> caches = new TreeMap<>();
+    String menu = "";
     boolean failing;
 
     @Override
@@ -24,7 +25,7 @@ final class MemoryStore implements StateStore {
 
     @Override
     public State load() {
-        return new State(List.copyOf(servers.values()), List.copyOf(caches.values()));
+        return new State(List.copyOf(servers.values()), List.copyOf(caches.values()), menu);
     }
 
     @Override
@@ -37,6 +38,7 @@ final class MemoryStore implements StateStore {
                 case Change.PutServer put -> servers.put(put.server().id(), put.server());
                 case Change.RemoveServer remove -> servers.remove(remove.id());
                 case Change.PutCache put -> caches.put(put.cache().id(), put.cache());
+                case Change.PutMenu put -> menu = put.text();
                 case Change.RemoveCache remove -> caches.remove(remove.id());
             }
         }
