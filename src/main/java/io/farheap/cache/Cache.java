@@ -20,6 +20,7 @@ import io.farheap.verbs.Access;
 import io.farheap.verbs.Context;
 import io.farheap.verbs.VerbsException;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
@@ -411,11 +412,28 @@ public final class Cache implements AutoCloseable {
      * @throws IllegalStateException where it has none
      */
     public long id() {
-        if (options.management() == null) {
+        management();
+        return options.cacheId();
+    }
+
+    /**
+     * The cache is needed for longer than was said when it was created; see {@link CacheBuilder#onExpiring}.
+     *
+     * @param likely from now; null for ever
+     * @throws CacheException where its manager does not answer
+     * @throws IllegalStateException where it has none
+     */
+    public void extend(@Nullable Duration likely) {
+        management().extend(likely);
+    }
+
+    private Management management() {
+        Management management = options.management();
+        if (management == null) {
             throw new IllegalStateException(
                     "the cache has servers by address, and so no manager that knows it by an id");
         }
-        return options.cacheId();
+        return management;
     }
 
     /** Servers that the cache uses, as HOST:PORT. */

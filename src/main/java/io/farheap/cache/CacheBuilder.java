@@ -11,6 +11,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Consumer;
 import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
@@ -24,6 +25,7 @@ public final class CacheBuilder {
     private final List<String> managers = new ArrayList<>();
     private @Nullable Duration lifetime;
     private String place = "";
+    private @Nullable Consumer<Duration> expiring;
     private String device = "";
     private @Nullable Path file;
     private @Nullable LongConsumer loaded;
@@ -35,7 +37,7 @@ public final class CacheBuilder {
     private @Nullable LostServerListener lostListener;
     private @Nullable ReclaimListener reclaimListener;
     private MigrationOptions migration = MigrationOptions.DEFAULT;
-    private @Nullable PerformanceModel model;
+    private List<PerformanceModel> models = List.of();
     private @Nullable Slo slo;
     private double margin = Explanation.USUAL_MARGIN;
     private Duration period = Duration.ofSeconds(1);
@@ -171,9 +173,22 @@ public final class CacheBuilder {
         return this;
     }
 
-    /** The performance model of the device, in which a configuration is found for an objective. */
-    public CacheBuilder model(PerformanceModel measured) {
-        this.model = measured;
+    /**
+     * Told how much is left when the cache's {@linkplain #duration time} is nearly over, half a minute before, on a
+     * thread that it must not hold; {@link Cache#extend} then gives it more. A cache whose time is over goes on, but
+     * when its servers leave, room is found for others first.
+     */
+    public CacheBuilder onExpiring(Consumer<Duration> listener) {
+        this.expiring = listener;
+        return this;
+    }
+
+    /**
+     * The performance model of the device, in which a configuration is found for an objective. With a manager several
+     * may be given, one for each distance: it chooses among the configurations and the servers that are as near.
+     */
+    public CacheBuilder model(PerformanceModel... measured) {
+        this.models = List.of(measured);
         return this;
     }
 
@@ -231,10 +246,10 @@ public final class CacheBuilder {
      * @throws IllegalArgumentException where an option makes no sense
      */
     public Cache create() {
-        Tuning tuning = slo == null ? null : Tuning.of(model, slo, margin, period, sloListener);
-        Management management = managers.isEmpty() ? null : manage();
+        List<Tuning> tunings = slo == null ? List.of() : Tunings.of(models, slo, margin, period, sloListener);
+        Management management = managers.isEmpty() ? null : manage(tunings);
         try {
-            return new Cache(options(tuning, management));
+            return new Cache(options(tuning(tunings, management), management));
         } catch (Throwable e) {
             if (management != null) {
                 Closing.after(e, management);
@@ -243,13 +258,21 @@ public final class CacheBuilder {
         }
     }
 
-    private Management manage() {
+    private static @Nullable Tuning tuning(List<Tuning> tunings, @Nullable Management management) {
+        if (tunings.isEmpty()) {
+            return null;
+        }
+        return management == null ? tunings.getFirst() : Tunings.chosen(tunings, management.candidate());
+    }
+
+    private Management manage(List<Tuning> tunings) {
         if (!servers.isEmpty()) {
             throw new IllegalArgumentException(
                     "a cache with both managers " + managers + " and servers " + servers + "; name either");
         }
+        List<Candidate> candidates = tunings.isEmpty() ? List.of(Candidate.ANY) : Tunings.candidates(tunings);
         return Management.allocate(
-                managers, name, capacity, lifetime, place, List.of(Candidate.ANY), migration, reclaimListener);
+                managers, name, capacity, lifetime, place, candidates, migration, reclaimListener, expiring);
     }
 
     private CacheOptions options(@Nullable Tuning tuning, @Nullable Management management) {

@@ -5,6 +5,7 @@ import io.farheap.control.ControlException.Code;
 import io.farheap.control.ControlPlane;
 import io.farheap.lifetime.Closing;
 import io.farheap.manager.Allocation;
+import io.farheap.manager.CacheAlerts;
 import io.farheap.manager.CacheRequest;
 import io.farheap.manager.Candidate;
 import io.farheap.manager.ManagerConnection;
@@ -21,6 +22,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
+import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
@@ -32,7 +34,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>The manager is asked at the beginning and told at the end; in between, nobody waits for it. Any thread.
  */
-final class Management implements AutoCloseable {
+final class Management implements CacheAlerts, AutoCloseable {
 
     private static final System.Logger LOG = System.getLogger(Management.class.getName());
     /** Between two attempts to tell a manager that does not answer. */
@@ -43,6 +45,7 @@ final class Management implements AutoCloseable {
     private final Allocation allocation;
     private final MigrationOptions how;
     private final @Nullable ReclaimListener listener;
+    private final @Nullable Consumer<Duration> expiring;
     /** Guarded by this, as what follows. */
     private final Deque<Reclaim> reclaims = new ArrayDeque<>();
 
@@ -71,13 +74,18 @@ final class Management implements AutoCloseable {
 
     /** Asks for servers, and hears of them from then on. */
     private Management(
-            ManagerConnection manager, CacheRequest request, MigrationOptions how, @Nullable ReclaimListener listener) {
+            ManagerConnection manager,
+            CacheRequest request,
+            MigrationOptions how,
+            @Nullable ReclaimListener listener,
+            @Nullable Consumer<Duration> expiring) {
         this.manager = manager;
         this.name = request.name();
         this.how = how;
         this.listener = listener;
+        this.expiring = expiring;
         // Before: the manager is not to give the cache up for that of a process which it does not know.
-        manager.add(request.cacheId(), this::reclaim);
+        manager.add(request.cacheId(), this);
         try {
             allocation = manager.call(asked -> asked.allocate(request));
         } catch (Throwable e) {
@@ -97,6 +105,7 @@ final class Management implements AutoCloseable {
      * @param candidates configurations that meet the objective; {@link Candidate#ANY} where there is none
      * @param how regions move
      * @param listener told of each reclaim, or null
+     * @param expiring told how much is left when the lifetime is nearly over, or null
      * @throws CacheException where no manager answers, or it refuses
      */
     static Management allocate(
@@ -107,7 +116,8 @@ final class Management implements AutoCloseable {
             String place,
             List<Candidate> candidates,
             MigrationOptions how,
-            @Nullable ReclaimListener listener) {
+            @Nullable ReclaimListener listener,
+            @Nullable Consumer<Duration> expiring) {
         try {
             ManagerConnection manager = ManagerConnection.open(managers);
             try {
@@ -119,7 +129,7 @@ final class Management implements AutoCloseable {
                         lifetime == null ? 0 : lifetime.toMillis(),
                         place,
                         candidates);
-                return new Management(manager, request, how, listener);
+                return new Management(manager, request, how, listener, expiring);
             } catch (Throwable e) {
                 Closing.after(e, manager);
                 throw e;
@@ -142,6 +152,11 @@ final class Management implements AutoCloseable {
         return allocation.cacheId();
     }
 
+    /** The configuration that the manager has chosen. */
+    Candidate candidate() {
+        return allocation.candidate();
+    }
+
     /** Of the beginning. */
     List<String> servers() {
         return allocation.shares().stream().map(Share::address).toList();
@@ -158,10 +173,27 @@ final class Management implements AutoCloseable {
         startMover();
     }
 
-    private synchronized void reclaim(Reclaim alert) {
+    @Override
+    public synchronized void reclaim(Reclaim alert) {
         reclaims.removeIf(earlier -> earlier.server().equals(alert.server()));
         reclaims.add(alert);
         startMover();
+    }
+
+    @Override
+    public void expiring(long leftMillis) {
+        if (expiring != null) {
+            expiring.accept(Duration.ofMillis(leftMillis));
+        }
+    }
+
+    /** @param lifetime from now; null for ever */
+    void extend(@Nullable Duration lifetime) {
+        try {
+            manager.call(asked -> asked.extend(cacheId(), lifetime == null ? 0 : lifetime.toMillis()));
+        } catch (ControlException | IllegalArgumentException e) {
+            throw new CacheException("cache " + name + " is not extended: " + e.getMessage(), e);
+        }
     }
 
     /** With the lock. */

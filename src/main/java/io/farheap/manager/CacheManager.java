@@ -70,6 +70,15 @@ public interface CacheManager {
      */
     Allocation moved(long cacheId, long generation, long capacity, List<Share> shares);
 
+    /**
+     * A cache is needed for longer than it was said. Repeated, it counts from then.
+     *
+     * @param lifetimeMillis from now; 0 for ever
+     * @return how long it has
+     * @throws ControlException NOT_FOUND; INVALID_ARGUMENT
+     */
+    CacheDescription extend(long cacheId, long lifetimeMillis);
+
     /** Forgets a cache, whose client has given its memory back. Idempotent. */
     void deallocate(long cacheId);
 
@@ -118,6 +127,14 @@ public interface CacheManager {
 
         /** Of one of its caches; may come more than once. */
         void reclaim(Reclaim alert);
+
+        /**
+         * The time of one of its caches is nearly over, or is over. It goes on, and when servers leave, room is found
+         * for others first.
+         *
+         * @param leftMillis 0 or more
+         */
+        void expiring(long cacheId, long leftMillis);
 
         /** Nothing will be heard any more: attend anew. Not where {@link Attendance#close} was called. */
         void ended(ControlException why);

@@ -39,10 +39,7 @@ public record CacheRequest(
             throw new IllegalArgumentException(
                     "a capacity of " + Long.toUnsignedString(capacity) + " bytes; it is 1 to " + Long.MAX_VALUE);
         }
-        if (lifetimeMillis < 0 || lifetimeMillis > MAX_LIFETIME_MILLIS) {
-            throw new IllegalArgumentException("a lifetime of " + lifetimeMillis + " ms; it is at most "
-                    + MAX_LIFETIME_MILLIS + ", and 0 is for ever");
-        }
+        requireLifetime(lifetimeMillis);
         candidates = List.copyOf(candidates);
         if (candidates.isEmpty() || candidates.size() > MAX_CANDIDATES) {
             throw new IllegalArgumentException(
@@ -50,5 +47,13 @@ public record CacheRequest(
         }
         Printable.require("a client's place", place, CacheManager.MAX_TEXT_LENGTH);
         Texts.require("a cache's name", name, ControlPlane.MAX_NAME_LENGTH);
+    }
+
+    /** @throws IllegalArgumentException where it is less than 0, or more than anybody needs */
+    public static void requireLifetime(long millis) {
+        if (millis < 0 || millis > MAX_LIFETIME_MILLIS) {
+            throw new IllegalArgumentException(
+                    "a lifetime of " + millis + " ms; it is at most " + MAX_LIFETIME_MILLIS + ", and 0 is for ever");
+        }
     }
 }

@@ -4,7 +4,9 @@ import io.farheap.control.CallChannel;
 import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
 import io.farheap.control.HostPort;
+import io.farheap.manager.wire.Alert;
 import io.farheap.manager.wire.CacheId;
+import io.farheap.manager.wire.ExtendCache;
 import io.farheap.manager.wire.HelloManager;
 import io.farheap.manager.wire.ListCaches;
 import io.farheap.manager.wire.ManagerGrpc;
@@ -13,7 +15,6 @@ import io.farheap.manager.wire.ManagerGrpc.ManagerStub;
 import io.farheap.manager.wire.MovedRegions;
 import io.farheap.manager.wire.Nothing;
 import io.farheap.manager.wire.ReallocateCache;
-import io.farheap.manager.wire.ReclaimAlert;
 import io.farheap.manager.wire.ReportReceipt;
 import io.farheap.manager.wire.ReportedServer;
 import io.grpc.stub.StreamObserver;
@@ -126,6 +127,15 @@ public final class ManagerClient implements CacheManager, AutoCloseable {
     }
 
     @Override
+    public CacheDescription extend(long cacheId, long lifetimeMillis) {
+        ExtendCache request = ExtendCache.newBuilder()
+                .setCacheId(cacheId)
+                .setLifetimeMillis(lifetimeMillis)
+                .build();
+        return call(within -> within.extend(request), ManagerMessages::read);
+    }
+
+    @Override
     public void deallocate(long cacheId) {
         call(within -> within.deallocate(id(cacheId)), reply -> reply);
     }
@@ -193,7 +203,7 @@ public final class ManagerClient implements CacheManager, AutoCloseable {
         };
     }
 
-    private final class Alerts implements StreamObserver<ReclaimAlert> {
+    private final class Alerts implements StreamObserver<Alert> {
 
         private final Listener listener;
         private volatile boolean closed;
@@ -203,8 +213,17 @@ public final class ManagerClient implements CacheManager, AutoCloseable {
         }
 
         @Override
-        public void onNext(ReclaimAlert alert) {
-            listener.reclaim(sensible(() -> ManagerMessages.read(alert)));
+        public void onNext(Alert alert) {
+            switch (alert.getWhatCase()) {
+                case RECLAIM -> listener.reclaim(sensible(() -> ManagerMessages.read(alert.getReclaim())));
+                case EXPIRING ->
+                    listener.expiring(
+                            alert.getExpiring().getCacheId(),
+                            Math.max(0, alert.getExpiring().getLeftMillis()));
+                case WHAT_NOT_SET -> {
+                    // Of a newer manager: nothing that this release must know.
+                }
+            }
         }
 
         @Override

@@ -9,7 +9,6 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Consumer;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -32,7 +31,7 @@ public final class ManagerConnection implements AutoCloseable {
 
     private final List<String> addresses;
     private final long clientId = new SecureRandom().nextLong();
-    private final Map<Long, Consumer<Reclaim>> caches = new ConcurrentHashMap<>();
+    private final Map<Long, CacheAlerts> caches = new ConcurrentHashMap<>();
     private final Thread keeper;
     /** Guarded by {@code OPEN}. */
     private int users;
@@ -98,7 +97,7 @@ public final class ManagerConnection implements AutoCloseable {
     }
 
     /** Alerts for a cache go to a listener from now on, on a thread that it must not hold. */
-    public void add(long cacheId, Consumer<Reclaim> listener) {
+    public void add(long cacheId, CacheAlerts listener) {
         caches.put(cacheId, listener);
         renewSoon();
     }
@@ -215,9 +214,17 @@ public final class ManagerConnection implements AutoCloseable {
 
         @Override
         public void reclaim(Reclaim alert) {
-            Consumer<Reclaim> cache = caches.get(alert.cacheId());
+            CacheAlerts cache = caches.get(alert.cacheId());
             if (cache != null) {
-                cache.accept(alert);
+                cache.reclaim(alert);
+            }
+        }
+
+        @Override
+        public void expiring(long cacheId, long leftMillis) {
+            CacheAlerts cache = caches.get(cacheId);
+            if (cache != null) {
+                cache.expiring(leftMillis);
             }
         }
 

@@ -193,7 +193,7 @@ class ObjectiveTest {
 
     @Test
     void optionsThatMakeNoSenseAreRefused() {
-        assertThrows(IllegalArgumentException.class, builder().model(null).slo(reads(1e9, 1e5))::create);
+        assertThrows(IllegalArgumentException.class, builder().model().slo(reads(1e9, 1e5))::create);
         assertThrows(
                 IllegalArgumentException.class, builder().slo(reads(1e9, 1e5)).margin(-1)::create);
         assertThrows(

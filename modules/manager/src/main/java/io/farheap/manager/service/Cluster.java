@@ -59,6 +59,8 @@ public final class Cluster implements CacheManager {
     private final Caches caches;
     private final Clients clients;
     private final Moves moves;
+    private final Thrift thrift;
+    private final Expiry expiry;
     private final Allocator allocator;
     private long ticked;
 
@@ -79,6 +81,8 @@ public final class Cluster implements CacheManager {
         this.caches = new Caches(servers, journal);
         this.allocator = new Allocator(servers.stock(started), prices);
         this.moves = new Moves(caches, servers, clients, allocator, rates);
+        this.thrift = new Thrift(caches, servers, moves, allocator, prices, options);
+        this.expiry = new Expiry(caches, clients);
         load();
         caches.all().forEach(cache -> clients.claim(cache.id(), started));
     }
@@ -164,7 +168,7 @@ public final class Cluster implements CacheManager {
                     request.place(),
                     placement.candidate().switches(),
                     placement.candidate().serverThreads(),
-                    request.lifetimeMillis() == 0 ? 0 : Math.addExact(millis.getAsLong(), request.lifetimeMillis()));
+                    expiry(request.lifetimeMillis()));
             return new CacheRecord(
                     request.cacheId(),
                     request.name(),
@@ -288,6 +292,20 @@ public final class Cluster implements CacheManager {
     }
 
     @Override
+    public CacheDescription extend(long cacheId, long lifetimeMillis) {
+        CacheRequest.requireLifetime(lifetimeMillis);
+        return settled(() -> {
+            CacheRecord longer = caches.require(cacheId).until(expiry(lifetimeMillis));
+            caches.put(longer);
+            return description(longer);
+        });
+    }
+
+    private long expiry(long lifetimeMillis) {
+        return lifetimeMillis == 0 ? 0 : Math.addExact(millis.getAsLong(), lifetimeMillis);
+    }
+
+    @Override
     public void deallocate(long cacheId) {
         settled(() -> {
             CacheRecord cache = caches.find(cacheId);
@@ -371,6 +389,9 @@ public final class Cluster implements CacheManager {
                     report.noticeMillis(),
                     report.leaving());
             if (known == null || !known.record.equals(record)) {
+                if (report.leaving() && report.spot() && known != null && !known.record.leaving()) {
+                    prices.life(record.type()).add((millis.getAsLong() - record.sinceMillis()) / 3.6e6, true);
+                }
                 journal.add(new Change.PutServer(record));
                 servers.put(record);
                 servers.replaces(record);
@@ -416,8 +437,9 @@ public final class Cluster implements CacheManager {
             ticked = now;
             forgetAbandoned(now);
             forgetServers(now);
-            moves.endGrowth(now);
+            moves.endUnused(now);
             moves.plan(now, millis.getAsLong());
+            thrift.plan(now, millis.getAsLong());
         });
         alert();
     }
@@ -426,6 +448,7 @@ public final class Cluster implements CacheManager {
         lock.lock();
         try {
             moves.alert(nanos.getAsLong());
+            expiry.alert(millis.getAsLong());
         } finally {
             lock.unlock();
         }
@@ -453,6 +476,11 @@ public final class Cluster implements CacheManager {
                                 : now - server.reportedAt > options.clientSilentNanos()))
                 .toList();
         for (Servers.Known server : gone) {
+            ServerRecord record = server.record;
+            if (record.spot() && !record.leaving()) {
+                // It has ended without a word.
+                prices.life(record.type()).add((millis.getAsLong() - record.sinceMillis()) / 3.6e6, true);
+            }
             journal.add(new Change.RemoveServer(server.record.id()));
             servers.remove(server.record.id());
         }

@@ -77,6 +77,21 @@ public final class ManagerCommand implements Subcommand, Callable<Integer> {
     private Duration serverTimeout;
 
     @Option(
+            names = "--no-early-moves",
+            description =
+                    "Leave caches on spot servers that do not live much longer, by what was seen of others, until "
+                            + "these are told to leave.")
+    private boolean noEarlyMoves;
+
+    @Option(
+            names = "--cheaper-moves",
+            paramLabel = "N",
+            defaultValue = "2",
+            description = "Caches that may move at once to servers that cost less; 0 for none "
+                    + "(default: ${DEFAULT-VALUE}).")
+    private int cheaperMoves;
+
+    @Option(
             names = "--until-stdin-closes",
             description = "Stop also when standard input ends, so that a child does not outlive its parent.")
     private boolean untilStdinCloses;
@@ -88,7 +103,8 @@ public final class ManagerCommand implements Subcommand, Callable<Integer> {
 
     @Override
     public Integer call() throws Exception {
-        ManagerOptions options = new ManagerOptions(serverTimeout.toNanos(), clientTimeout.toNanos());
+        ManagerOptions options =
+                new ManagerOptions(serverTimeout.toNanos(), clientTimeout.toNanos(), !noEarlyMoves, cheaperMoves);
         Termination termination = Termination.watch(untilStdinCloses);
         try (StateDirectory data = place.temporary ? StateDirectory.temporary() : StateDirectory.kept(place.data);
                 EmbeddedZooKeeper zooKeeper = EmbeddedZooKeeper.start(data.path());

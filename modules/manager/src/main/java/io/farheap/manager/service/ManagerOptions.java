@@ -1,20 +1,25 @@
 package io.farheap.manager.service;
 
 /**
- * A manager's time limits.
+ * What a manager is told when it starts.
  *
  * @param serverSilentNanos a server that has not reported for so long gets no more caches
  * @param clientSilentNanos a client process that has not said for so long that it is there has lost its caches, once no
  *     server holds something for them
+ * @param earlyMoves whether caches leave spot servers ahead of their notice that do not live much longer
+ * @param cheaperMoves how many caches may move at once to servers that cost less; 0: none
  */
-public record ManagerOptions(long serverSilentNanos, long clientSilentNanos) {
+public record ManagerOptions(long serverSilentNanos, long clientSilentNanos, boolean earlyMoves, int cheaperMoves) {
 
-    public static final ManagerOptions DEFAULT = new ManagerOptions(3_000_000_000L, 30_000_000_000L);
+    public static final ManagerOptions DEFAULT = new ManagerOptions(3_000_000_000L, 30_000_000_000L, true, 2);
 
     public ManagerOptions {
         if (serverSilentNanos < 1 || clientSilentNanos < 1) {
             throw new IllegalArgumentException("servers that may be silent for " + serverSilentNanos
                     + " ns and clients for " + clientSilentNanos + "; both are more than 0");
+        }
+        if (cheaperMoves < 0) {
+            throw new IllegalArgumentException(cheaperMoves + " moves at once to cheaper servers; 0 is none");
         }
     }
 }

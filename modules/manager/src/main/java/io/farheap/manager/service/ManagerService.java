@@ -6,12 +6,15 @@ import io.farheap.control.ControlException.Code;
 import io.farheap.manager.CacheManager;
 import io.farheap.manager.ManagerMessages;
 import io.farheap.manager.Reclaim;
+import io.farheap.manager.wire.Alert;
 import io.farheap.manager.wire.AllocateCache;
 import io.farheap.manager.wire.AllocatedCache;
 import io.farheap.manager.wire.Attendance;
 import io.farheap.manager.wire.CacheId;
 import io.farheap.manager.wire.CachePage;
 import io.farheap.manager.wire.DescribedCache;
+import io.farheap.manager.wire.ExpiringAlert;
+import io.farheap.manager.wire.ExtendCache;
 import io.farheap.manager.wire.HelloManager;
 import io.farheap.manager.wire.ListCaches;
 import io.farheap.manager.wire.ManagerGrpc;
@@ -19,7 +22,6 @@ import io.farheap.manager.wire.ManagerIntroduction;
 import io.farheap.manager.wire.MovedRegions;
 import io.farheap.manager.wire.Nothing;
 import io.farheap.manager.wire.ReallocateCache;
-import io.farheap.manager.wire.ReclaimAlert;
 import io.farheap.manager.wire.ReportReceipt;
 import io.farheap.manager.wire.ReportedServer;
 import io.farheap.manager.wire.ServerList;
@@ -68,6 +70,11 @@ final class ManagerService extends ManagerGrpc.ManagerImplBase {
                         request.getGeneration(),
                         request.getCapacity(),
                         ManagerMessages.read(request.getSharesList()))));
+    }
+
+    @Override
+    public void extend(ExtendCache request, StreamObserver<DescribedCache> reply) {
+        answer(reply, () -> ManagerMessages.write(manager.extend(request.getCacheId(), request.getLifetimeMillis())));
     }
 
     @Override
@@ -124,20 +131,20 @@ final class ManagerService extends ManagerGrpc.ManagerImplBase {
     }
 
     @Override
-    public StreamObserver<Attendance> attend(StreamObserver<ReclaimAlert> alerts) {
+    public StreamObserver<Attendance> attend(StreamObserver<Alert> alerts) {
         return new Attended(alerts);
     }
 
     /** A client's line. gRPC delivers its messages one at a time; alerts come from any thread. */
     private final class Attended implements StreamObserver<Attendance>, CacheManager.Listener {
 
-        private final StreamObserver<ReclaimAlert> alerts;
+        private final StreamObserver<Alert> alerts;
         private CacheManager.@Nullable Attendance line;
 
-        Attended(StreamObserver<ReclaimAlert> alerts) {
+        Attended(StreamObserver<Alert> alerts) {
             this.alerts = alerts;
             // Without this, an alert to a client that is gone would throw.
-            ((ServerCallStreamObserver<ReclaimAlert>) alerts).setOnCancelHandler(this::close);
+            ((ServerCallStreamObserver<Alert>) alerts).setOnCancelHandler(this::close);
         }
 
         @Override
@@ -150,7 +157,15 @@ final class ManagerService extends ManagerGrpc.ManagerImplBase {
 
         @Override
         public synchronized void reclaim(Reclaim alert) {
-            alerts.onNext(ManagerMessages.write(alert));
+            alerts.onNext(
+                    Alert.newBuilder().setReclaim(ManagerMessages.write(alert)).build());
+        }
+
+        @Override
+        public synchronized void expiring(long cacheId, long leftMillis) {
+            alerts.onNext(Alert.newBuilder()
+                    .setExpiring(ExpiringAlert.newBuilder().setCacheId(cacheId).setLeftMillis(leftMillis))
+                    .build());
         }
 
         @Override

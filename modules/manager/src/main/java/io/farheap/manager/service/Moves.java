@@ -8,6 +8,7 @@ import io.farheap.manager.allocation.Need;
 import io.farheap.manager.allocation.NoRoomException;
 import io.farheap.manager.allocation.Placement;
 import io.farheap.manager.state.CacheRecord;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -26,6 +27,8 @@ import org.jspecify.annotations.Nullable;
 final class Moves {
 
     private static final System.Logger LOG = System.getLogger(Moves.class.getName());
+    /** For so long a client may take to a move that it need not make. */
+    private static final long OPTIONAL_NANOS = 600_000_000_000L;
     /** For so long a cache is not sent again where it did not get. */
     private static final long AVOID_NANOS = 3_000_000_000L;
 
@@ -108,14 +111,20 @@ final class Moves {
         stuck.clear();
     }
 
-    /** Gives up room that nobody grows into. */
-    void endGrowth(long now) {
+    /** Gives up room that nobody grows into, or moves to for no need. */
+    void endUnused(long now) {
         for (CacheRecord cache : caches.all().stream()
-                .filter(cache -> cache.wanted() != 0 && !isGrowing(cache, now))
+                .filter(cache -> cache.wanted() != 0 && !isGrowing(cache, now) || isForgotten(cache, now))
                 .toList()) {
             caches.put(cache.placed(cache.capacity(), cache.regions()));
             growing.remove(cache.id());
+            moves.remove(cache.id());
         }
+    }
+
+    private boolean isForgotten(CacheRecord cache, long now) {
+        Move move = moves.get(cache.id());
+        return move != null && move.reason() != Reason.LEAVES && now - move.since() > OPTIONAL_NANOS;
     }
 
     /** Reserves room for what is on servers that leave. */
@@ -123,8 +132,8 @@ final class Moves {
         for (Servers.Known server : servers.all()
                 .filter(one -> one.record.leaving() && !servers.isSilent(one, now))
                 .toList()) {
-            for (long cacheId : List.copyOf(server.caches())) {
-                CacheRecord cache = caches.require(cacheId);
+            for (CacheRecord cache : on(server, millis)) {
+                long cacheId = cache.id();
                 boolean its = cache.regions().containsKey(server.record.id());
                 Move move = moves.get(cacheId);
                 boolean urgent = move == null
@@ -138,6 +147,19 @@ final class Moves {
                 }
             }
         }
+    }
+
+    /** Those whose time is over come last, and so get what room is left. */
+    private List<CacheRecord> on(Servers.Known server, long millis) {
+        return server.caches().stream()
+                .map(caches::require)
+                .sorted(Comparator.comparing((CacheRecord cache) -> isOver(cache, millis)))
+                .toList();
+    }
+
+    private static boolean isOver(CacheRecord cache, long millis) {
+        long expires = cache.terms().expiresAtMillis();
+        return expires != 0 && expires <= millis;
     }
 
     /**
@@ -186,7 +208,8 @@ final class Moves {
         return allocator.more(need.avoiding(failed), cache.regionBytes(), regions, List.of());
     }
 
-    private Set<Long> avoided(long cacheId, long now) {
+    /** Servers where a cache did not get a moment ago. */
+    Set<Long> avoided(long cacheId, long now) {
         Map<Long, Long> until = avoided.get(cacheId);
         if (until == null) {
             return new TreeSet<>();

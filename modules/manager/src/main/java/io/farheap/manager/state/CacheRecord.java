@@ -50,6 +50,20 @@ public record CacheRecord(
         return new CacheRecord(id, name, capacity, wanted, regionBytes, terms, generation + 1, regions, reserved);
     }
 
+    /** With another end; its regions, and so its generation, stay. */
+    public CacheRecord until(long millis) {
+        return new CacheRecord(
+                id,
+                name,
+                capacity,
+                wanted,
+                regionBytes,
+                new Terms(terms.place(), terms.switches(), terms.serverThreads(), millis),
+                generation,
+                regions,
+                reserved);
+    }
+
     private static SortedMap<Long, Integer> counts(String what, SortedMap<Long, Integer> counts) {
         SortedMap<Long, Integer> copy = new TreeMap<>();
         counts.forEach((server, count) -> {

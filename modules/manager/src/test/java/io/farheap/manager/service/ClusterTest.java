@@ -32,6 +32,7 @@ class ClusterTest {
     private long time = 5_000_000;
     private Cluster cluster = start();
     private final List<Reclaim> alerts = new ArrayList<>();
+    private final List<String> expiring = new ArrayList<>();
 
     private Cluster start() {
         return new Cluster(store, ManagerOptions.DEFAULT, () -> now, () -> time);
@@ -72,6 +73,11 @@ class ClusterTest {
             @Override
             public void reclaim(Reclaim alert) {
                 alerts.add(alert);
+            }
+
+            @Override
+            public void expiring(long cacheId, long leftMillis) {
+                expiring.add(cacheId + " in " + leftMillis);
             }
 
             @Override
@@ -417,8 +423,7 @@ class ClusterTest {
         cluster.menu("{\"types\": [{\"name\": \"two\", \"cores\": 2, \"memory\": \"4m\", \"price\": 2}]}");
         cluster.report(typed(1, "two", false));
         List<Candidate> twoThreads = List.of(new Candidate(5, 2));
-        Allocation first =
-                cluster.allocate(new CacheRequest(7, CLIENT, "two", 2 * MIB, 0, "", twoThreads));
+        Allocation first = cluster.allocate(new CacheRequest(7, CLIENT, "two", 2 * MIB, 0, "", twoThreads));
         assertEquals(new Candidate(5, 2), first.candidate());
         String refused = refusal(
                         Code.OUT_OF_MEMORY,
@@ -432,8 +437,8 @@ class ClusterTest {
     @Test
     void onASpotServerIsNoMoreThanCanLeaveInTime() {
         // A second at 1.09 s a GB: of 2 GiB not all.
-        ServerReport report = new ServerReport(
-                1, "host1:1", "t", true, "d/c/r", 64 * MIB, 32, 32, 1_000, false, 0, Map.of());
+        ServerReport report =
+                new ServerReport(1, "host1:1", "t", true, "d/c/r", 64 * MIB, 32, 32, 1_000, false, 0, Map.of());
         cluster.report(report);
         CacheRequest tooMuch = new CacheRequest(7, CLIENT, "c", 14 * 64 * MIB, 60_000, "", List.of(Candidate.ANY));
         refusal(Code.OUT_OF_MEMORY, () -> cluster.allocate(tooMuch));
@@ -441,8 +446,127 @@ class ClusterTest {
     }
 
     private static ServerReport typed(long id, String type, boolean spot) {
-        return new ServerReport(
-                id, "host" + id + ":1", type, spot, "d/c/r", MIB, 4, 4, 30_000, false, 0, Map.of());
+        return new ServerReport(id, "host" + id + ":1", type, spot, "d/c/r", MIB, 4, 4, 30_000, false, 0, Map.of());
+    }
+
+    @Test
+    void aClientHearsOnceThatItsTimeIsNearlyOver() {
+        reports(1, 4);
+        cluster.allocate(new CacheRequest(7, CLIENT, "c", MIB, 60_000, "", List.of(Candidate.ANY)));
+        CacheManager.Attendance line = attend();
+        line.renew(Set.of(7L));
+        time += 29_000;
+        cluster.tick();
+        assertEquals(List.of(), expiring);
+        time += 2_000;
+        cluster.tick();
+        cluster.tick();
+        assertEquals(List.of("7 in 29000"), expiring);
+        assertEquals(60_000, cluster.extend(7, 60_000).leftMillis());
+        time += 40_000;
+        cluster.tick();
+        assertEquals(List.of("7 in 29000", "7 in 20000"), expiring);
+        // Of what is over it is told too, where it comes late.
+        time += 40_000;
+        attend().renew(Set.of(7L));
+        cluster.tick();
+        assertEquals("7 in 0", expiring.getLast());
+        assertEquals(0, cluster.extend(7, 0).leftMillis());
+        assertThrows(IllegalArgumentException.class, () -> cluster.extend(7, -1));
+        refusal(Code.NOT_FOUND, () -> cluster.extend(8, 1));
+    }
+
+    @Test
+    void aCacheMovesToWhatIsCheaperOnceIfThatPays() {
+        cluster.menu("""
+                {"types": [{"name": "dear", "cores": 4, "memory": "4m", "price": 2},
+                           {"name": "cheap", "cores": 4, "memory": "4m", "price": 1.9},
+                           {"name": "free", "cores": 4, "memory": "4m", "price": 0.1}], "move_price": 10}
+                """);
+        cluster.report(typed(1, "dear", false));
+        allocate(7, 2);
+        attend().renew(Set.of(7L));
+        cluster.report(typed(2, "cheap", false));
+        cluster.tick();
+        assertEquals(List.of(), alerts, "a twentieth is not worth a move");
+        cluster.report(typed(3, "free", false));
+        cluster.tick();
+        cluster.tick();
+        assertEquals(1, alerts.size());
+        Reclaim alert = alerts.getFirst();
+        assertEquals(Reclaim.Reason.CHEAPER, alert.reason());
+        assertEquals(List.of(new Share("host3:1", 2)), alert.targets());
+        cluster.moved(7, alert.generation(), 2 * MIB, alert.targets());
+        cluster.tick();
+        assertEquals(1, alerts.size());
+    }
+
+    @Test
+    void whenThereIsNotEnoughRoomCachesGetItWhoseTimeIsNotOver() {
+        reports(1, 4);
+        cluster.allocate(new CacheRequest(7, CLIENT, "over", 2 * MIB, 1_000, "", List.of(Candidate.ANY)));
+        allocate(8, 2);
+        attend().renew(Set.of(7L, 8L));
+        time += 2_000;
+        reports(2, 2);
+        cluster.report(report(1, 4, 0, true, Map.of(7L, 2, 8L, 2)));
+        assertEquals(List.of(8L), alerts.stream().map(Reclaim::cacheId).toList());
+        reports(3, 2);
+        cluster.tick();
+        assertEquals(List.of(8L, 7L), alerts.stream().map(Reclaim::cacheId).toList());
+    }
+
+    @Test
+    void aCacheLeavesASpotServerOfATypeThatDoesNotLiveMuchLonger() {
+        cluster.menu(
+                "{\"types\": [{\"name\": \"t\", \"cores\": 4, \"memory\": \"4m\", \"price\": 2, \"spot_price\": 0.1}]}");
+        for (int i = 100; i < 112; i++) {
+            cluster.report(typed(i, "t", true));
+        }
+        time += 3_600_000;
+        for (int i = 100; i < 112; i++) {
+            cluster.report(new ServerReport(
+                    i, "host" + i + ":1", "t", true, "d/c/r", MIB, 4, 4, 30_000, true, 30_000, Map.of()));
+        }
+        cluster.report(typed(1, "t", true));
+        CacheRequest day = new CacheRequest(7, CLIENT, "c", MIB, 86_400_000, "", List.of(Candidate.ANY));
+        assertEquals("host1:1", cluster.allocate(day).shares().getFirst().address());
+        attend().renew(Set.of(7L));
+        time += 3_000_000;
+        cluster.report(typed(1, "t", true));
+        cluster.report(typed(2, "t", true));
+        cluster.tick();
+        assertEquals(List.of(), alerts);
+        // All others have ended after an hour.
+        time += 540_000;
+        cluster.tick();
+        assertEquals(1, alerts.size());
+        assertEquals(Reclaim.Reason.ENDS_SOON, alerts.getFirst().reason());
+        assertEquals(List.of(new Share("host2:1", 1)), alerts.getFirst().targets());
+    }
+
+    @Test
+    void aTargetThatDoesNotWorkIsSetAside() {
+        reports(1, 4);
+        allocate(7, 4);
+        reports(2, 4);
+        attend().renew(Set.of(7L));
+        cluster.report(report(1, 4, 0, true, Map.of(7L, 4)));
+        Reclaim first = alerts.getLast();
+        List<Share> stays = List.of(new Share("host1:1", 4));
+        cluster.moved(7, first.generation(), 4 * MIB, stays);
+        cluster.tick();
+        assertEquals(1, alerts.size(), "there is no other target yet");
+        reports(3, 4);
+        cluster.tick();
+        assertEquals("host3:1", alerts.getLast().targets().getFirst().address());
+        cluster.moved(7, alerts.getLast().generation(), 4 * MIB, stays);
+        pass(4, () -> {
+            cluster.report(report(1, 4, 0, true, Map.of(7L, 4)));
+            reports(2, 4);
+            reports(3, 4);
+        });
+        assertEquals(3, alerts.size(), "each may be tried again later");
     }
 
     @Test

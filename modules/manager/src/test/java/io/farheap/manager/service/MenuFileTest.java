@@ -26,8 +26,7 @@ class MenuFileTest {
     @Test
     void aMenuIsRead() {
         Menu menu = MenuFile.parse(MENU);
-        assertEquals(
-                new MachineType("m16", "dc1/c1", 16, 64L << 30, 0.8, 0.2, 120, 20, 6), menu.find("m16"));
+        assertEquals(new MachineType("m16", "dc1/c1", 16, 64L << 30, 0.8, 0.2, 120, 20, 6), menu.find("m16"));
         assertEquals(new MachineType("stranded", "", 0, 1L << 40, 0, -1, 30, 0, 1), menu.find("stranded"));
         assertEquals(0.0001, menu.movePrice());
         assertEquals(0.01, menu.lossPrice());
@@ -62,8 +61,7 @@ class MenuFileTest {
         Path file = directory.resolve("menu.json");
         List<Menu> taken = new ArrayList<>();
         List<String> said = new ArrayList<>();
-        assertThrows(
-                IllegalArgumentException.class, () -> MenuWatch.of(file, text -> taken.add(MenuFile.parse(text))));
+        assertThrows(IllegalArgumentException.class, () -> MenuWatch.of(file, text -> taken.add(MenuFile.parse(text))));
         Files.writeString(file, MENU);
         MenuWatch watch = MenuWatch.of(file, text -> taken.add(MenuFile.parse(text)));
         watch.look(said::add);
