@@ -62,6 +62,18 @@ final class BatchLane extends RequestTable {
         return false;
     }
 
+    /** Whether a request that is not finished goes beyond an address. */
+    boolean reaches(long last) {
+        for (long sequence = connection.firstUnfinished(); sequence <= connection.lastBatch(); sequence++) {
+            for (int entry = connection.firstEntry(sequence); entry < connection.endEntry(sequence); entry++) {
+                if (end(entry) > last) {
+                    return true;
+                }
+            }
+        }
+        return false;
+    }
+
     /** Whether a request that is not finished uses a buffer. */
     boolean uses(Buffer candidate) {
         for (long sequence = connection.firstUnfinished(); sequence <= connection.lastBatch(); sequence++) {

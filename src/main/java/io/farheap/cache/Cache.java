@@ -12,6 +12,7 @@ import io.farheap.migration.MigrationOptions;
 import io.farheap.migration.MigrationResult;
 import io.farheap.migration.RegionTable;
 import io.farheap.remote.CompletionEvents;
+import io.farheap.remote.RemoteRegion;
 import io.farheap.remote.RemoteServer;
 import io.farheap.slo.Explanation;
 import io.farheap.slo.Slo;
@@ -30,6 +31,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -64,6 +66,8 @@ public final class Cache implements AutoCloseable {
     private final ReentrantReadWriteLock openings = new ReentrantReadWriteLock();
     /** One migration, or change of servers, at a time. */
     private final ReentrantLock moving = new ReentrantLock();
+
+    private final Resizing resizing;
     /** Replaced with {@code openings} held alone. */
     private volatile DataPaths paths;
     /** The change that sessions are prepared for, or null; replaced with {@code openings} held alone. */
@@ -91,6 +95,7 @@ public final class Cache implements AutoCloseable {
             moves = new CacheMoves(device.context(), table, servers, () -> sessions.stream()
                     .map(Session::participant)
                     .toList());
+            resizing = new Resizing(inside, table, moves, servers, sessions, options.management());
             paths = stack.add(new DataPaths(inside, device, table, options, options.configuration()));
             if (options.file() != null) {
                 load(options.file());
@@ -116,7 +121,7 @@ public final class Cache implements AutoCloseable {
 
     /** Bytes: addresses go from 0 to this, exclusive. */
     public long capacity() {
-        return options.capacity();
+        return table.capacity();
     }
 
     /** The RDMA device in use. */
@@ -340,6 +345,54 @@ public final class Cache implements AutoCloseable {
         return found;
     }
 
+    /**
+     * Changes the capacity, while the cache is used (Redy, table 1): to grow takes regions of its servers, the last one
+     * first, or of others that its manager finds; to shrink gives whole regions back. No request to what stays waits.
+     * What is new is zero, also where it was there before. Requests beyond the new end are refused once the cache is
+     * smaller; those that were issued before end as they are. A migration or another change is waited for.
+     *
+     * @param bytes at least 1
+     * @throws CacheException where there are not enough regions, a server or the manager refuses, or a session has
+     *     requests pending beyond the new end and its thread polls for none of them for {@value Resizing#QUIET_SECONDS}
+     *     seconds. The capacity and the content are as before then
+     */
+    public void reshape(long bytes) {
+        checkOpen();
+        if (bytes < 1) {
+            throw new IllegalArgumentException("a capacity of " + bytes + " bytes; it must be at least 1");
+        }
+        moving.lock();
+        try {
+            checkOpen();
+            resizing.to(bytes);
+        } finally {
+            moving.unlock();
+        }
+    }
+
+    /**
+     * Changes capacity and objective, or neither: as {@link #reshape(long)} and {@link #reshape(Slo)}.
+     *
+     * @return why the cache has the configuration that it has now
+     */
+    public Explanation reshape(long bytes, Slo objective) {
+        SloWatch known = checkWatched();
+        moving.lock();
+        try {
+            Slo before = known.explanation().slo();
+            Explanation found = reshape(objective);
+            try {
+                reshape(bytes);
+            } catch (Throwable e) {
+                Closing.after(e, () -> reshape(before));
+                throw e;
+            }
+            return found;
+        } finally {
+            moving.unlock();
+        }
+    }
+
     private void checkDepth(CacheConfiguration how) {
         if (how.queueDepth() > Connection.maxDepth(device.context().limits())) {
             throw new IllegalArgumentException("a queue depth of " + how.queueDepth() + "; "
@@ -495,6 +548,14 @@ public final class Cache implements AutoCloseable {
      *     used, and moved again. A part of it whose server is lost is lost with that.
      */
     public MigrationResult migrate(List<Integer> regions, String to, MigrationOptions how) {
+        try {
+            return move(regions, to, how);
+        } finally {
+            tellManager();
+        }
+    }
+
+    private MigrationResult move(List<Integer> regions, String to, MigrationOptions how) {
         checkOpen();
         moves.check(regions);
         moving.lock();
@@ -503,6 +564,12 @@ public final class Cache implements AutoCloseable {
             return moves.toServer(regions, server(to), how);
         } finally {
             moving.unlock();
+        }
+    }
+
+    private void tellManager() {
+        if (options.management() != null) {
+            options.management().changed();
         }
     }
 
@@ -522,6 +589,14 @@ public final class Cache implements AutoCloseable {
      * @throws CacheException as {@link #migrate(List, String, MigrationOptions)}
      */
     public MigrationResult retire(String address, MigrationOptions how, Consumer<MigrationResult> moved) {
+        try {
+            return leave(address, how, moved);
+        } finally {
+            tellManager();
+        }
+    }
+
+    private MigrationResult leave(String address, MigrationOptions how, Consumer<MigrationResult> moved) {
         checkOpen();
         moving.lock();
         try {
@@ -744,11 +819,16 @@ public final class Cache implements AutoCloseable {
     }
 
     /** The cache, as its sessions, its buffers and its data paths know it: they are not to know what else it is. */
-    private final class Inside implements Session.Owner, DataPaths.Owner, Management.Owner {
+    private final class Inside implements Session.Owner, DataPaths.Owner, Resizing.Owner {
+
+        @Override
+        public RegionTable table() {
+            return table;
+        }
 
         @Override
         public long capacity() {
-            return options.capacity();
+            return table.capacity();
         }
 
         @Override
@@ -759,6 +839,13 @@ public final class Cache implements AutoCloseable {
         @Override
         public CompletionEvents events() {
             return device.events();
+        }
+
+        /** It may use all of the last region, also what no other session may. */
+        @Override
+        public Session openInternalSession() {
+            Session session = new Session(this, null, true);
+            return begin(session, paths.open(session, null));
         }
 
         @Override
@@ -810,6 +897,21 @@ public final class Cache implements AutoCloseable {
         }
 
         @Override
+        public <T> T unmoved(Supplier<T> action) {
+            moving.lock();
+            try {
+                return action.get();
+            } finally {
+                moving.unlock();
+            }
+        }
+
+        @Override
+        public List<RemoteRegion> take(String address, int regions) {
+            return RegionPlacement.grant(server(address), regions);
+        }
+
+        @Override
         public String serverOf(int region) {
             return Cache.this.serverOf(region);
         }
@@ -831,12 +933,12 @@ public final class Cache implements AutoCloseable {
 
         @Override
         public MigrationResult migrate(List<Integer> regions, String to, MigrationOptions how) {
-            return Cache.this.migrate(regions, to, how);
+            return move(regions, to, how);
         }
 
         @Override
         public void retire(String address) {
-            Cache.this.retire(address, moved -> {});
+            leave(address, options.migration(), moved -> {});
         }
     }
 }

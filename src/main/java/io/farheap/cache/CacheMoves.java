@@ -8,6 +8,7 @@ import io.farheap.migration.Pause;
 import io.farheap.migration.RegionEntry;
 import io.farheap.migration.RegionMigration;
 import io.farheap.migration.RegionTable;
+import io.farheap.remote.RemoteRegion;
 import io.farheap.remote.RemoteServer;
 import io.farheap.verbs.Context;
 import java.util.ArrayList;
@@ -116,6 +117,21 @@ final class CacheMoves {
         others.sort(Comparator.comparingInt(
                 server -> regionsOf(server) - server.description().freeRegions()));
         return others;
+    }
+
+    /** Sessions can use these regions' servers. */
+    void prepare(List<RemoteRegion> regions) {
+        migration.prepare(regions);
+    }
+
+    /** Every session has seen the table's capacity before its next request. */
+    void publish() {
+        migration.publish();
+    }
+
+    /** Gives back all regions but so many, beyond which no request is. */
+    void truncate(int size) {
+        migration.truncate(size);
     }
 
     /** How many regions are on a server, or some of them. Any thread. */

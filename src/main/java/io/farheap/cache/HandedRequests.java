@@ -164,6 +164,7 @@ final class HandedRequests implements RequestPath, Completion {
         for (int i = 1, last = whole; i < count; i++) {
             int slot = requests.take();
             requests.address[slot] = at[i];
+            requests.length[slot] = bytes;
             if (requests.buffer[slot] != from) {
                 requests.buffer[slot] = from;
             }
@@ -467,6 +468,11 @@ final class HandedRequests implements RequestPath, Completion {
     @Override
     public boolean uses(Buffer candidate) {
         return requests.uses(candidate);
+    }
+
+    @Override
+    public boolean reaches(long end) {
+        return requests.reaches(end);
     }
 
     @Override

@@ -3,6 +3,7 @@ package io.farheap.cache;
 import io.farheap.migration.RegionTable;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.util.Arrays;
 
 /**
  * The requests that wait for a migration, in the order of issue: writes to a region that is moving, and later requests
@@ -24,7 +25,7 @@ final class HeldRequests {
     private final RegionTable table;
     private final int[] held;
     /** How many held requests touch each region: most requests are compared with none. */
-    private final int[] perRegion;
+    private int[] perRegion;
 
     private int count;
 
@@ -81,7 +82,8 @@ final class HeldRequests {
     }
 
     private boolean touches(long address, long length) {
-        int last = table.indexOf(address + length - 1);
+        // Beyond the end of the array are regions that came later, where nothing has been held yet.
+        int last = Math.min(table.indexOf(address + length - 1), perRegion.length - 1);
         for (int region = table.indexOf(address); region <= last; region++) {
             if (perRegion[region] > 0) {
                 return true;
@@ -90,8 +92,21 @@ final class HeldRequests {
         return false;
     }
 
+    /** Whether one goes beyond an address. */
+    boolean reaches(long end) {
+        for (int i = 0; i < count; i++) {
+            if (requests.end(held[i]) > end) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     private void mark(int request, int change) {
         int last = table.indexOf(requests.address[request] + requests.length[request] - 1);
+        if (last >= perRegion.length) {
+            perRegion = Arrays.copyOf(perRegion, table.size());
+        }
         for (int region = table.indexOf(requests.address[request]); region <= last; region++) {
             perRegion[region] += change;
         }

@@ -13,6 +13,7 @@ import io.farheap.manager.Reclaim;
 import io.farheap.manager.Share;
 import io.farheap.migration.MigrationOptions;
 import io.farheap.migration.MigrationResult;
+import io.farheap.remote.RemoteRegion;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -23,8 +24,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
 import java.util.function.Consumer;
-import java.util.stream.Collectors;
-import java.util.stream.IntStream;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -39,6 +39,8 @@ final class Management implements CacheAlerts, AutoCloseable {
     private static final System.Logger LOG = System.getLogger(Management.class.getName());
     /** Between two attempts to tell a manager that does not answer. */
     private static final long RETRY_MILLIS = 500;
+    /** Of what the manager does not take, until it has heard of it from the servers too. */
+    private static final int MOST_REFUSALS = 20;
 
     private final ManagerConnection manager;
     private final String name;
@@ -51,6 +53,9 @@ final class Management implements CacheAlerts, AutoCloseable {
 
     private @Nullable Owner cache;
     private @Nullable Thread mover;
+    /** The manager is to hear where the cache is. */
+    private boolean changed;
+
     private boolean closed;
 
     /** The cache, as this knows it: as {@code Cache} has them. */
@@ -58,7 +63,15 @@ final class Management implements CacheAlerts, AutoCloseable {
 
         List<String> servers();
 
+        long capacity();
+
         int regions();
+
+        /** With no move or change of the capacity meanwhile. */
+        <T> T unmoved(Supplier<T> action);
+
+        /** Regions of one of its servers. */
+        List<RemoteRegion> take(String address, int regions);
 
         String serverOf(int region);
 
@@ -198,7 +211,7 @@ final class Management implements CacheAlerts, AutoCloseable {
 
     /** With the lock. */
     private void startMover() {
-        if (cache != null && mover == null && !closed && !reclaims.isEmpty()) {
+        if (cache != null && mover == null && !closed && (changed || !reclaims.isEmpty())) {
             mover = new Thread(this::move, "farheap-reclaim-" + name);
             mover.setDaemon(true);
             mover.start();
@@ -206,8 +219,15 @@ final class Management implements CacheAlerts, AutoCloseable {
     }
 
     private void move() {
-        for (Reclaim alert = next(); alert != null; alert = next()) {
-            Owner moved = Objects.requireNonNull(cache);
+        Owner moved = Objects.requireNonNull(cache);
+        while (hasNext()) {
+            if (takeChanged()) {
+                tellChanged(moved);
+            }
+            Reclaim alert = next();
+            if (alert == null) {
+                continue;
+            }
             try {
                 move(moved, alert);
             } catch (Throwable e) {
@@ -220,12 +240,22 @@ final class Management implements CacheAlerts, AutoCloseable {
         }
     }
 
-    private synchronized @Nullable Reclaim next() {
-        Reclaim alert = closed ? null : reclaims.poll();
-        if (alert == null) {
+    private synchronized boolean hasNext() {
+        if (closed || reclaims.isEmpty() && !changed) {
             mover = null;
+            return false;
         }
-        return alert;
+        return true;
+    }
+
+    private synchronized boolean takeChanged() {
+        boolean was = changed;
+        changed = false;
+        return was;
+    }
+
+    private synchronized @Nullable Reclaim next() {
+        return reclaims.poll();
     }
 
     private void move(Owner cache, Reclaim alert) {
@@ -271,34 +301,119 @@ final class Management implements CacheAlerts, AutoCloseable {
     /** Again until the manager has heard it, or the reclaim is over. */
     private void tell(Owner cache, Reclaim alert) {
         while (!isClosed()) {
-            // What has moved in part needs the server that leaves as much as what has not.
-            Map<String, Integer> regions = IntStream.range(0, cache.regions())
-                    .boxed()
-                    .collect(Collectors.toMap(
-                            region -> cache.uses(region, alert.server()) ? alert.server() : cache.serverOf(region),
-                            region -> 1,
-                            Integer::sum,
-                            TreeMap::new));
-            List<Share> shares = regions.entrySet().stream()
-                    .map(server -> new Share(server.getKey(), server.getValue()))
-                    .toList();
             try {
-                manager.call(told -> told.moved(cacheId(), alert.generation(), allocation.capacity(), shares));
+                // What has moved in part needs the server that leaves as much as what has not.
+                tell(cache, alert.generation(), alert.server());
                 return;
             } catch (ControlException e) {
-                if (e.code() == Code.NOT_FOUND || e.code() == Code.INVALID_ARGUMENT || e.code() == Code.BUSY) {
+                if (refused(e)) {
                     LOG.log(
                             System.Logger.Level.WARNING,
                             "the manager does not take where cache " + name + " is: " + e.getMessage());
                     return;
                 }
             }
-            try {
-                Thread.sleep(RETRY_MILLIS);
-            } catch (InterruptedException e) {
+            if (!pause()) {
                 return;
             }
         }
+    }
+
+    private static boolean refused(ControlException e) {
+        return e.code() == Code.NOT_FOUND || e.code() == Code.INVALID_ARGUMENT || e.code() == Code.BUSY;
+    }
+
+    /** @return false where it is time to end */
+    private static boolean pause() {
+        try {
+            Thread.sleep(RETRY_MILLIS);
+            return true;
+        } catch (InterruptedException e) {
+            return false;
+        }
+    }
+
+    private void tell(Owner cache, long generation, @Nullable String leaving) {
+        // As it is at one moment: a move or another capacity waits.
+        cache.unmoved(() -> {
+            List<Share> shares = shares(cache, leaving, List.of());
+            return manager.call(told -> told.moved(cacheId(), generation, cache.capacity(), shares));
+        });
+    }
+
+    private static List<Share> shares(Owner cache, @Nullable String leaving, List<RemoteRegion> more) {
+        Map<String, Integer> regions = new TreeMap<>();
+        for (int region = 0; region < cache.regions(); region++) {
+            String server = leaving != null && cache.uses(region, leaving) ? leaving : cache.serverOf(region);
+            regions.merge(server, 1, Integer::sum);
+        }
+        more.forEach(region -> regions.merge(region.server().address(), 1, Integer::sum));
+        return regions.entrySet().stream()
+                .map(server -> new Share(server.getKey(), server.getValue()))
+                .toList();
+    }
+
+    /** Its servers or its capacity have changed by the application's wish: the manager hears of it soon. */
+    synchronized void changed() {
+        changed = true;
+        startMover();
+    }
+
+    /** Until the manager has heard it, or takes it for nothing. */
+    private void tellChanged(Owner cache) {
+        for (int refusals = 0; refusals < MOST_REFUSALS && !isClosed(); ) {
+            try {
+                tell(
+                        cache,
+                        manager.call(asked -> asked.describe(cacheId()))
+                                .allocation()
+                                .generation(),
+                        null);
+                return;
+            } catch (ControlException e) {
+                // It may not have heard yet that a server has something of the cache.
+                refusals += refused(e) ? 1 : 0;
+                if (refusals == MOST_REFUSALS) {
+                    LOG.log(
+                            System.Logger.Level.WARNING,
+                            "the manager does not take how cache " + name + " has changed: " + e.getMessage());
+                }
+            }
+            if (!pause()) {
+                return;
+            }
+        }
+    }
+
+    /**
+     * Regions for a cache that is to have more bytes, on servers that the manager has found, to which the cache is
+     * connected then. {@link #grown} is to follow.
+     *
+     * @param missing how many; perhaps none
+     * @param more gets them, also those that were taken before this fails
+     * @return the generation of the reallocation
+     */
+    long grow(long bytes, int missing, Owner cache, List<RemoteRegion> more) {
+        Allocation larger = manager.call(asked -> asked.reallocate(cacheId(), bytes));
+        if (missing > 0) {
+            for (Share share : larger.reserved()) {
+                if (!cache.servers().contains(share.address())) {
+                    cache.addServer(share.address());
+                }
+                more.addAll(cache.take(share.address(), share.regions()));
+            }
+        }
+        if (more.size() != Math.max(0, missing)) {
+            throw new CacheException("the manager has " + more.size() + " more regions for cache " + name
+                    + ", which needs " + missing + "; another change is on its way: try again");
+        }
+        return larger.generation();
+    }
+
+    /** The cache is about to have more bytes, and these regions too. Where this fails it has not. */
+    void grown(long bytes, long generation, Owner cache, List<RemoteRegion> more) {
+        List<Share> shares = shares(cache, null, more);
+        manager.call(told -> told.moved(cacheId(), generation, bytes, shares));
     }
 
     private void deallocate(long cacheId) {

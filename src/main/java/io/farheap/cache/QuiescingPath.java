@@ -99,6 +99,11 @@ record QuiescingPath(RequestPath path) implements RequestPath {
     }
 
     @Override
+    public boolean reaches(long end) {
+        return path.reaches(end);
+    }
+
+    @Override
     public boolean inCallback() {
         return path.inCallback();
     }

@@ -44,7 +44,7 @@ final class RegionPlacement {
             regions[region] = granted.get(server).removeFirst();
             server = (server + 1) % shares.length;
         }
-        return new RegionTable(regions, regionBytes);
+        return new RegionTable(regions, capacity, regionBytes);
     }
 
     private static int[] shares(List<RemoteServer> servers, long capacity, long wanted, long regionBytes) {
@@ -68,7 +68,59 @@ final class RegionPlacement {
         return shares;
     }
 
-    private static List<RemoteRegion> grant(RemoteServer server, int regions) {
+    /**
+     * Regions for a cache that grows, from the first servers that have room.
+     *
+     * @param servers in the order in which they are asked
+     * @throws CacheException where there are not enough; nothing has been taken then
+     */
+    static List<RemoteRegion> more(List<RemoteServer> servers, int wanted) {
+        List<RemoteRegion> granted = new ArrayList<>();
+        ControlException refused = null;
+        try {
+            for (RemoteServer server : servers) {
+                try {
+                    granted.addAll(server.allocate(wanted - granted.size()));
+                } catch (ControlException all) {
+                    refused = some(server, wanted, granted, all);
+                }
+                if (granted.size() == wanted) {
+                    return granted;
+                }
+            }
+            CacheException none = new CacheException("the cache needs " + wanted
+                    + " more regions, and its servers have " + granted.size() + "; ask for less, or add a server");
+            if (refused != null) {
+                none.addSuppressed(refused);
+            }
+            throw none;
+        } catch (Throwable e) {
+            giveBack(granted);
+            throw e;
+        }
+    }
+
+    /** As many as a server has that does not have all. */
+    private static ControlException some(
+            RemoteServer server, int wanted, List<RemoteRegion> granted, ControlException refused) {
+        if (refused.code() != ControlException.Code.OUT_OF_MEMORY) {
+            return refused;
+        }
+        while (granted.size() < wanted) {
+            try {
+                granted.addAll(server.allocate(1));
+            } catch (ControlException e) {
+                return e;
+            }
+        }
+        return refused;
+    }
+
+    static void giveBack(List<RemoteRegion> regions) {
+        regions.forEach(region -> region.server().releaseQuietly(region));
+    }
+
+    static List<RemoteRegion> grant(RemoteServer server, int regions) {
         try {
             return new ArrayList<>(server.allocate(regions));
         } catch (ControlException e) {

@@ -96,5 +96,8 @@ interface RequestPath {
     /** Whether a request uses a buffer. */
     boolean uses(Buffer buffer);
 
+    /** Whether a request between issue and callback goes beyond an address of the cache. */
+    boolean reaches(long end);
+
     boolean inCallback();
 }

@@ -95,6 +95,11 @@ class RequestTable {
         }
     }
 
+    /** Where it ends in the cache, exclusive. */
+    final long end(int place) {
+        return address[place] + length[place];
+    }
+
     final boolean overlaps(int place, long otherAddress, long otherLength) {
         return address[place] < otherAddress + otherLength && otherAddress < address[place] + length[place];
     }

@@ -1,6 +1,7 @@
 package io.farheap.cache;
 
 import java.util.Arrays;
+import java.util.function.IntPredicate;
 
 /** A table of requests with a list of its free places. */
 class Requests extends RequestTable {
@@ -45,13 +46,22 @@ class Requests extends RequestTable {
 
     /** Whether a request uses a buffer. It looks at all of them, and allocates. */
     final boolean uses(Buffer candidate) {
+        return any(place -> buffer[place] == candidate);
+    }
+
+    /** Whether a request goes beyond an address. It looks at all of them, and allocates. */
+    final boolean reaches(long end) {
+        return any(place -> end(place) > end);
+    }
+
+    private boolean any(IntPredicate wanted) {
         boolean[] pending = new boolean[free.length];
         Arrays.fill(pending, true);
         for (int i = 0; i < freeCount; i++) {
             pending[free[i]] = false;
         }
         for (int place = 0; place < pending.length; place++) {
-            if (pending[place] && buffer[place] == candidate) {
+            if (pending[place] && wanted.test(place)) {
                 return true;
             }
         }

@@ -20,12 +20,12 @@ import org.jspecify.annotations.Nullable;
 final class Routes {
 
     private final RegionTable table;
-    private final Route[] known;
+    private Route[] known = {};
     /**
      * Of regions that are in several places, two for each: of the copy that has the beginning, and of the other that
      * was used last.
      */
-    private final Route[] split;
+    private Route[] split = {};
     /** By server: the one to use, or null. */
     private @Nullable Connection[] connections = {};
 
@@ -33,13 +33,21 @@ final class Routes {
 
     Routes(RegionTable table) {
         this.table = table;
-        this.known = new Route[table.size()];
-        this.split = new Route[2 * table.size()];
+        grow();
+    }
+
+    /** The table has more regions than before. */
+    private void grow() {
+        known = new Route[table.size()];
+        split = new Route[2 * known.length];
         forget();
     }
 
     /** The route to a region that was learnt last. */
     Route get(int index) {
+        if (index >= known.length) {
+            grow();
+        }
         return known[index];
     }
 
@@ -57,13 +65,16 @@ final class Routes {
         if (length > table.regionBytes() - offset) {
             return null;
         }
-        Route route = known[index];
+        Route route = get(index);
         return route.entry == entry ? route : find(index, entry, write, offset, length);
     }
 
     /** As {@link #to}, for a range of one region for which {@link #get} had none. */
     @Nullable
     Route find(int index, RegionEntry entry, boolean write, long offset, long length) {
+        if (index >= known.length) {
+            grow();
+        }
         SplitRegion pieces = entry.split();
         if (pieces != null) {
             RemoteRegion copy = pieces.copy(write, offset, length);

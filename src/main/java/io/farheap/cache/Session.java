@@ -4,6 +4,7 @@ import io.farheap.latency.LatencyTracker;
 import io.farheap.latency.OperationLatency;
 import io.farheap.lifetime.Closing;
 import io.farheap.migration.MigrationParticipant;
+import io.farheap.migration.RegionTable;
 import io.farheap.remote.CompletionEvents;
 import io.farheap.remote.RemoteServer;
 import io.farheap.thread.OwnerGate;
@@ -46,7 +47,8 @@ public final class Session implements AutoCloseable {
     /** The cache, as its sessions know it; also their buffers' owner. */
     interface Owner extends Buffer.Owner {
 
-        long capacity();
+        /** What there is of the cache, now. */
+        RegionTable table();
 
         LatencyTracker latency();
 
@@ -77,10 +79,12 @@ public final class Session implements AutoCloseable {
     private static final long UNWOKEN_NANOS = 1_000_000;
 
     private final Owner cache;
-    private final long capacity;
+    private final RegionTable table;
     private final @Nullable OperationLatency latency;
     private final OwnerGate gate = new OwnerGate();
-    /** Whether it is a client thread's, for the requests of others. */
+    /**
+     * Whether it is the cache's own: a client thread's, for the requests of others, or one for what is beyond its end.
+     */
     private final boolean worker;
     /** Replaced under the gate's claim, as what it is made of is. */
     private DataPath dataPath;
@@ -108,7 +112,7 @@ public final class Session implements AutoCloseable {
     @SuppressWarnings("NullAway.Init")
     Session(Owner cache, @Nullable OperationLatency latency, boolean worker) {
         this.cache = cache;
-        this.capacity = cache.capacity();
+        this.table = cache.table();
         this.latency = latency;
         this.worker = worker;
     }
@@ -517,6 +521,16 @@ public final class Session implements AutoCloseable {
         }
     }
 
+    /** Whether a request that has not been called back goes beyond an address of the cache, from whatever thread. */
+    boolean reaches(long end) {
+        gate.claim();
+        try {
+            return !closed && path.reaches(end);
+        } finally {
+            gate.unclaim();
+        }
+    }
+
     /**
      * Frees everything, from whatever thread, and returns when that is done. The owner's next call is told that it is
      * closed.
@@ -556,15 +570,16 @@ public final class Session implements AutoCloseable {
      * reports it.
      */
     private int tryExecute(boolean write, long address, Buffer buffer, long offset, long length) {
-        if (owner != Thread.currentThread()
-                || (address | offset | length - 1) < 0
-                || length > capacity - address
-                || path.inCallback()) {
+        if (owner != Thread.currentThread() || (address | offset | length - 1) < 0 || path.inCallback()) {
             return RequestPath.DECLINED;
         }
         gate.enter();
         try {
-            return !closed && !closing && length <= buffer.usableBytes() - offset && buffer.owner() == cache
+            return !closed
+                            && !closing
+                            && length <= table.capacity() - address
+                            && length <= buffer.usableBytes() - offset
+                            && buffer.owner() == cache
                     ? path.tryExecute(write, address, buffer, offset, length, blocked, blocked.ticket + 1)
                     : RequestPath.DECLINED;
         } finally {
@@ -574,11 +589,11 @@ public final class Session implements AutoCloseable {
 
     private boolean issue(
             boolean write, long address, Buffer buffer, long offset, long length, Completion completion, long token) {
-        checkRange(address, length);
         checkBuffer(buffer, offset, length);
         checkCompletion(completion);
         boolean entered = enter();
         try {
+            checkRange(address, length);
             refuseWhileClosing();
             if (buffer.closed()) {
                 throw new IllegalStateException("the buffer is closed");
@@ -602,13 +617,13 @@ public final class Session implements AutoCloseable {
             throw new IllegalArgumentException(count + " records of " + addresses.length
                     + " addresses; a request may have from 1 to " + path.maxRecords());
         }
-        for (int i = 0; i < count; i++) {
-            checkRange(addresses[i], length);
-        }
         checkBuffer(buffer, offset, (long) count * length);
         checkCompletion(completion);
         boolean entered = enter();
         try {
+            for (int i = 0; i < count; i++) {
+                checkRange(addresses[i], length);
+            }
             refuseWhileClosing();
             if (buffer.closed()) {
                 throw new IllegalStateException("the buffer is closed");
@@ -620,13 +635,13 @@ public final class Session implements AutoCloseable {
     }
 
     private boolean issue(boolean write, long address, MemorySegment segment, Completion completion, long token) {
-        checkRange(address, segment.byteSize());
         if (!segment.isAccessibleBy(Thread.currentThread())) {
             throw new IllegalArgumentException("the segment belongs to another thread");
         }
         checkCompletion(completion);
         boolean entered = enter();
         try {
+            checkRange(address, segment.byteSize());
             refuseWhileClosing();
             return path.issue(write, address, segment.byteSize(), null, 0, segment, completion, token);
         } finally {
@@ -634,7 +649,12 @@ public final class Session implements AutoCloseable {
         }
     }
 
+    /**
+     * Inside the gate: whoever makes the cache smaller claims every gate afterwards, and so finds every request that
+     * was let through before.
+     */
     private void checkRange(long address, long length) {
+        long capacity = worker ? table.size() * table.regionBytes() : table.capacity();
         if (address < 0 || length < 1 || length > capacity - address) {
             throw new IndexOutOfBoundsException(length + " bytes at address " + address + "; the cache has " + capacity
                     + " bytes, and a request at least 1");

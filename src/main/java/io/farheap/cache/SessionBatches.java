@@ -112,6 +112,11 @@ final class SessionBatches implements RequestPath {
         return false;
     }
 
+    @Override
+    public boolean reaches(long end) {
+        return engine.reaches(end) || Arrays.stream(lanes).anyMatch(lane -> lane.reaches(end));
+    }
+
     /** With nothing pending, a request alone is one-sided. */
     @Override
     public int tryExecute(

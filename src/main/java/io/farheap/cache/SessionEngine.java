@@ -7,6 +7,7 @@ import io.farheap.migration.RegionTable;
 import io.farheap.verbs.CompletionQueue;
 import io.farheap.verbs.OneOperation;
 import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -54,6 +55,10 @@ final class SessionEngine implements RequestPath {
      * the range is kept that all records of such requests are in, since there was last none of them.
      */
     private long lastList = -1;
+    /** By place in the order: which list was there last, and where its records end. */
+    private final long[] listAt;
+
+    private final long[] listEnd;
 
     private long listsFrom;
     private long listsTo;
@@ -91,6 +96,9 @@ final class SessionEngine implements RequestPath {
         this.held = new HeldRequests(requests, table, capacity);
         this.parts = new ScatterGather(capacity);
         this.order = new int[capacity * ORDER_PLACES];
+        this.listAt = new long[order.length];
+        Arrays.fill(listAt, -1);
+        this.listEnd = new long[order.length];
         this.orderMask = order.length - 1;
     }
 
@@ -164,6 +172,19 @@ final class SessionEngine implements RequestPath {
     @Override
     public boolean uses(Buffer buffer) {
         return requests.uses(buffer);
+    }
+
+    /** Of a list, its row has the first record alone. */
+    @Override
+    public boolean reaches(long end) {
+        for (long sequence = head; sequence != tail; sequence++) {
+            int slot = (int) sequence & orderMask;
+            if (order[slot] != EMPTY
+                    && (requests.end(order[slot]) > end || listAt[slot] == sequence && listEnd[slot] > end)) {
+                return true;
+            }
+        }
+        return held.reaches(end);
     }
 
     @Override
@@ -400,11 +421,11 @@ final class SessionEngine implements RequestPath {
         Route route = null;
         int found = NO_REGION;
         long from = listsFrom;
-        long to = listsTo - length;
+        long last = 0;
         for (int i = 0; i < count; i++) {
             long address = addresses[i];
             from = Math.min(from, address);
-            to = Math.max(to, address);
+            last = Math.max(last, address);
             int index = table.indexOf(address);
             if (index != found) {
                 // As roomForAll found it: a migration that changes the table now waits until we are out of the gate.
@@ -421,7 +442,9 @@ final class SessionEngine implements RequestPath {
                     length);
         }
         listsFrom = from;
-        listsTo = to + length;
+        listsTo = Math.max(listsTo, last + length);
+        listAt[(int) lastList & orderMask] = lastList;
+        listEnd[(int) lastList & orderMask] = last + length;
         queue.postLists();
     }
 

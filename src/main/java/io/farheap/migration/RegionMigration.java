@@ -4,6 +4,7 @@ import io.farheap.control.ControlException;
 import io.farheap.remote.RemoteRegion;
 import io.farheap.remote.RemoteServer;
 import io.farheap.verbs.Context;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.function.Supplier;
@@ -92,6 +93,28 @@ public final class RegionMigration {
                 1, result.bytes(), result.copyNanos(), System.nanoTime() - started, result.longestPauseNanos());
     }
 
+    /** Sessions can use the servers of regions that the table is about to have. */
+    public void prepare(List<RemoteRegion> regions) {
+        regions.stream().map(RemoteRegion::server).distinct().forEach(participants::ensureConnected);
+    }
+
+    /** Every session has seen the table's capacity before its next request. */
+    public void publish() {
+        participants.publish();
+    }
+
+    /** Gives back the last regions, which no request is to any more, so that so many are left. */
+    public void truncate(int size) {
+        Set<RemoteRegion> copies = new HashSet<>();
+        for (int index = size; index < table.size(); index++) {
+            copies.addAll(extents(index).copies());
+        }
+        table.truncate(size);
+        for (RemoteRegion copy : copies) {
+            free(copy);
+        }
+    }
+
     /** All requests that write, or all, wait until {@link #resume}, whatever they are to. */
     public void pause(boolean readsToo) {
         paused = true;
@@ -149,9 +172,13 @@ public final class RegionMigration {
     }
 
     private void freeUnused(RemoteRegion copy, SplitRegion extents) {
-        if (extents.has(copy)) {
-            return;
+        if (!extents.has(copy)) {
+            free(copy);
         }
+    }
+
+    /** Once every session has passed the change of the table, and what it posted before has completed. */
+    private void free(RemoteRegion copy) {
         try {
             participants.publish();
             participants.drain(copy);

@@ -4,28 +4,93 @@ import io.farheap.remote.RemoteRegion;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.Arrays;
+import java.util.List;
 
 /**
- * Maps a cache's address space to remote regions (Redy, section 3.3, figure 5). Any thread may read; an entry is
- * swapped by one release store, by the one migration that moves it.
+ * Maps a cache's address space to remote regions (Redy, section 3.3, figure 5), and says how much of it there is. Any
+ * thread may read; an entry is swapped by one release store, by the one migration that moves it.
+ *
+ * <p>The table grows and shrinks by one thread at a time, which does not move regions meanwhile. It grows in two steps:
+ * first the larger array is stored, then the capacity, each with release. Who has loaded the capacity with acquire
+ * therefore finds an entry for every address below it. It shrinks the other way round: the smaller capacity is stored,
+ * then the caller waits until no request is under way beyond it, and only then the entries go. A reader that has loaded
+ * an array keeps it for no longer than one request, inside its session's gate, which every migration and every change
+ * of the table waits for.
  */
 public final class RegionTable {
 
     private static final VarHandle ENTRY = MethodHandles.arrayElementVarHandle(RegionEntry[].class);
+    private static final VarHandle ENTRIES;
+    private static final VarHandle CAPACITY;
 
-    private final RegionEntry[] entries;
+    static {
+        try {
+            MethodHandles.Lookup lookup = MethodHandles.lookup();
+            ENTRIES = lookup.findVarHandle(RegionTable.class, "entries", RegionEntry[].class);
+            CAPACITY = lookup.findVarHandle(RegionTable.class, "capacity", long.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
+    private RegionEntry[] entries;
+
+    // Through a handle.
+    @SuppressWarnings("unused")
+    private long capacity;
+
     private final long regionBytes;
     private final int shift;
 
-    /** @param regionBytes a power of two */
-    public RegionTable(RemoteRegion[] regions, long regionBytes) {
-        this.entries = Arrays.stream(regions).map(RegionEntry::whole).toArray(RegionEntry[]::new);
+    /**
+     * @param capacity bytes, for which there are regions
+     * @param regionBytes a power of two
+     */
+    public RegionTable(RemoteRegion[] regions, long capacity, long regionBytes) {
+        this.entries = entries(Arrays.asList(regions));
+        this.capacity = capacity;
         this.regionBytes = regionBytes;
         this.shift = Long.numberOfTrailingZeros(regionBytes);
     }
 
+    private static RegionEntry[] entries(List<RemoteRegion> regions) {
+        return regions.stream().map(RegionEntry::whole).toArray(RegionEntry[]::new);
+    }
+
+    private RegionEntry[] entries() {
+        return (RegionEntry[]) ENTRIES.getAcquire(this);
+    }
+
+    /** Bytes: requests go to addresses from 0 to this, exclusive. */
+    public long capacity() {
+        return (long) CAPACITY.getAcquire(this);
+    }
+
+    /**
+     * Another capacity from now on, for which there are regions. Whoever makes it smaller waits, before the regions
+     * beyond it go, until nobody has requests there.
+     */
+    public void capacity(long bytes) {
+        CAPACITY.setRelease(this, bytes);
+        // As in set.
+        VarHandle.fullFence();
+    }
+
+    /** Regions behind the last one, of which no request knows before the {@link #capacity(long) capacity} is larger. */
+    public void append(List<RemoteRegion> regions) {
+        RegionEntry[] old = entries;
+        RegionEntry[] larger = Arrays.copyOf(old, old.length + regions.size());
+        System.arraycopy(entries(regions), 0, larger, old.length, regions.size());
+        ENTRIES.setRelease(this, larger);
+    }
+
+    /** Takes away all but so many regions, which no request is to, or will be. */
+    public void truncate(int size) {
+        ENTRIES.setRelease(this, Arrays.copyOf(entries, size));
+    }
+
     public int size() {
-        return entries.length;
+        return entries().length;
     }
 
     public long regionBytes() {
@@ -43,7 +108,7 @@ public final class RegionTable {
     }
 
     public RegionEntry get(int index) {
-        return (RegionEntry) ENTRY.getAcquire(entries, index);
+        return (RegionEntry) ENTRY.getAcquire(entries(), index);
     }
 
     /** Whether a request to some of a range has to wait for a migration. */
