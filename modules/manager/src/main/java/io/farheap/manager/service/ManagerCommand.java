@@ -4,8 +4,10 @@ import io.farheap.command.Durations;
 import io.farheap.command.Subcommand;
 import io.farheap.command.Termination;
 import io.farheap.manager.state.EmbeddedZooKeeper;
-import io.farheap.manager.state.StateException;
-import io.farheap.manager.state.ZooKeeperStore;
+import io.farheap.manager.state.Ensemble;
+import io.farheap.manager.state.EnsembleMember;
+import io.farheap.manager.state.OtherZooKeeper;
+import io.farheap.manager.state.ZooKeeperHost;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -14,6 +16,7 @@ import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /**
@@ -43,6 +46,30 @@ public final class ManagerCommand implements Subcommand, Callable<Integer> {
 
     @ArgGroup(multiplicity = "1")
     private Place place;
+
+    /** Without any: a ZooKeeper of its own. */
+    private static final class Others {
+
+        @Option(
+                names = "--zookeeper",
+                paramLabel = "HOST:PORT",
+                description = "Keep it in this ZooKeeper, which several managers may use; its servers with commas "
+                        + "between. --data has only what is the manager's own.")
+        private String zooKeeper;
+
+        @Option(
+                names = "--ensemble",
+                paramLabel = "ID@HOST:PORT",
+                description = "Keep it together with other managers, three or more, with commas between: where each "
+                        + "is reached by the others, at this port and the next.")
+        private String ensemble;
+    }
+
+    @ArgGroup
+    private Others others;
+
+    @Option(names = "--id", paramLabel = "ID", description = "Which one of --ensemble this manager is.")
+    private int id;
 
     @Option(
             names = "--listen",
@@ -96,8 +123,6 @@ public final class ManagerCommand implements Subcommand, Callable<Integer> {
             description = "Stop also when standard input ends, so that a child does not outlive its parent.")
     private boolean untilStdinCloses;
 
-    private static final long LOOK_MILLIS = 1_000;
-
     @Spec
     private CommandSpec spec;
 
@@ -106,25 +131,48 @@ public final class ManagerCommand implements Subcommand, Callable<Integer> {
         ManagerOptions options =
                 new ManagerOptions(serverTimeout.toNanos(), clientTimeout.toNanos(), !noEarlyMoves, cheaperMoves);
         Termination termination = Termination.watch(untilStdinCloses);
+        PrintWriter out = spec.commandLine().getOut();
         try (StateDirectory data = place.temporary ? StateDirectory.temporary() : StateDirectory.kept(place.data);
-                EmbeddedZooKeeper zooKeeper = EmbeddedZooKeeper.start(data.path());
-                ZooKeeperStore store = new ZooKeeperStore(zooKeeper.connection());
-                ManagerServer manager = ManagerServer.start(
-                        listen, new Cluster(store, options, System::nanoTime, System::currentTimeMillis))) {
-            MenuWatch watch = MenuWatch.of(menu, manager.cluster()::menu);
-            PrintWriter out = spec.commandLine().getOut();
-            out.println("farheap manager listening on " + manager.address() + ": epoch " + store.epoch() + ", state in "
-                    + data.path());
-            out.flush();
-            while (!termination.await(LOOK_MILLIS)) {
-                watch.look(spec.commandLine().getErr()::println);
-                if (!zooKeeper.running()) {
-                    throw new StateException(
-                            "the manager ends: its ZooKeeper has failed, such as for want of disk; see " + data.path()
-                                    + ", make room, and start it again");
-                }
-            }
+                ZooKeeperHost zooKeeper = zooKeeper(data.path())) {
+            new Candidacy(
+                            zooKeeper,
+                            others != null && others.zooKeeper != null
+                                    ? others.zooKeeper
+                                    : data.path().toString(),
+                            listen,
+                            termination::await,
+                            store -> new Cluster(store, options, System::nanoTime, System::currentTimeMillis),
+                            this::menuDuty,
+                            line -> {
+                                out.println(line);
+                                out.flush();
+                            })
+                    .run();
         }
         return 0;
+    }
+
+    private ZooKeeperHost zooKeeper(Path directory) {
+        if (others == null) {
+            requireOption(id == 0, "--id says which one of --ensemble this manager is: name that too");
+            return EmbeddedZooKeeper.start(directory);
+        }
+        if (others.zooKeeper != null) {
+            requireOption(id == 0, "--id says which one of --ensemble this manager is; --zookeeper needs none");
+            return OtherZooKeeper.use(directory, others.zooKeeper);
+        }
+        requireOption(!place.temporary, "a member of --ensemble must not forget what it has promised: name its --data");
+        return EnsembleMember.start(directory, id, Ensemble.parse(others.ensemble));
+    }
+
+    private void requireOption(boolean right, String otherwise) {
+        if (!right) {
+            throw new ParameterException(spec.commandLine(), otherwise);
+        }
+    }
+
+    private Candidacy.Duty menuDuty(Cluster cluster) {
+        MenuWatch watch = MenuWatch.of(menu, cluster::menu);
+        return () -> watch.look(spec.commandLine().getErr()::println);
     }
 }

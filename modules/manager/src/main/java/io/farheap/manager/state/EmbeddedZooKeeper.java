@@ -11,7 +11,7 @@ import java.nio.file.Path;
  *
  * <p>While it runs, ZooKeeper's admin server is off in this JVM, and ZooKeeper does not end the JVM when it fails.
  */
-public final class EmbeddedZooKeeper implements AutoCloseable {
+public final class EmbeddedZooKeeper implements ZooKeeperHost {
 
     private final CloseStack opened;
     private final StandaloneServer server;
@@ -27,13 +27,15 @@ public final class EmbeddedZooKeeper implements AutoCloseable {
      * Starts one; it serves when this returns.
      *
      * @param directory where its files are, and nobody else's; created where it is not there
-     * @throws StateException another has the directory, it cannot be written, or its files are damaged
+     * @throws StateException another has the directory, it cannot be written, it is a member's of an ensemble, or its
+     *     files are damaged
      */
     public static EmbeddedZooKeeper start(Path directory) {
         CloseStack opened = new CloseStack();
         try {
             opened.add(DirectoryLock.take(directory));
-            StandaloneServer server = opened.add(new StandaloneServer(directory.resolve("zookeeper")));
+            DirectoryUse.ALONE.require(directory);
+            StandaloneServer server = opened.add(new StandaloneServer(DirectoryUse.ALONE.files(directory)));
             return new EmbeddedZooKeeper(opened, server, server.start());
         } catch (Throwable e) {
             Closing.after(e, opened);
@@ -41,14 +43,21 @@ public final class EmbeddedZooKeeper implements AutoCloseable {
         }
     }
 
-    /** For {@link ZooKeeperStore}: host:port. */
+    @Override
     public String connection() {
         return connection;
     }
 
-    /** Whether it serves. False once closed, or when it has failed, such as for want of disk. */
+    /** False also when it has failed, such as for want of disk. */
+    @Override
     public boolean running() {
         return server.running();
+    }
+
+    /** Its directory's lock keeps others out. */
+    @Override
+    public boolean shared() {
+        return false;
     }
 
     /** Stops serving; then another may have the directory. Stores on it should be closed before. Idempotent. */

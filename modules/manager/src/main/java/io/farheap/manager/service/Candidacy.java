@@ -1,0 +1,144 @@
+package io.farheap.manager.service;
+
+import io.farheap.manager.election.Election;
+import io.farheap.manager.state.StateException;
+import io.farheap.manager.state.StateStore;
+import io.farheap.manager.state.ZooKeeperHost;
+import io.farheap.manager.state.ZooKeeperStore;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A manager's life: it stands by until it is elected, leads until it is not any more, and stands by again. One that is
+ * alone on its ZooKeeper leads from the beginning, and ends where it is followed. One thread.
+ */
+final class Candidacy {
+
+    private static final System.Logger LOG = System.getLogger(Candidacy.class.getName());
+    private static final long LOOK_MILLIS = 250;
+
+    /** When it has to end. */
+    interface Ending {
+
+        /** @return whether that is now; else after so many ms */
+        boolean await(long millis) throws InterruptedException;
+    }
+
+    /** What a leader does beside. */
+    interface Duty {
+
+        /** Now and then. */
+        void look();
+    }
+
+    private final ZooKeeperHost zooKeeper;
+    private final String where;
+    private final Ending ending;
+    private final Function<StateStore, Cluster> clusters;
+    private final Function<Cluster, Duty> duties;
+    private final Consumer<String> say;
+    private String address;
+    private boolean said;
+
+    /**
+     * @param where the state is, for people
+     * @param address HOST:PORT; port 0 takes a free one, and keeps it
+     * @param clusters makes a cluster on a store, which has been opened for it
+     * @param duties makes what is done while it leads
+     * @param say one line for whoever runs it
+     */
+    Candidacy(
+            ZooKeeperHost zooKeeper,
+            String where,
+            String address,
+            Ending ending,
+            Function<StateStore, Cluster> clusters,
+            Function<Cluster, Duty> duties,
+            Consumer<String> say) {
+        this.zooKeeper = zooKeeper;
+        this.where = where;
+        this.address = address;
+        this.ending = ending;
+        this.clusters = clusters;
+        this.duties = duties;
+        this.say = say;
+    }
+
+    /** Returns when it has to end. */
+    void run() throws InterruptedException {
+        if (!zooKeeper.shared()) {
+            if (!lead(null, null)) {
+                throw new StateException("the manager ends: another has opened its state, and leads");
+            }
+            return;
+        }
+        boolean ended = false;
+        while (!ended) {
+            ended = standByAndLead();
+        }
+    }
+
+    /** @return whether it has to end */
+    private boolean standByAndLead() throws InterruptedException {
+        try (StandbyServer standby = StandbyServer.start(address)) {
+            address = standby.address();
+            if (!said) {
+                said = true;
+                say.accept("farheap manager listening on " + address + ": stands by, state in " + where);
+            }
+            try (Election election = new Election(zooKeeper.connection(), address)) {
+                while (!election.elected()) {
+                    requireZooKeeper();
+                    standby.follow(election.leader());
+                    if (ending.await(LOOK_MILLIS)) {
+                        return true;
+                    }
+                }
+                standby.follow(address);
+                return lead(election, standby);
+            } catch (StateException e) {
+                requireZooKeeper();
+                LOG.log(System.Logger.Level.WARNING, "the manager does not lead, and stands by: " + e.getMessage());
+                return ending.await(LOOK_MILLIS);
+            }
+        }
+    }
+
+    /**
+     * @param standby refuses until this serves
+     * @return whether it has to end; else it leads no more
+     */
+    private boolean lead(@Nullable Election election, @Nullable StandbyServer standby) throws InterruptedException {
+        try (ZooKeeperStore opened = new ZooKeeperStore(zooKeeper.connection())) {
+            FencedStore store = new FencedStore(opened);
+            Cluster cluster = clusters.apply(store);
+            Duty duty = duties.apply(cluster);
+            if (standby != null) {
+                standby.close();
+            }
+            try (ManagerServer manager = ManagerServer.start(address, cluster)) {
+                address = manager.address();
+                say.accept("farheap manager " + (said ? "leads at " : "listening on ") + address + ": epoch "
+                        + store.epoch() + ", state in " + where);
+                said = true;
+                while (!store.stale() && (election == null || election.elected())) {
+                    if (ending.await(LOOK_MILLIS)) {
+                        return true;
+                    }
+                    requireZooKeeper();
+                    duty.look();
+                }
+            }
+        }
+        LOG.log(System.Logger.Level.WARNING, "the manager at " + address + " leads no more, and stands by");
+        return false;
+    }
+
+    private void requireZooKeeper() {
+        if (!zooKeeper.running()) {
+            throw new StateException("the manager ends: its ZooKeeper has failed, such as for want of disk; make room, "
+                    + "and start it again");
+        }
+    }
+}

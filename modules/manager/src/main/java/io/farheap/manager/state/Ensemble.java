@@ -1,0 +1,121 @@
+package io.farheap.manager.state;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * Managers that keep their state together: each has a ZooKeeper server, and more than half of them have to be there.
+ *
+ * @param peers by id, 1 to 255
+ */
+public record Ensemble(SortedMap<Integer, Peer> peers) {
+
+    private static final int LARGEST_ID = 255;
+    private static final int LARGEST_PORT = 65_535;
+    /** Of ticks: as long as a server takes at most to get what it has missed, and to answer. */
+    private static final String INIT_TICKS = "60";
+
+    private static final String SYNC_TICKS = "10";
+    private static final Pattern PEER =
+            Pattern.compile("(\\d{1,3})@(\\[[^\\]]+\\]|[^:\\[\\]@]+):(\\d{1,5})(?::(\\d{1,5}))?");
+
+    /**
+     * Where the other servers reach one.
+     *
+     * @param host a name or an address; IPv6 in brackets
+     * @param port for what is written
+     * @param electionPort for electing which of them orders the writes
+     */
+    public record Peer(String host, int port, int electionPort) {
+
+        @Override
+        public String toString() {
+            return host + ":" + port + ":" + electionPort;
+        }
+    }
+
+    public Ensemble {
+        peers = new TreeMap<>(peers);
+    }
+
+    /**
+     * @param text {@code ID@HOST:PORT[:ELECTIONPORT],...}; the election port is the next where it is not named
+     * @throws IllegalArgumentException it is something else, or not of three members or more
+     */
+    public static Ensemble parse(String text) {
+        SortedMap<Integer, Peer> peers = new TreeMap<>();
+        for (String one : text.split(",", -1)) {
+            Matcher matcher = PEER.matcher(one.strip());
+            if (!matcher.matches()) {
+                throw new IllegalArgumentException(
+                        "\"" + one + "\" is not ID@HOST:PORT or ID@HOST:PORT:ELECTIONPORT, such as 1@10.0.0.7:7310");
+            }
+            int id = Integer.parseInt(matcher.group(1));
+            int port = Integer.parseInt(matcher.group(3));
+            int election = matcher.group(4) == null ? port + 1 : Integer.parseInt(matcher.group(4));
+            if (id < 1 || id > LARGEST_ID || port < 1 || election < 1 || Math.max(port, election) > LARGEST_PORT) {
+                throw new IllegalArgumentException("\"" + one + "\": ids are 1 to " + LARGEST_ID + ", ports 1 to "
+                        + LARGEST_PORT + ", and the election's is the next where it is not named");
+            }
+            if (peers.put(id, new Peer(matcher.group(2), port, election)) != null) {
+                throw new IllegalArgumentException("the ensemble " + text + " has the id " + id + " twice");
+            }
+        }
+        if (peers.size() < 3) {
+            throw new IllegalArgumentException("the ensemble " + text + " has " + peers.size()
+                    + " members, of which none may fail: name three or more, or use --data alone");
+        }
+        return new Ensemble(peers);
+    }
+
+    /**
+     * One of them.
+     *
+     * @throws IllegalArgumentException there is none of that id
+     */
+    Peer peer(int id) {
+        Peer peer = peers.get(id);
+        if (peer == null) {
+            throw new IllegalArgumentException(
+                    "there is no member " + id + " in the ensemble, which has " + peers.keySet());
+        }
+        return peer;
+    }
+
+    /** For ZooKeeper. */
+    Map<String, String> properties() {
+        Map<String, String> properties = new HashMap<>();
+        properties.put("initLimit", INIT_TICKS);
+        properties.put("syncLimit", SYNC_TICKS);
+        peers.forEach((id, peer) -> properties.put("server." + id, peer.toString()));
+        return properties;
+    }
+
+    /**
+     * ZooKeeper would look for the others for ever, of whom none can reach it.
+     *
+     * @throws StateException somebody else has a member's ports
+     */
+    void requirePorts(int id) {
+        Peer peer = peer(id);
+        for (int port : new int[] {peer.port(), peer.electionPort()}) {
+            try (ServerSocket socket = new ServerSocket()) {
+                socket.setReuseAddress(true);
+                socket.bind(new InetSocketAddress(InetAddress.getByName(peer.host()), port));
+            } catch (IOException e) {
+                throw new StateException(
+                        "member " + id + " of the ensemble cannot listen on " + peer.host() + ":" + port + " ("
+                                + e.getMessage() + "): name an address of this host, and a port that is free",
+                        e);
+            }
+        }
+    }
+}

@@ -1,0 +1,93 @@
+package io.farheap.manager.state;
+
+import io.farheap.lifetime.CloseStack;
+import io.farheap.lifetime.Closing;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+/**
+ * One server of a ZooKeeper ensemble in this process, for managers that are the ensemble themselves. Each has a
+ * directory of its own, with a file {@code lock}, and ZooKeeper's files below {@code ensemble}. Its manager reaches it
+ * on 127.0.0.1, and it serves while more than half of the ensemble is there.
+ *
+ * <p>While it runs, ZooKeeper's admin server is off in this JVM, and ZooKeeper does not end the JVM when it fails.
+ */
+public final class EnsembleMember implements ZooKeeperHost {
+
+    private final CloseStack opened;
+    private final PeerServer server;
+    private final String connection;
+
+    private EnsembleMember(CloseStack opened, PeerServer server, int port) {
+        this.opened = opened;
+        this.server = server;
+        connection = "127.0.0.1:" + port;
+    }
+
+    /**
+     * Starts one; it looks for the others when this returns.
+     *
+     * @param directory where its files are, and nobody else's; created where it is not there
+     * @param id which of the ensemble it is
+     * @throws IllegalArgumentException there is none of that id
+     * @throws StateException another has the directory or the ports, it cannot be written, it is another member's or
+     *     that of a manager that was alone, or its files are damaged
+     */
+    public static EnsembleMember start(Path directory, int id, Ensemble ensemble) {
+        ensemble.peer(id);
+        CloseStack opened = new CloseStack();
+        try {
+            opened.add(DirectoryLock.take(directory));
+            DirectoryUse.ENSEMBLE.require(directory);
+            Path files = DirectoryUse.ENSEMBLE.files(directory);
+            beMember(files, id);
+            ensemble.requirePorts(id);
+            PeerServer server = opened.add(new PeerServer(files, ensemble));
+            return new EnsembleMember(opened, server, server.start());
+        } catch (Throwable e) {
+            Closing.after(e, opened);
+            throw e;
+        }
+    }
+
+    private static void beMember(Path files, int id) {
+        Path file = files.resolve("myid");
+        try {
+            Files.createDirectories(files);
+            if (!Files.exists(file)) {
+                Files.writeString(file, Integer.toString(id));
+            }
+            String known = Files.readString(file).strip();
+            if (!known.equals(Integer.toString(id))) {
+                throw new StateException("the directory " + files + " is that of member " + known
+                        + " of an ensemble, not of member " + id + ": start it as that, or on a directory of its own");
+            }
+        } catch (IOException e) {
+            throw new StateException(
+                    "cannot write to the directory " + files + " (" + e
+                            + "): make it writable for this user, or name another",
+                    e);
+        }
+    }
+
+    @Override
+    public String connection() {
+        return connection;
+    }
+
+    @Override
+    public boolean running() {
+        return server.running();
+    }
+
+    @Override
+    public boolean shared() {
+        return true;
+    }
+
+    @Override
+    public void close() {
+        opened.close();
+    }
+}
