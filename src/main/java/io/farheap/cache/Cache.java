@@ -2,6 +2,7 @@ package io.farheap.cache;
 
 import io.farheap.connection.Connection;
 import io.farheap.control.ControlException;
+import io.farheap.control.SignedGrant;
 import io.farheap.latency.LatencyTracker;
 import io.farheap.latency.LatencyTracking;
 import io.farheap.latency.OperationLatency;
@@ -732,18 +733,26 @@ public final class Cache implements AutoCloseable {
     }
 
     private RemoteServer attach(String address) {
+        Management management = options.management();
         try {
-            return RemoteServer.attach(
-                    address,
-                    nextServerIndex++,
-                    device.domain(),
-                    options.name(),
-                    options.cacheId(),
-                    this::lost,
-                    device.lifetime()::closesLater);
+            return management == null
+                    ? attach(address, SignedGrant.NONE)
+                    : management.granted(address, grant -> attach(address, grant));
         } catch (ControlException e) {
             throw new CacheException("cannot use memory server " + address + ": " + e.getMessage(), e);
         }
+    }
+
+    private RemoteServer attach(String address, SignedGrant grant) {
+        return RemoteServer.attach(
+                address,
+                nextServerIndex++,
+                device.domain(),
+                options.name(),
+                options.cacheId(),
+                grant,
+                this::lost,
+                device.lifetime()::closesLater);
     }
 
     /** On a thread of that server's: another that is lost waits for nobody here. */
@@ -924,6 +933,15 @@ public final class Cache implements AutoCloseable {
                 }
             }
             return false;
+        }
+
+        @Override
+        public void showGrant(String address, SignedGrant grant) {
+            for (RemoteServer server : servers) {
+                if (server.address().equals(address)) {
+                    server.showGrant(grant);
+                }
+            }
         }
 
         @Override

@@ -3,6 +3,7 @@ package io.farheap.cache;
 import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
 import io.farheap.control.ControlPlane;
+import io.farheap.control.SignedGrant;
 import io.farheap.lifetime.Closing;
 import io.farheap.manager.Allocation;
 import io.farheap.manager.CacheAlerts;
@@ -24,6 +25,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -48,6 +50,7 @@ final class Management implements CacheAlerts, AutoCloseable {
     private final MigrationOptions how;
     private final @Nullable ReclaimListener listener;
     private final @Nullable Consumer<Duration> expiring;
+    private final Grants grants;
     /** Guarded by this, as what follows. */
     private final Deque<Reclaim> reclaims = new ArrayDeque<>();
 
@@ -80,6 +83,9 @@ final class Management implements CacheAlerts, AutoCloseable {
 
         void addServer(String address);
 
+        /** Of a server that it has. */
+        void showGrant(String address, SignedGrant grant);
+
         MigrationResult migrate(List<Integer> regions, String to, MigrationOptions how);
 
         void retire(String address);
@@ -98,9 +104,11 @@ final class Management implements CacheAlerts, AutoCloseable {
         this.listener = listener;
         this.expiring = expiring;
         // Before: the manager is not to give the cache up for that of a process which it does not know.
+        grants = new Grants(() -> manager.call(asked -> asked.reallocate(request.cacheId(), request.capacity())));
         manager.add(request.cacheId(), this);
         try {
             allocation = manager.call(asked -> asked.allocate(request));
+            grants.put(allocation);
         } catch (Throwable e) {
             manager.remove(request.cacheId());
             if (e instanceof ControlException unknown && unknown.code() == Code.DEADLINE_EXCEEDED) {
@@ -168,6 +176,11 @@ final class Management implements CacheAlerts, AutoCloseable {
     /** The configuration that the manager has chosen. */
     Candidate candidate() {
         return allocation.candidate();
+    }
+
+    /** As {@link Grants#show}. */
+    <T> T granted(String address, Function<SignedGrant, T> action) {
+        return grants.show(address, action);
     }
 
     /** Of the beginning. */
@@ -264,10 +277,16 @@ final class Management implements CacheAlerts, AutoCloseable {
             // It has moved before this alert came.
             return;
         }
+        grants.put(alert.targets());
         MigrationResult moved = MigrationResult.NONE;
         try {
             for (Share target : alert.targets()) {
-                if (!cache.servers().contains(target.address())) {
+                if (cache.servers().contains(target.address())) {
+                    granted(target.address(), grant -> {
+                        cache.showGrant(target.address(), grant);
+                        return target;
+                    });
+                } else {
                     cache.addServer(target.address());
                 }
                 List<Integer> regions = regionsOn(cache, server);
@@ -277,7 +296,7 @@ final class Management implements CacheAlerts, AutoCloseable {
             if (regionsOn(cache, server).isEmpty()) {
                 cache.retire(server);
             }
-        } catch (CacheException | IllegalStateException e) {
+        } catch (CacheException | ControlException | IllegalStateException e) {
             // The manager hears what has moved, and finds other servers.
             LOG.log(
                     System.Logger.Level.WARNING,

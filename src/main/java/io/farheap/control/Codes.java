@@ -21,6 +21,7 @@ public final class Codes {
             case LEASE_EXPIRED -> Status.Code.UNAUTHENTICATED;
             case NOT_FOUND -> Status.Code.NOT_FOUND;
             case OUT_OF_MEMORY -> Status.Code.RESOURCE_EXHAUSTED;
+            case GRANT_REFUSED -> Status.Code.FAILED_PRECONDITION;
             case TICKET_REFUSED -> Status.Code.PERMISSION_DENIED;
             case PULL_FAILED -> Status.Code.DATA_LOSS;
             case UNAVAILABLE -> Status.Code.UNAVAILABLE;
@@ -39,6 +40,7 @@ public final class Codes {
             case UNAUTHENTICATED -> Code.LEASE_EXPIRED;
             case NOT_FOUND -> Code.NOT_FOUND;
             case RESOURCE_EXHAUSTED -> Code.OUT_OF_MEMORY;
+            case FAILED_PRECONDITION -> Code.GRANT_REFUSED;
             case PERMISSION_DENIED -> Code.TICKET_REFUSED;
             case DATA_LOSS -> Code.PULL_FAILED;
             case UNAVAILABLE -> Code.UNAVAILABLE;

@@ -19,6 +19,7 @@ import io.farheap.control.wire.PreparePullRequest;
 import io.farheap.control.wire.PullRequest;
 import io.farheap.control.wire.ReleaseRequest;
 import io.farheap.control.wire.RenewLeaseRequest;
+import io.farheap.control.wire.ShowGrantRequest;
 import io.farheap.verbs.Endpoint;
 import java.util.List;
 import java.util.function.Function;
@@ -96,12 +97,22 @@ public final class ControlClient implements ControlPlane, AutoCloseable {
     }
 
     @Override
-    public Lease openLease(String clientName, long cacheId) {
+    public Lease openLease(String clientName, long cacheId, SignedGrant grant) {
         OpenLeaseRequest request = OpenLeaseRequest.newBuilder()
                 .setClientName(clientName)
                 .setCacheId(cacheId)
+                .setGrant(ByteString.copyFrom(grant.bytes()))
                 .build();
         return call(CALL_MILLIS, within -> within.openLease(request), Replies::lease);
+    }
+
+    @Override
+    public void showGrant(long leaseId, SignedGrant grant) {
+        ShowGrantRequest request = ShowGrantRequest.newBuilder()
+                .setLeaseId(leaseId)
+                .setGrant(ByteString.copyFrom(grant.bytes()))
+                .build();
+        call(CallChannel.nanos(CALL_MILLIS), within -> within.showGrant(request));
     }
 
     @Override

@@ -18,6 +18,8 @@ public final class ControlException extends RuntimeException {
         NOT_FOUND,
         /** Fewer regions are free than were asked for. */
         OUT_OF_MEMORY,
+        /** The server does what a cache manager says, whose grant is missing, over, or for less: ask the manager. */
+        GRANT_REFUSED,
         /** The ticket is unknown, used or too old. */
         TICKET_REFUSED,
         /** The copy of a region from another server failed. */

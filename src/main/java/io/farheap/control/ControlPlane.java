@@ -18,7 +18,7 @@ import java.util.List;
 public interface ControlPlane {
 
     /** Raised with every change to the messages, or to batches, that an older peer would misread. */
-    int PROTOCOL_VERSION = 5;
+    int PROTOCOL_VERSION = 6;
 
     /** Bytes of a {@link Ticket}'s token. */
     int TOKEN_BYTES = 16;
@@ -49,14 +49,23 @@ public interface ControlPlane {
      *     printable
      * @param cacheId of the cache that a cache manager has allocated and the lease is for, so that the server can tell
      *     the manager what that holds; or {@link #NO_CACHE}
-     * @throws ControlException INVALID_ARGUMENT where the name is none
+     * @param grant of that manager, or {@link SignedGrant#NONE}; a server without a manager does not look at it
+     * @throws ControlException INVALID_ARGUMENT where the name is none; {@link ControlException.Code#GRANT_REFUSED
+     *     GRANT_REFUSED} where the server has a manager, and that has not granted this
      */
-    Lease openLease(String clientName, long cacheId);
+    Lease openLease(String clientName, long cacheId, SignedGrant grant);
 
-    /** As {@link #openLease(String, long)}, for a cache of which no manager knows. */
+    /** As {@link #openLease(String, long, SignedGrant)}, for a cache of which no manager knows. */
     default Lease openLease(String clientName) {
-        return openLease(clientName, NO_CACHE);
+        return openLease(clientName, NO_CACHE, SignedGrant.NONE);
     }
+
+    /**
+     * Shows a later grant for a lease's cache, which counts for all of its leases from now on.
+     *
+     * @throws ControlException LEASE_EXPIRED; GRANT_REFUSED
+     */
+    void showGrant(long leaseId, SignedGrant grant);
 
     /**
      * Starts the lease's duration anew.
@@ -115,8 +124,8 @@ public interface ControlPlane {
      * @param regions how many, at least 1
      * @param allocationId chosen by the caller, another one for each allocation of a lease, so that it can
      *     {@link #abandon} it; {@link #ANY_ALLOCATION} where it will not
-     * @throws ControlException LEASE_EXPIRED; OUT_OF_MEMORY with the numbers asked for and free; NOT_FOUND where that
-     *     allocation has been abandoned
+     * @throws ControlException LEASE_EXPIRED; OUT_OF_MEMORY with the numbers asked for and free; GRANT_REFUSED where a
+     *     manager has granted the cache fewer; NOT_FOUND where that allocation has been abandoned
      */
     List<RegionGrant> allocate(long leaseId, int regions, long allocationId);
 

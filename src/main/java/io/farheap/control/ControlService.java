@@ -28,6 +28,7 @@ import io.farheap.control.wire.PullReply;
 import io.farheap.control.wire.PullRequest;
 import io.farheap.control.wire.ReleaseRequest;
 import io.farheap.control.wire.RenewLeaseRequest;
+import io.farheap.control.wire.ShowGrantRequest;
 import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
 import java.util.function.Consumer;
@@ -70,12 +71,17 @@ final class ControlService extends ControlGrpc.ControlImplBase {
         answer(
                 CallKind.GRANT,
                 reply,
-                () -> plane.openLease(clientName(request), request.getCacheId()),
+                () -> plane.openLease(clientName(request), request.getCacheId(), grant(request.getGrant())),
                 lease -> OpenLeaseReply.newBuilder()
                         .setLeaseId(lease.id())
                         .setDurationNanos(lease.durationNanos())
                         .build(),
                 lease -> plane.closeLease(lease.id()));
+    }
+
+    @Override
+    public void showGrant(ShowGrantRequest request, StreamObserver<Empty> reply) {
+        answer(CallKind.GRANT, reply, () -> plane.showGrant(request.getLeaseId(), grant(request.getGrant())));
     }
 
     @Override
@@ -238,6 +244,14 @@ final class ControlService extends ControlGrpc.ControlImplBase {
     }
 
     /** It is for logs: so it may not be what a log or a terminal would obey. */
+    private static SignedGrant grant(ByteString bytes) {
+        try {
+            return SignedGrant.of(bytes.toByteArray());
+        } catch (IllegalArgumentException e) {
+            throw new ControlException(Code.GRANT_REFUSED, e.getMessage(), e);
+        }
+    }
+
     private static String clientName(OpenLeaseRequest request) {
         try {
             return Printable.require("a client name", request.getClientName(), ControlPlane.MAX_NAME_LENGTH);

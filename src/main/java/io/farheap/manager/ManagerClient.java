@@ -4,6 +4,7 @@ import io.farheap.control.CallChannel;
 import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
 import io.farheap.control.HostPort;
+import io.farheap.control.ManagerKey;
 import io.farheap.manager.wire.Alert;
 import io.farheap.manager.wire.CacheId;
 import io.farheap.manager.wire.ExtendCache;
@@ -20,6 +21,7 @@ import io.farheap.manager.wire.ReportedServer;
 import io.grpc.stub.StreamObserver;
 import java.util.List;
 import java.util.Set;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -45,6 +47,7 @@ public final class ManagerClient implements CacheManager, AutoCloseable {
     private @Nullable ControlException reportsEnded;
 
     private int unheard;
+    private volatile Consumer<ManagerKey> keys = _ -> {};
 
     private ManagerClient(HostPort address) {
         channel = new CallChannel("cache manager", address, "farheap-manager-client", MAX_REPLY_BYTES);
@@ -267,6 +270,11 @@ public final class ManagerClient implements CacheManager, AutoCloseable {
         reports.onNext(ManagerMessages.write(report));
     }
 
+    /** Told with each report that has arrived, on a thread that it must not hold, whose grants count. */
+    void onKey(Consumer<ManagerKey> listener) {
+        keys = listener;
+    }
+
     private synchronized void reportsEnded(ControlException why) {
         reports = null;
         reportsEnded = why;
@@ -281,6 +289,8 @@ public final class ManagerClient implements CacheManager, AutoCloseable {
         @Override
         public void onNext(ReportReceipt receipt) {
             heard();
+            keys.accept(sensible(
+                    () -> ManagerKey.of(receipt.getEpoch(), receipt.getKey().toByteArray(), receipt.getMillis())));
         }
 
         @Override

@@ -1,5 +1,7 @@
 package io.farheap.manager;
 
+import com.google.protobuf.ByteString;
+import io.farheap.control.SignedGrant;
 import io.farheap.manager.wire.AllocateCache;
 import io.farheap.manager.wire.AllocatedCache;
 import io.farheap.manager.wire.CacheRegions;
@@ -62,13 +64,17 @@ public final class ManagerMessages {
                 .map(share -> ServerShare.newBuilder()
                         .setAddress(share.address())
                         .setRegions(share.regions())
+                        .setGrant(ByteString.copyFrom(share.grant().bytes()))
                         .build())
                 .toList();
     }
 
     public static List<Share> read(List<ServerShare> shares) {
         return shares.stream()
-                .map(share -> new Share(share.getAddress(), share.getRegions()))
+                .map(share -> new Share(
+                        share.getAddress(),
+                        share.getRegions(),
+                        SignedGrant.of(share.getGrant().toByteArray())))
                 .toList();
     }
 

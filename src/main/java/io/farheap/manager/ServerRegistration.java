@@ -1,7 +1,9 @@
 package io.farheap.manager;
 
+import io.farheap.control.ManagerKey;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -17,6 +19,7 @@ public final class ServerRegistration implements AutoCloseable {
 
     private final List<String> managers;
     private final Supplier<ServerReport> reports;
+    private final Consumer<ManagerKey> keys;
     private final Thread thread;
     /** Guarded by this. */
     private boolean soon = true;
@@ -28,8 +31,10 @@ public final class ServerRegistration implements AutoCloseable {
      *
      * @param managers HOST:PORT; the first that answers hears
      * @param reports what the server has now
+     * @param keys told whose grants count, on a thread that it must not hold
      */
-    public ServerRegistration(List<String> managers, Supplier<ServerReport> reports) {
+    public ServerRegistration(List<String> managers, Supplier<ServerReport> reports, Consumer<ManagerKey> keys) {
+        this.keys = keys;
         this.managers = List.copyOf(managers);
         this.reports = reports;
         thread = new Thread(this::run, "farheap-registration");
@@ -50,6 +55,7 @@ public final class ServerRegistration implements AutoCloseable {
             try {
                 if (manager == null) {
                     manager = ManagerClient.connectFirst(managers);
+                    manager.onKey(keys);
                 }
                 manager.report(reports.get());
                 told = false;

@@ -1,12 +1,21 @@
 package io.farheap.manager;
 
+import io.farheap.control.SignedGrant;
+import org.jspecify.annotations.Nullable;
+
 /**
  * Regions on one server.
  *
  * @param address HOST:PORT of its control plane
  * @param regions at least 1
+ * @param grant what the manager allows the cache there, where it says so; else {@link SignedGrant#NONE}
  */
-public record Share(String address, int regions) {
+public record Share(String address, int regions, SignedGrant grant) {
+
+    /** Without a grant, as a client tells its manager what it has. */
+    public Share(String address, int regions) {
+        this(address, regions, SignedGrant.NONE);
+    }
 
     public Share {
         Texts.require("a server's address", address, CacheManager.MAX_TEXT_LENGTH);
@@ -14,5 +23,16 @@ public record Share(String address, int regions) {
             throw new IllegalArgumentException(Integer.toUnsignedString(regions) + " regions on " + address
                     + "; a share has 1 to " + Integer.MAX_VALUE);
         }
+    }
+
+    /** Whether they are for as many regions on one server; what they are granted by is no part of it. */
+    @Override
+    public boolean equals(@Nullable Object other) {
+        return other instanceof Share share && address.equals(share.address) && regions == share.regions;
+    }
+
+    @Override
+    public int hashCode() {
+        return 31 * address.hashCode() + regions;
     }
 }

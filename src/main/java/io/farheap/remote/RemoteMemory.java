@@ -3,6 +3,7 @@ package io.farheap.remote;
 import io.farheap.connection.Connection;
 import io.farheap.control.ControlException;
 import io.farheap.control.ControlPlane;
+import io.farheap.control.SignedGrant;
 import io.farheap.lifetime.CloseStack;
 import io.farheap.lifetime.Closing;
 import io.farheap.memory.RegisteredMemory;
@@ -124,6 +125,7 @@ public final class RemoteMemory implements AutoCloseable {
                 domain,
                 name,
                 ControlPlane.NO_CACHE,
+                SignedGrant.NONE,
                 (lost, cause) -> lost(lost),
                 lifetime::closesLater);
         topology.lock();

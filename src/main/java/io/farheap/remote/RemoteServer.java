@@ -15,6 +15,7 @@ import io.farheap.control.PullResult;
 import io.farheap.control.RegionGrant;
 import io.farheap.control.RingRequest;
 import io.farheap.control.ServerDescription;
+import io.farheap.control.SignedGrant;
 import io.farheap.control.Ticket;
 import io.farheap.lifetime.Closing;
 import io.farheap.rpc.BatchConnection;
@@ -114,6 +115,7 @@ public final class RemoteServer implements AutoCloseable {
      * @param index its place among the client's servers
      * @param clientName for the server's log
      * @param cacheId of the manager's cache that it is for, or {@link ControlPlane#NO_CACHE}
+     * @param grant of that manager for this server, or {@link SignedGrant#NONE}
      * @param onLost told once, on a thread of the server's own, when the lease is lost
      * @param closesLater told what completes when something is closed that the server would not let go of, which is
      *     made of the domain's device
@@ -125,13 +127,14 @@ public final class RemoteServer implements AutoCloseable {
             ProtectionDomain domain,
             String clientName,
             long cacheId,
+            SignedGrant grant,
             BiConsumer<RemoteServer, ControlException> onLost,
             Consumer<CompletableFuture<Void>> closesLater) {
         ControlClient control = ControlClient.connect(address);
         try {
             // Not asked for anew: it is what the control client checks grants against.
             ServerDescription description = control.server();
-            Lease lease = control.openLease(clientName, cacheId);
+            Lease lease = control.openLease(clientName, cacheId, grant);
             try {
                 return new RemoteServer(address, index, control, description, lease, domain, onLost, closesLater);
             } catch (Throwable e) {
@@ -214,6 +217,11 @@ public final class RemoteServer implements AutoCloseable {
             call.run();
             return null;
         });
+    }
+
+    /** Shows what its manager has granted the lease's cache since. */
+    public void showGrant(SignedGrant grant) {
+        run(() -> control.showGrant(lease.id(), grant));
     }
 
     /** Grants regions, all or nothing, and maps them so that a first operation costs what any other does. */

@@ -8,6 +8,7 @@ import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
 import io.farheap.control.ControlPlane;
 import io.farheap.control.Lease;
+import io.farheap.control.ManagerKey;
 import io.farheap.control.Mark;
 import io.farheap.control.PullPace;
 import io.farheap.control.PullResult;
@@ -15,6 +16,7 @@ import io.farheap.control.PullSource;
 import io.farheap.control.RegionGrant;
 import io.farheap.control.RingRequest;
 import io.farheap.control.ServerDescription;
+import io.farheap.control.SignedGrant;
 import io.farheap.control.Ticket;
 import io.farheap.lifetime.Closing;
 import io.farheap.rpc.RegionHolders;
@@ -29,6 +31,7 @@ import java.security.SecureRandom;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -63,6 +66,9 @@ public final class MemoryServer implements ControlPlane, AutoCloseable {
     private Budgets budgets;
     private Retired retired;
     private Leases leases;
+    /** Null where there is no manager. */
+    private volatile @Nullable GrantBook grants;
+
     private boolean closed;
 
     private MemoryServer(ServerOptions options, long ticketNanos, long pullNanos) {
@@ -124,6 +130,17 @@ public final class MemoryServer implements ControlPlane, AutoCloseable {
         threads.barrier();
     }
 
+    /**
+     * From now on leases are opened with the grant of a cache manager alone. Before clients are served.
+     *
+     * @return told of each manager that introduces itself
+     */
+    public Consumer<ManagerKey> requireGrants() {
+        GrantBook book = new GrantBook(id, System::nanoTime);
+        grants = book;
+        return book::learn;
+    }
+
     Leases leases() {
         return leases;
     }
@@ -163,11 +180,15 @@ public final class MemoryServer implements ControlPlane, AutoCloseable {
     }
 
     @Override
-    public Lease openLease(String clientName, long cacheId) {
+    public Lease openLease(String clientName, long cacheId, SignedGrant grant) {
         if (clientName.length() > MAX_NAME_LENGTH) {
             throw new ControlException(
                     Code.INVALID_ARGUMENT,
                     "a client name of " + clientName.length() + " characters; it has at most " + MAX_NAME_LENGTH);
+        }
+        GrantBook book = grants;
+        if (book != null) {
+            book.show(cacheId, grant, () -> leases.regionsByCache().keySet());
         }
         return onDevice(() -> {
             ClientLease lease = new ClientLease(
@@ -187,6 +208,15 @@ public final class MemoryServer implements ControlPlane, AutoCloseable {
             leases.add(lease);
             return new Lease(lease.id(), options.leaseNanos());
         });
+    }
+
+    @Override
+    public void showGrant(long leaseId, SignedGrant grant) {
+        long cacheId = leases.require(leaseId).cacheId();
+        GrantBook book = grants;
+        if (book != null) {
+            book.show(cacheId, grant, () -> leases.regionsByCache().keySet());
+        }
     }
 
     /** How many regions the caches of managers hold, each by its id; 0 for one that has a lease alone. */
@@ -227,7 +257,14 @@ public final class MemoryServer implements ControlPlane, AutoCloseable {
 
     @Override
     public List<RegionGrant> allocate(long leaseId, int regions, long allocationId) {
-        return onDevice(() -> leases.require(leaseId).allocate(regions, allocationId));
+        ClientLease lease = leases.require(leaseId);
+        Supplier<List<RegionGrant>> allocate = () -> onDevice(() -> lease.allocate(regions, allocationId));
+        GrantBook book = grants;
+        if (book == null) {
+            return allocate.get();
+        }
+        long cacheId = lease.cacheId();
+        return book.give(cacheId, regions, () -> leases.regionsByCache().getOrDefault(cacheId, 0), allocate);
     }
 
     @Override

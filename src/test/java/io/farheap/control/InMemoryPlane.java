@@ -73,9 +73,14 @@ final class InMemoryPlane implements ControlPlane {
     }
 
     @Override
-    public Lease openLease(String clientName, long cacheId) {
+    public Lease openLease(String clientName, long cacheId, SignedGrant grant) {
         called("openLease", clientName);
         return new Lease(Long.MIN_VALUE + 1, leaseNanos);
+    }
+
+    @Override
+    public void showGrant(long leaseId, SignedGrant grant) {
+        called("showGrant", leaseId, grant);
     }
 
     @Override

@@ -10,6 +10,7 @@ import io.farheap.control.ControlException.Code;
 import io.farheap.control.ControlPlane;
 import io.farheap.control.ControlServer;
 import io.farheap.control.ServerDescription;
+import io.farheap.control.SignedGrant;
 import io.farheap.server.MemoryServer;
 import io.farheap.server.ServerOptions;
 import io.farheap.testing.TestDevice;
@@ -70,6 +71,7 @@ class RemoteServerTest {
                 domain,
                 "test",
                 ControlPlane.NO_CACHE,
+                SignedGrant.NONE,
                 (_, cause) -> lost.complete(cause),
                 ignored -> {});
     }
@@ -191,6 +193,7 @@ class RemoteServerTest {
                 domain,
                 "test",
                 ControlPlane.NO_CACHE,
+                SignedGrant.NONE,
                 (_, cause) -> lost.complete(cause),
                 ignored -> {});
         hanging = "allocate";

@@ -1,12 +1,14 @@
 package io.farheap.cli;
 
 import io.farheap.control.ControlPlane;
+import io.farheap.control.ManagerKey;
 import io.farheap.manager.ServerRegistration;
 import io.farheap.manager.ServerReport;
 import io.farheap.server.MemoryServer;
 import java.time.Duration;
 import java.util.List;
 import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
 
 /** A memory server of which cache managers know. One thread. */
 final class ManagedServer implements AutoCloseable {
@@ -32,7 +34,8 @@ final class ManagedServer implements AutoCloseable {
             String type,
             boolean spot,
             String place,
-            Duration notice) {
+            Duration notice,
+            Consumer<ManagerKey> keys) {
         this.server = server;
         this.address = address;
         this.type = type;
@@ -41,7 +44,7 @@ final class ManagedServer implements AutoCloseable {
         this.notice = notice;
         // Here, and not when the first report is due: what makes no sense is said at once.
         report();
-        this.registration = new ServerRegistration(managers, this::report);
+        this.registration = new ServerRegistration(managers, this::report, keys);
     }
 
     private ServerReport report() {

@@ -6,6 +6,7 @@ import io.farheap.command.Sizes;
 import io.farheap.command.Subcommand;
 import io.farheap.command.Termination;
 import io.farheap.control.ControlServer;
+import io.farheap.control.ManagerKey;
 import io.farheap.server.MemoryServer;
 import io.farheap.server.ServerLimits;
 import io.farheap.server.ServerOptions;
@@ -14,6 +15,7 @@ import java.io.PrintWriter;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Callable;
+import java.util.function.Consumer;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -171,8 +173,17 @@ public final class ServerCommand implements Subcommand, Callable<Integer> {
                 new ServerLimits(leases, queuePairs, ringMemory));
         DeviceNotice.print(spec.commandLine().getErr());
         Termination termination = Termination.watch(untilStdinCloses);
-        try (MemoryServer server = MemoryServer.open(options);
-                ControlServer control = ControlServer.start(listen, server)) {
+        try (MemoryServer server = MemoryServer.open(options)) {
+            // Before anybody can call.
+            Consumer<ManagerKey> keys = managers.isEmpty() ? _ -> {} : server.requireGrants();
+            serve(server, keys, options, termination);
+        }
+        return 0;
+    }
+
+    private void serve(MemoryServer server, Consumer<ManagerKey> keys, ServerOptions options, Termination termination)
+            throws InterruptedException {
+        try (ControlServer control = ControlServer.start(listen, server)) {
             PrintWriter out = spec.commandLine().getOut();
             out.println("farheap server listening on " + control.address() + ": " + options.regions()
                     + (options.regions() == 1 ? " region of " : " regions of ") + Sizes.format(region) + " on "
@@ -181,15 +192,14 @@ public final class ServerCommand implements Subcommand, Callable<Integer> {
             if (managers.isEmpty()) {
                 termination.await();
             } else {
-                serveManaged(server, control.address(), termination);
+                serveManaged(server, keys, control.address(), termination);
             }
         }
-        return 0;
     }
 
-    private void serveManaged(MemoryServer server, String address, Termination termination)
+    private void serveManaged(MemoryServer server, Consumer<ManagerKey> keys, String address, Termination termination)
             throws InterruptedException {
-        try (ManagedServer managed = new ManagedServer(server, managers, address, type, spot, place, notice)) {
+        try (ManagedServer managed = new ManagedServer(server, managers, address, type, spot, place, notice, keys)) {
             termination.await();
             managed.leave(termination::parentGone);
         }

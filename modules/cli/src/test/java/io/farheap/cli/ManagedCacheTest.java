@@ -12,6 +12,9 @@ import io.farheap.cache.CacheException;
 import io.farheap.cache.Session;
 import io.farheap.command.ManagerProcess;
 import io.farheap.command.ServerProcess;
+import io.farheap.control.ControlClient;
+import io.farheap.control.ControlException;
+import io.farheap.control.SignedGrant;
 import io.farheap.manager.ManagerClient;
 import io.farheap.manager.Share;
 import io.farheap.testing.TestDevice;
@@ -28,6 +31,7 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -209,6 +213,36 @@ class ManagedCacheTest {
                 "farheap: the directory " + data
                         + " is another manager's, which runs: stop it, or give this one a directory of its own",
                 output.strip());
+    }
+
+    @Test
+    void aServerRefusesWhoeverHasNoGrant() {
+        String server = cache.serverOf(0);
+        CacheException refused = assertThrows(CacheException.class, () -> Cache.builder()
+                .capacity(REGION_BYTES)
+                .servers(server)
+                .device(TestDevice.client())
+                .create());
+        assertTrue(refused.getMessage().contains("show its grant"), refused.getMessage());
+        try (ControlClient client = ControlClient.connect(server)) {
+            ControlException id =
+                    assertThrows(ControlException.class, () -> client.openLease("thief", cache.id(), SignedGrant.NONE));
+            assertEquals(ControlException.Code.GRANT_REFUSED, id.code());
+        }
+    }
+
+    /** Also where it moves regions by itself. */
+    @Test
+    void aCacheGetsNoMoreThanItWasGranted() {
+        String from = cache.serverOf(0);
+        String to = IntStream.range(1, REGIONS)
+                .mapToObj(cache::serverOf)
+                .filter(server -> !server.equals(from))
+                .findFirst()
+                .orElseThrow();
+        CacheException refused = assertThrows(CacheException.class, () -> cache.migrate(0, to));
+        assertTrue(refused.getMessage().contains("was granted"), refused.getMessage());
+        assertEquals(from, cache.serverOf(0));
     }
 
     @Test

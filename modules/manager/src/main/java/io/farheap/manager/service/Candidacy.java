@@ -7,6 +7,7 @@ import io.farheap.manager.state.ZooKeeperHost;
 import io.farheap.manager.state.ZooKeeperStore;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.function.LongFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -36,6 +37,7 @@ final class Candidacy {
     private final String where;
     private final Ending ending;
     private final Function<StateStore, Cluster> clusters;
+    private final LongFunction<GrantSigner> signers;
     private final Function<Cluster, Duty> duties;
     private final Consumer<String> say;
     private String address;
@@ -45,6 +47,7 @@ final class Candidacy {
      * @param where the state is, for people
      * @param address HOST:PORT; port 0 takes a free one, and keeps it
      * @param clusters makes a cluster on a store, which has been opened for it
+     * @param signers makes what signs the grants of an epoch
      * @param duties makes what is done while it leads
      * @param say one line for whoever runs it
      */
@@ -54,6 +57,7 @@ final class Candidacy {
             String address,
             Ending ending,
             Function<StateStore, Cluster> clusters,
+            LongFunction<GrantSigner> signers,
             Function<Cluster, Duty> duties,
             Consumer<String> say) {
         this.zooKeeper = zooKeeper;
@@ -61,6 +65,7 @@ final class Candidacy {
         this.address = address;
         this.ending = ending;
         this.clusters = clusters;
+        this.signers = signers;
         this.duties = duties;
         this.say = say;
     }
@@ -117,7 +122,7 @@ final class Candidacy {
             if (standby != null) {
                 standby.close();
             }
-            try (ManagerServer manager = ManagerServer.start(address, cluster)) {
+            try (ManagerServer manager = ManagerServer.start(address, cluster, signers.apply(store.epoch()))) {
                 address = manager.address();
                 say.accept("farheap manager " + (said ? "leads at " : "listening on ") + address + ": epoch "
                         + store.epoch() + ", state in " + where);

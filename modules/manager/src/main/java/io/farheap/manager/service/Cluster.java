@@ -499,8 +499,8 @@ public final class Cluster implements CacheManager {
                 cache.capacity(),
                 cache.regionBytes(),
                 new Candidate(cache.terms().switches(), cache.terms().serverThreads()),
-                servers.shares(cache.regions()),
-                servers.shares(cache.reserved()));
+                servers.shares(cache, cache.regions()),
+                servers.shares(cache, cache.reserved()));
     }
 
     private CacheDescription description(CacheRecord cache) {

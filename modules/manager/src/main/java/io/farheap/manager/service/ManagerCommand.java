@@ -10,6 +10,7 @@ import io.farheap.manager.state.OtherZooKeeper;
 import io.farheap.manager.state.ZooKeeperHost;
 import java.io.PrintWriter;
 import java.nio.file.Path;
+import java.security.KeyPair;
 import java.time.Duration;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.ArgGroup;
@@ -134,6 +135,7 @@ public final class ManagerCommand implements Subcommand, Callable<Integer> {
         PrintWriter out = spec.commandLine().getOut();
         try (StateDirectory data = place.temporary ? StateDirectory.temporary() : StateDirectory.kept(place.data);
                 ZooKeeperHost zooKeeper = zooKeeper(data.path())) {
+            KeyPair keys = KeyFile.read(data.path());
             new Candidacy(
                             zooKeeper,
                             others != null && others.zooKeeper != null
@@ -142,6 +144,7 @@ public final class ManagerCommand implements Subcommand, Callable<Integer> {
                             listen,
                             termination::await,
                             store -> new Cluster(store, options, System::nanoTime, System::currentTimeMillis),
+                            epoch -> new GrantSigner(keys, epoch, System::currentTimeMillis),
                             this::menuDuty,
                             line -> {
                                 out.println(line);

@@ -38,7 +38,7 @@ public final class ManagerServer implements AutoCloseable {
     private final ScheduledExecutorService ticks;
     private final Server server;
 
-    private ManagerServer(HostPort listen, Cluster cluster) {
+    private ManagerServer(HostPort listen, Cluster cluster, GrantSigner grants) {
         this.listen = listen;
         this.cluster = cluster;
         InetSocketAddress address = listen.resolve();
@@ -54,7 +54,7 @@ public final class ManagerServer implements AutoCloseable {
                 .executor(calls)
                 .maxConcurrentCallsPerConnection(CONNECTION_CALLS)
                 .maxInboundMessageSize(MAX_MESSAGE_BYTES)
-                .addService(new ManagerService(cluster))
+                .addService(new ManagerService(cluster, grants))
                 .build();
     }
 
@@ -62,11 +62,12 @@ public final class ManagerServer implements AutoCloseable {
      * Binds and serves.
      *
      * @param address HOST:PORT; port 0 takes a free one
+     * @param grants of the cluster's epoch
      * @throws ControlException INVALID_ARGUMENT where that is no address, UNAVAILABLE where it cannot be bound
      */
-    public static ManagerServer start(String address, Cluster cluster) {
+    static ManagerServer start(String address, Cluster cluster, GrantSigner grants) {
         ProtobufRuntime.require();
-        ManagerServer manager = new ManagerServer(HostPort.parse(address), cluster);
+        ManagerServer manager = new ManagerServer(HostPort.parse(address), cluster, grants);
         try {
             EventLoop.listen(manager.server, address);
         } catch (Throwable e) {

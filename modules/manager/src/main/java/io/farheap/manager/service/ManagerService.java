@@ -38,9 +38,12 @@ final class ManagerService extends ManagerGrpc.ManagerImplBase {
     private static final System.Logger LOG = System.getLogger(ManagerService.class.getName());
 
     private final CacheManager manager;
+    private final GrantSigner grants;
 
-    ManagerService(CacheManager manager) {
+    /** @param grants signs what the manager grants, when it has done so */
+    ManagerService(CacheManager manager, GrantSigner grants) {
         this.manager = manager;
+        this.grants = grants;
     }
 
     @Override
@@ -53,23 +56,26 @@ final class ManagerService extends ManagerGrpc.ManagerImplBase {
 
     @Override
     public void allocate(AllocateCache request, StreamObserver<AllocatedCache> reply) {
-        answer(reply, () -> ManagerMessages.write(manager.allocate(ManagerMessages.read(request))));
+        answer(reply, () -> ManagerMessages.write(grants.sign(manager.allocate(ManagerMessages.read(request)))));
     }
 
     @Override
     public void reallocate(ReallocateCache request, StreamObserver<AllocatedCache> reply) {
-        answer(reply, () -> ManagerMessages.write(manager.reallocate(request.getCacheId(), request.getCapacity())));
+        answer(
+                reply,
+                () -> ManagerMessages.write(
+                        grants.sign(manager.reallocate(request.getCacheId(), request.getCapacity()))));
     }
 
     @Override
     public void moved(MovedRegions request, StreamObserver<AllocatedCache> reply) {
         answer(
                 reply,
-                () -> ManagerMessages.write(manager.moved(
+                () -> ManagerMessages.write(grants.sign(manager.moved(
                         request.getCacheId(),
                         request.getGeneration(),
                         request.getCapacity(),
-                        ManagerMessages.read(request.getSharesList()))));
+                        ManagerMessages.read(request.getSharesList())))));
     }
 
     @Override
@@ -158,7 +164,7 @@ final class ManagerService extends ManagerGrpc.ManagerImplBase {
         @Override
         public synchronized void reclaim(Reclaim alert) {
             alerts.onNext(
-                    Alert.newBuilder().setReclaim(ManagerMessages.write(alert)).build());
+                    Alert.newBuilder().setReclaim(ManagerMessages.write(grants.sign(alert))).build());
         }
 
         @Override
@@ -198,7 +204,7 @@ final class ManagerService extends ManagerGrpc.ManagerImplBase {
             public void onNext(ReportedServer report) {
                 try {
                     manager.report(ManagerMessages.read(report));
-                    receipts.onNext(ReportReceipt.getDefaultInstance());
+                    receipts.onNext(grants.receipt());
                 } catch (Throwable e) {
                     receipts.onError(failure(e));
                 }

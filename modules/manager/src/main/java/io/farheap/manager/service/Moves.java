@@ -247,7 +247,7 @@ final class Moves {
                         move.reason(),
                         server.record.address(),
                         Math.max(0, Objects.requireNonNull(server.report).leavesWithinMillis() - ago),
-                        servers.shares(cache.reserved()))));
+                        servers.shares(cache, cache.reserved()))));
             }
         }
     }

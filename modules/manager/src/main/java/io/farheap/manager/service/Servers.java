@@ -1,5 +1,7 @@
 package io.farheap.manager.service;
 
+import io.farheap.control.CacheGrant;
+import io.farheap.control.SignedGrant;
 import io.farheap.manager.ServerReport;
 import io.farheap.manager.Share;
 import io.farheap.manager.allocation.MachineType;
@@ -100,10 +102,23 @@ final class Servers {
                 .orElse(null);
     }
 
-    List<Share> shares(SortedMap<Long, Integer> regions) {
+    /**
+     * With what the cache may have there in all, for whoever signs it.
+     *
+     * @param regions the cache's, or what is reserved for it
+     */
+    List<Share> shares(CacheRecord cache, SortedMap<Long, Integer> regions) {
         return regions.entrySet().stream()
-                .map(one -> new Share(address(one.getKey()), one.getValue()))
+                .map(one -> new Share(
+                        address(one.getKey()), one.getValue(), SignedGrant.unsigned(grant(cache, one.getKey()))))
                 .toList();
+    }
+
+    private static CacheGrant grant(CacheRecord cache, long serverId) {
+        int regions =
+                cache.regions().getOrDefault(serverId, 0) + cache.reserved().getOrDefault(serverId, 0);
+        return new CacheGrant(
+                cache.id(), serverId, regions, CacheGrant.READ | CacheGrant.WRITE, 0, 0, cache.generation());
     }
 
     String address(long serverId) {
