@@ -104,7 +104,8 @@ final class Management implements CacheAlerts, AutoCloseable {
         this.listener = listener;
         this.expiring = expiring;
         // Before: the manager is not to give the cache up for that of a process which it does not know.
-        grants = new Grants(() -> manager.call(asked -> asked.reallocate(request.cacheId(), request.capacity())));
+        // One byte needs no room that the cache has not: nothing is reserved.
+        grants = new Grants(() -> manager.call(asked -> asked.reallocate(request.cacheId(), 1)));
         manager.add(request.cacheId(), this);
         try {
             allocation = manager.call(asked -> asked.allocate(request));

@@ -16,7 +16,7 @@ import java.util.Set;
 public interface CacheManager {
 
     /** Raised with every change to the messages that an older peer would misread. */
-    int PROTOCOL_VERSION = 3;
+    int PROTOCOL_VERSION = 4;
 
     /** The most characters of a server's address, type and place. */
     int MAX_TEXT_LENGTH = 256;

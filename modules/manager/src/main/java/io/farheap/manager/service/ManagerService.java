@@ -163,8 +163,9 @@ final class ManagerService extends ManagerGrpc.ManagerImplBase {
 
         @Override
         public synchronized void reclaim(Reclaim alert) {
-            alerts.onNext(
-                    Alert.newBuilder().setReclaim(ManagerMessages.write(grants.sign(alert))).build());
+            alerts.onNext(Alert.newBuilder()
+                    .setReclaim(ManagerMessages.write(grants.sign(alert)))
+                    .build());
         }
 
         @Override
