@@ -15,6 +15,7 @@ import picocli.CommandLine.Command;
             BenchSearchCommand.class,
             BenchSloCommand.class,
             BenchMigrationCommand.class,
+            BenchReclaimCommand.class,
         },
         description = "Measure, against a baseline in the same run.")
 public final class BenchCommand implements Subcommand {}

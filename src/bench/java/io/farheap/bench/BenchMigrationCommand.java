@@ -1,7 +1,5 @@
 package io.farheap.bench;
 
-import io.farheap.bench.MigrationBench.Case;
-import io.farheap.bench.MigrationBench.Figures;
 import io.farheap.bench.against.AgainstOptions;
 import io.farheap.bench.report.BenchOutput;
 import io.farheap.bench.report.BenchReport;
@@ -9,9 +7,6 @@ import io.farheap.bench.report.Plot;
 import io.farheap.cache.Cache;
 import io.farheap.command.DeviceNotice;
 import io.farheap.command.ServerProcess;
-import io.farheap.command.Sizes;
-import io.farheap.migration.MigrationOptions;
-import io.farheap.migration.Pause;
 import io.farheap.verbs.Devices;
 import java.io.IOException;
 import java.io.PrintStream;
@@ -39,59 +34,8 @@ import picocli.CommandLine.Spec;
         })
 final class BenchMigrationCommand implements Callable<Integer> {
 
-    @Option(
-            names = "--regions",
-            paramLabel = "N",
-            defaultValue = "7",
-            description = "regions of the cache (default: ${DEFAULT-VALUE})")
-    private int regions;
-
-    @Option(
-            names = "--region",
-            paramLabel = "SIZE",
-            converter = Sizes.class,
-            defaultValue = "64m",
-            description = "region size (default: ${DEFAULT-VALUE})")
-    private long regionBytes;
-
-    @Option(
-            names = "--move",
-            split = ",",
-            paramLabel = "N",
-            defaultValue = "1,2,4",
-            description = "how many regions move (default: ${DEFAULT-VALUE})")
-    private List<Integer> moves;
-
-    @Option(
-            names = "--pause",
-            split = ",",
-            paramLabel = "P",
-            defaultValue = "cache,region,chunk",
-            description = "what writes wait for: ${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE})")
-    private List<Pause> pauses;
-
-    @Option(
-            names = "--unpaused-reads",
-            arity = "1",
-            split = ",",
-            paramLabel = "BOOL",
-            defaultValue = "true,false",
-            description = "whether reads go on from the old copy (default: ${DEFAULT-VALUE})")
-    private List<Boolean> unpausedReads;
-
-    @Option(
-            names = "--chunk",
-            paramLabel = "SIZE",
-            converter = Sizes.class,
-            description = "chunk size (default: the library's)")
-    private Long chunkBytes;
-
-    @Option(
-            names = "--window",
-            paramLabel = "SIZE",
-            converter = Sizes.class,
-            description = "how far ahead of the copy writes are held (default: the library's)")
-    private Long windowBytes;
+    @Mixin
+    private MoveOptions move;
 
     @Option(
             names = "--repeat",
@@ -109,7 +53,7 @@ final class BenchMigrationCommand implements Callable<Integer> {
     @Spec
     private CommandSpec spec;
 
-    private record Result(Case how, Figures reads, Figures writes) {}
+    private record Result(MoveCase how, MoveFigures reads, MoveFigures writes) {}
 
     @Override
     public Integer call() throws IOException, InterruptedException {
@@ -119,7 +63,8 @@ final class BenchMigrationCommand implements Callable<Integer> {
             against.compare(spec, output, ComparedRows.MIGRATION);
             return 0;
         }
-        long bytes = regions * regionBytes;
+        long bytes = move.bytes();
+        long regionBytes = move.regionBytes();
         List<Result> results = new ArrayList<>();
         BenchReport report;
         try (ServerProcess home = ServerProcess.start(Devices.library(), bytes, regionBytes);
@@ -147,11 +92,11 @@ final class BenchMigrationCommand implements Callable<Integer> {
                     "ms",
                     "longest read us (quiet)",
                     "longest write us (quiet)");
-            for (Case how : cases()) {
+            for (MoveCase how : move.cases()) {
                 Result result = new Result(how, bench.run(how, false), bench.run(how, true));
                 results.add(result);
                 print(out, result);
-                add(report, result);
+                MoveFigures.row(report, how, regionBytes, result.reads(), result.writes());
             }
         }
         output.write(report, output.plots() ? plots(results) : new Plot[0]);
@@ -161,95 +106,40 @@ final class BenchMigrationCommand implements Callable<Integer> {
     private void checkOptions() {
         output.check();
         against.check(output);
-        options();
-        if (regions < 1 || repeat < 1) {
-            throw new IllegalArgumentException(
-                    "--regions " + regions + " --repeat " + repeat + ": both must be at least 1");
+        if (repeat < 1) {
+            throw new IllegalArgumentException("--repeat " + repeat + ": it must be at least 1");
         }
-        for (int move : moves) {
-            if (move < 1 || move > regions) {
-                throw new IllegalArgumentException(
-                        "--move " + move + ": it must be from 1 to " + regions + ", the cache's regions");
-            }
-        }
-    }
-
-    private MigrationOptions options() {
-        MigrationOptions options = MigrationOptions.DEFAULT;
-        if (chunkBytes != null) {
-            options = options.chunkBytes(Math.toIntExact(chunkBytes));
-        }
-        return windowBytes == null ? options : options.windowBytes(windowBytes);
-    }
-
-    private List<Case> cases() {
-        List<Case> cases = new ArrayList<>();
-        cases.add(new Case(0, options()));
-        for (Pause pause : pauses) {
-            for (boolean unpaused : unpausedReads) {
-                for (int move : moves) {
-                    cases.add(new Case(move, options().pause(pause).unpausedReads(unpaused)));
-                }
-            }
-        }
-        return cases;
+        move.check();
     }
 
     private static void print(PrintStream out, Result result) {
-        Figures reads = result.reads();
-        Figures writes = result.writes();
+        MoveFigures reads = result.reads();
+        MoveFigures writes = result.writes();
         boolean none = result.how().move() == 0;
         out.printf(
                 "%-8d%-8s%-9s%22s%23s%8s%12s%9.1f%26s%26s%n",
                 result.how().move(),
                 result.how().name(),
-                none ? "" : result.how().options().unpausedReads() ? "go on" : "wait",
+                result.how().reads(),
                 drop(reads),
                 drop(writes),
                 none ? "" : String.format("%.2f", gib(result)),
                 none ? "" : String.format("%.2f", gib(result) / memcpy(result)),
-                (reads.totalMillis() + writes.totalMillis()) / 2,
+                MoveFigures.millis(reads, writes),
                 String.format("%,.0f (%,.0f)", reads.longestMicros(), reads.quietMicros()),
                 String.format("%,.0f (%,.0f)", writes.longestMicros(), writes.quietMicros()));
     }
 
-    private static String drop(Figures figures) {
+    private static String drop(MoveFigures figures) {
         return String.format("%.1f (%.1f)", figures.dropPercent(), figures.memcpyDropPercent());
     }
 
     private static double gib(Result result) {
-        return (result.reads().gibPerSecond() + result.writes().gibPerSecond()) / 2;
+        return MoveFigures.gib(result.reads(), result.writes());
     }
 
     private static double memcpy(Result result) {
-        return (result.reads().memcpyGibPerSecond() + result.writes().memcpyGibPerSecond()) / 2;
-    }
-
-    private void add(BenchReport report, Result result) {
-        report.row()
-                .put("regions", (long) result.how().move())
-                .put("unpaused_reads", result.how().options().unpausedReads())
-                .put("pause", result.how().name())
-                .put("region_bytes", regionBytes)
-                .put("chunk_bytes", (long) result.how().options().chunkBytes())
-                .put("window_bytes", result.how().options().windowBytes())
-                .put("read_drop_pct", result.reads().dropPercent())
-                .put("write_drop_pct", result.writes().dropPercent())
-                .put("memcpy_read_drop_pct", result.reads().memcpyDropPercent())
-                .put("memcpy_write_drop_pct", result.writes().memcpyDropPercent())
-                .put("gib_per_s", gib(result))
-                .put("memcpy_gib_per_s", memcpy(result))
-                .put(
-                        "migration_ms",
-                        (result.reads().totalMillis() + result.writes().totalMillis()) / 2)
-                .put("longest_read_stall_us", result.reads().longestMicros())
-                .put("longest_write_pause_us", result.writes().longestMicros())
-                .put("worst_read_stall_us", result.reads().worstMicros())
-                .put("worst_write_pause_us", result.writes().worstMicros())
-                .put("quiet_read_stall_us", result.reads().quietMicros())
-                .put("quiet_write_stall_us", result.writes().quietMicros())
-                .put("reads_per_s", result.reads().perSecond())
-                .put("writes_per_s", result.writes().perSecond());
+        return MoveFigures.memcpyGib(result.reads(), result.writes());
     }
 
     private Plot[] plots(List<Result> results) {
@@ -258,7 +148,7 @@ final class BenchMigrationCommand implements Callable<Integer> {
         Plot writes =
                 Plot.bars("migration-writes", "Writes while regions move", "regions that move", "throughput drop, %");
         Plot pauses = Plot.bars("migration-pauses", "The longest time that a write waited", "regions that move", "us");
-        List<String> categories = moves.stream().map(String::valueOf).toList();
+        List<String> categories = move.moves().stream().map(String::valueOf).toList();
         Map<String, List<Result>> series = new LinkedHashMap<>();
         for (Result result : results) {
             if (result.how().move() > 0) {
@@ -283,7 +173,7 @@ final class BenchMigrationCommand implements Callable<Integer> {
         return new Plot[] {reads, writes, pauses.logarithmicY()};
     }
 
-    private static String title(Case how) {
+    private static String title(MoveCase how) {
         return "writes wait for the " + how.name() + (how.options().unpausedReads() ? "" : ", reads too");
     }
 }

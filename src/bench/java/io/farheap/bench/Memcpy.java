@@ -31,11 +31,25 @@ final class Memcpy implements AutoCloseable {
     }
 
     /**
+     * Copies it all, so many times, and once where that is 0.
+     *
+     * @return nanoseconds for once
+     */
+    long run(int times) {
+        long nanos = 0;
+        int runs = Math.max(1, times);
+        for (int i = 0; i < runs; i++) {
+            nanos += run();
+        }
+        return nanos / runs;
+    }
+
+    /**
      * Copies it all by one call.
      *
      * @return nanoseconds
      */
-    long run() {
+    private long run() {
         long started = System.nanoTime();
         try {
             MemorySegment ignored = (MemorySegment) MH$memcpy.invokeExact(to.segment(), from.segment(), from.bytes());

@@ -1,5 +1,7 @@
 package io.farheap.bench;
 
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
 import io.farheap.cache.Buffer;
 import io.farheap.cache.Cache;
 import io.farheap.cache.Completion;
@@ -8,6 +10,7 @@ import io.farheap.cache.Status;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.SplittableRandom;
+import java.util.concurrent.locks.LockSupport;
 
 /**
  * One thread that reads, or writes, 8-byte records at random addresses of all regions, and does not wait for those that
@@ -18,6 +21,7 @@ final class MigrationLoad implements AutoCloseable {
 
     static final int RECORD_BYTES = 8;
     private static final int REQUESTS = 256;
+    private static final long STILL_NANOS = 1_000_000;
     private static final VarHandle DONE;
 
     static {
@@ -31,6 +35,9 @@ final class MigrationLoad implements AutoCloseable {
     private final Session session;
     private final Buffer buffer;
     private final boolean write;
+    /** What the cache is to have, where somebody checks it; or null. */
+    private final RecordContent content;
+
     private final SplittableRandom random;
     private final long regionBytes;
     private final int regions;
@@ -45,12 +52,20 @@ final class MigrationLoad implements AutoCloseable {
     private long failed;
     private volatile long longest;
     private volatile boolean resetLongest;
+    private volatile boolean paused;
+    private volatile boolean still;
     private volatile boolean stopped;
     private final Thread thread;
     private final Completion onDone = this::completed;
 
     MigrationLoad(Cache cache, boolean write, long seed) {
+        this(cache, write, seed, null);
+    }
+
+    /** @param content what the cache has, which is told of each write; or null: nobody looks what is written */
+    MigrationLoad(Cache cache, boolean write, long seed, RecordContent content) {
         this.write = write;
+        this.content = content;
         this.random = new SplittableRandom(seed);
         this.regions = cache.regions();
         this.regionBytes = cache.regionBytes();
@@ -94,10 +109,28 @@ final class MigrationLoad implements AutoCloseable {
         }
     }
 
+    /** Returns when all requests are done, and none is issued until {@link #resume}. */
+    void pause() {
+        paused = true;
+        while (!still && running()) {
+            Thread.yield();
+        }
+    }
+
+    void resume() {
+        paused = false;
+        while (still && running()) {
+            Thread.yield();
+        }
+    }
+
     private void run() {
         try {
             now = System.nanoTime();
             while (!stopped) {
+                if (paused) {
+                    standStill();
+                }
                 step();
             }
             session.drain();
@@ -106,6 +139,16 @@ final class MigrationLoad implements AutoCloseable {
             failed++;
             System.err.println("farheap: the load ended early: " + e);
         }
+    }
+
+    private void standStill() {
+        session.drain();
+        still = true;
+        while (paused && !stopped) {
+            LockSupport.parkNanos(STILL_NANOS);
+        }
+        still = false;
+        now = System.nanoTime();
     }
 
     private void step() {
@@ -129,10 +172,17 @@ final class MigrationLoad implements AutoCloseable {
         int slot = free[freeCount - 1];
         long address = region * regionBytes + random.nextLong(regionBytes / RECORD_BYTES) * RECORD_BYTES;
         long at = (long) slot * RECORD_BYTES;
+        boolean told = write && content != null;
+        if (told) {
+            buffer.segment().set(JAVA_LONG, at, content.next(address / RECORD_BYTES));
+        }
         boolean accepted = write
                 ? session.write(address, buffer, at, RECORD_BYTES, onDone, slot)
                 : session.read(address, buffer, at, RECORD_BYTES, onDone, slot);
         if (accepted) {
+            if (told) {
+                content.wrote(address / RECORD_BYTES);
+            }
             freeCount--;
             waiting[region]++;
             regionOf[slot] = region;
@@ -158,6 +208,18 @@ final class MigrationLoad implements AutoCloseable {
     /** @throws IllegalStateException where a request failed */
     @Override
     public void close() {
+        long failures = end();
+        if (failures > 0) {
+            throw new IllegalStateException(failures + " requests of the load failed");
+        }
+    }
+
+    /**
+     * As {@link #close}, whatever has become of its requests.
+     *
+     * @return how many failed
+     */
+    long end() {
         stopped = true;
         try {
             thread.join();
@@ -166,8 +228,6 @@ final class MigrationLoad implements AutoCloseable {
         }
         session.close();
         buffer.close();
-        if (failed > 0) {
-            throw new IllegalStateException(failed + " requests of the load failed");
-        }
+        return failed;
     }
 }

@@ -279,6 +279,9 @@ final class Management implements CacheAlerts, AutoCloseable {
             return;
         }
         grants.put(alert.targets());
+        if (listener != null) {
+            listener.leaving(server, alert.withinMillis());
+        }
         MigrationResult moved = MigrationResult.NONE;
         try {
             for (Share target : alert.targets()) {

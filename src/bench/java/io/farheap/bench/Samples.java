@@ -1,0 +1,32 @@
+package io.farheap.bench;
+
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+
+/** What one figure was, turn after turn. NaN of none. */
+final class Samples {
+
+    private final List<Double> values = new ArrayList<>();
+
+    void add(double value) {
+        values.add(value);
+    }
+
+    double median() {
+        if (values.isEmpty()) {
+            return Double.NaN;
+        }
+        List<Double> sorted = values.stream().sorted().toList();
+        int middle = sorted.size() / 2;
+        return sorted.size() % 2 == 1 ? sorted.get(middle) : (sorted.get(middle - 1) + sorted.get(middle)) / 2;
+    }
+
+    double least() {
+        return values.isEmpty() ? Double.NaN : Collections.min(values);
+    }
+
+    double most() {
+        return values.isEmpty() ? Double.NaN : Collections.max(values);
+    }
+}
