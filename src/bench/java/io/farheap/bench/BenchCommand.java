@@ -16,6 +16,7 @@ import picocli.CommandLine.Command;
             BenchSloCommand.class,
             BenchMigrationCommand.class,
             BenchReclaimCommand.class,
+            BenchManagerCommand.class,
         },
         description = "Measure, against a baseline in the same run.")
 public final class BenchCommand implements Subcommand {}

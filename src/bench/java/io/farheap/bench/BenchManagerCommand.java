@@ -1,0 +1,234 @@
+package io.farheap.bench;
+
+import io.farheap.bench.manager.ManagerBench;
+import io.farheap.bench.manager.ManagerBench.Turn;
+import io.farheap.bench.report.BenchOutput;
+import io.farheap.bench.report.BenchReport;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Comparator;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.stream.Stream;
+import org.HdrHistogram.Histogram;
+import org.apache.zookeeper.KeeperException;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** {@code farheap bench manager}: allocations of a manager that has many servers and caches. */
+@Command(
+        name = "manager",
+        mixinStandardHelpOptions = true,
+        description = {
+            "Allocations a second by a cache manager with many servers and caches, beside bare writes of its own ZooKeeper.",
+            "Manager, embedded ZooKeeper and callers are in this process. The callers ask through gRPC, each for one cache after another. The "
+                    + "servers' reports, one of each a second, and the clients' renewals are calls of the manager, without gRPC. The bare writes create "
+                    + "nodes of a cache's bytes by ZooKeeper's own client, one in a request with up to 2000 on their way, and 50 in a request with "
+                    + "up to 16; the faster way counts. Turns are interleaved; medians. For a heap of 1 GiB: ./farheap -Xmx1g bench manager"
+        })
+final class BenchManagerCommand implements Callable<Integer> {
+
+    @Option(
+            names = "--servers",
+            paramLabel = "N",
+            defaultValue = "10000",
+            description = "memory servers that report (default: ${DEFAULT-VALUE})")
+    private int servers;
+
+    @Option(
+            names = "--caches",
+            paramLabel = "N",
+            defaultValue = "100000",
+            description = "caches that are there (default: ${DEFAULT-VALUE})")
+    private int caches;
+
+    @Option(
+            names = "--clients",
+            paramLabel = "N",
+            defaultValue = "100",
+            description = "client processes that these belong to (default: ${DEFAULT-VALUE})")
+    private int clients;
+
+    @Option(
+            names = "--callers",
+            paramLabel = "N",
+            defaultValue = "64",
+            description = "threads that ask for caches at the same time (default: ${DEFAULT-VALUE})")
+    private int callers;
+
+    @Option(
+            names = "--allocations",
+            paramLabel = "N",
+            defaultValue = "5000",
+            description = "allocations, and bare writes, of a turn (default: ${DEFAULT-VALUE})")
+    private int allocations;
+
+    @Option(
+            names = "--repeat",
+            paramLabel = "N",
+            defaultValue = "5",
+            description = "turns that count, after one that does not (default: ${DEFAULT-VALUE})")
+    private int repeat;
+
+    @Option(
+            names = "--data",
+            paramLabel = "DIR",
+            description =
+                    "where ZooKeeper's files are meanwhile, in a directory of their own: the disk counts (default: that of "
+                            + "temporary files)")
+    private Path data;
+
+    @Mixin
+    private BenchOutput output;
+
+    @Spec
+    private CommandSpec spec;
+
+    @Override
+    public Integer call() throws IOException, InterruptedException, KeeperException {
+        output.check();
+        for (int number : new int[] {servers, caches, clients, callers, allocations, repeat}) {
+            if (number < 1) {
+                throw new IllegalArgumentException("--servers " + servers + " --caches " + caches + " --clients "
+                        + clients + " --callers " + callers + " --allocations " + allocations + " --repeat " + repeat
+                        + ": each must be at least 1");
+            }
+        }
+        if (allocations > caches) {
+            throw new IllegalArgumentException("--allocations " + allocations
+                    + ": there is room for as many caches as there are, --caches " + caches);
+        }
+        Path directory = data == null
+                ? Files.createTempDirectory("farheap-bench-")
+                : Files.createTempDirectory(data, "farheap-bench-");
+        try {
+            output.write(measure(directory));
+        } finally {
+            delete(directory);
+        }
+        return 0;
+    }
+
+    private BenchReport measure(Path directory) throws IOException, InterruptedException, KeeperException {
+        BenchReport report = output.report(spec);
+        PrintStream out = System.out;
+        String disk = Files.getFileStore(directory).type();
+        long heap = Runtime.getRuntime().maxMemory() >> 20;
+        report.origin().forEach(out::println);
+        Samples allocated = new Samples();
+        Samples deallocated = new Samples();
+        Samples single = new Samples();
+        Samples multi = new Samples();
+        Samples written = new Samples();
+        Samples ratio = new Samples();
+        Samples singleRatio = new Samples();
+        Samples change = new Samples();
+        Histogram nanos = new Histogram(3);
+        try (ManagerBench bench = new ManagerBench(directory, servers, caches, clients, callers)) {
+            out.printf(
+                    "%d servers, %d caches of %d client processes, %d callers; a cache's record has %d bytes; heap of at most %d MiB; "
+                            + "files on %s%n%n",
+                    servers, caches, clients, callers, bench.recordBytes(), heap, disk);
+            out.printf(
+                    "%-6s%15s%17s%20s%20s%16s%17s%n",
+                    "turn",
+                    "allocations/s",
+                    "deallocations/s",
+                    "bare writes/s",
+                    "50 in a request/s",
+                    "ratios",
+                    "new leader, ms");
+            for (int turn = 0; turn <= repeat; turn++) {
+                Turn done = bench.turn(allocations);
+                double leader = bench.leaderChange();
+                out.printf(
+                        "%-6s%15.0f%17.0f%20.0f%20.0f%10.2f%6.2f%17.0f%n",
+                        turn == 0 ? "warm" : String.valueOf(turn),
+                        done.allocationsPerSecond(),
+                        done.deallocationsPerSecond(),
+                        done.zookeeperSingles(),
+                        done.zookeeperMultis(),
+                        done.allocationsPerSecond() / done.zookeeperSingles(),
+                        done.allocationsPerSecond() / done.zookeeperMultis(),
+                        leader);
+                if (turn > 0) {
+                    report.row()
+                            .put("allocations_per_s", done.allocationsPerSecond())
+                            .put("deallocations_per_s", done.deallocationsPerSecond())
+                            .put("zookeeper_single_writes_per_s", done.zookeeperSingles())
+                            .put("zookeeper_multi_writes_per_s", done.zookeeperMultis())
+                            .put("leader_change_ms", leader);
+                    singleRatio.add(done.allocationsPerSecond() / done.zookeeperSingles());
+                    allocated.add(done.allocationsPerSecond());
+                    deallocated.add(done.deallocationsPerSecond());
+                    single.add(done.zookeeperSingles());
+                    multi.add(done.zookeeperMultis());
+                    written.add(done.zookeeperWrites());
+                    ratio.add(done.allocationsPerSecond() / done.zookeeperWrites());
+                    change.add(leader);
+                    nanos.add(done.nanos());
+                }
+            }
+            report.summary().put("record_bytes", (long) bench.recordBytes());
+        }
+        out.printf(
+                "median%15.0f%17.0f%20.0f%20.0f%16.2f%17.0f%n",
+                allocated.median(),
+                deallocated.median(),
+                single.median(),
+                multi.median(),
+                ratio.median(),
+                change.median());
+        out.printf(
+                "an allocation, ms: p50 %.1f, p99 %.1f, p99.9 %.1f, max %.1f%n",
+                millis(nanos, 50), millis(nanos, 99), millis(nanos, 99.9), nanos.getMaxValue() / 1e6);
+        BenchReport.Row summary = report.summary();
+        summary.put("servers", (long) servers)
+                .put("caches", (long) caches)
+                .put("clients", (long) clients)
+                .put("callers", (long) callers)
+                .put("reports", "calls of the manager, one of each server a second")
+                .put("file_system", disk)
+                .put("heap_mib", heap)
+                .put("zookeeper_writes", single.median() >= multi.median() ? "one in a request" : "50 in a request")
+                .put("allocation_p50_ms", millis(nanos, 50))
+                .put("allocation_p99_ms", millis(nanos, 99))
+                .put("allocation_p999_ms", millis(nanos, 99.9))
+                .put("allocation_max_ms", nanos.getMaxValue() / 1e6);
+        for (Spread spread : List.of(
+                new Spread("allocations_per_s", allocated),
+                new Spread("deallocations_per_s", deallocated),
+                new Spread("zookeeper_writes_per_s", written),
+                new Spread("zookeeper_single_writes_per_s", single),
+                new Spread("zookeeper_multi_writes_per_s", multi),
+                new Spread("ratio", ratio),
+                new Spread("single_ratio", singleRatio),
+                new Spread("leader_change_ms", change))) {
+            summary.put(spread.name, spread.samples.median())
+                    .put(spread.name + "_least", spread.samples.least())
+                    .put(spread.name + "_most", spread.samples.most());
+        }
+        return report;
+    }
+
+    private record Spread(String name, Samples samples) {}
+
+    private static double millis(Histogram nanos, double percentile) {
+        return nanos.getValueAtPercentile(percentile) / 1e6;
+    }
+
+    private static void delete(Path directory) throws IOException {
+        List<Path> all;
+        try (Stream<Path> files = Files.walk(directory)) {
+            all = files.sorted(Comparator.reverseOrder()).toList();
+        }
+        for (Path file : all) {
+            Files.delete(file);
+        }
+    }
+}

@@ -1,0 +1,69 @@
+package io.farheap.bench.manager;
+
+import io.farheap.control.ControlException;
+import io.farheap.control.ControlException.Code;
+import io.farheap.lifetime.CloseStack;
+import io.farheap.lifetime.Closing;
+import io.farheap.manager.CacheRequest;
+import io.farheap.manager.ManagerClient;
+import io.farheap.manager.service.Cluster;
+import io.farheap.manager.service.ManagerOptions;
+import io.farheap.manager.service.ManagerServer;
+import io.farheap.manager.state.ZooKeeperStore;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+
+/** A manager in this process, on a ZooKeeper that is there. */
+final class Manager implements AutoCloseable {
+
+    private static final long PATIENCE_NANOS = TimeUnit.MINUTES.toNanos(5);
+    private static final long AGAIN_NANOS = 5_000_000;
+
+    private final CloseStack opened = new CloseStack();
+    private final Cluster cluster;
+    private final ManagerServer server;
+
+    /** @param connection of ZooKeeper */
+    Manager(String connection) {
+        try {
+            ZooKeeperStore store = opened.add(new ZooKeeperStore(connection));
+            cluster = new Cluster(store, ManagerOptions.DEFAULT, System::nanoTime, System::currentTimeMillis);
+            server = opened.add(ManagerServer.start("127.0.0.1:0", cluster));
+        } catch (Throwable e) {
+            Closing.after(e, opened);
+            throw e;
+        }
+    }
+
+    Cluster cluster() {
+        return cluster;
+    }
+
+    String address() {
+        return server.address();
+    }
+
+    /** Asks through gRPC until a cache is found servers for: none has room before servers have reported. */
+    void awaitAllocation(long cacheId) {
+        long deadline = System.nanoTime() + PATIENCE_NANOS;
+        try (ManagerClient client = ManagerClient.connect(address())) {
+            while (true) {
+                try {
+                    client.allocate(new CacheRequest(cacheId, 1, "farheap-bench", PretendedCluster.CACHE_BYTES, 0));
+                    return;
+                } catch (ControlException e) {
+                    boolean soon = e.code() == Code.OUT_OF_MEMORY || e.code() == Code.DEADLINE_EXCEEDED;
+                    if (!soon || System.nanoTime() - deadline > 0) {
+                        throw e;
+                    }
+                }
+                LockSupport.parkNanos(AGAIN_NANOS);
+            }
+        }
+    }
+
+    @Override
+    public void close() {
+        opened.close();
+    }
+}

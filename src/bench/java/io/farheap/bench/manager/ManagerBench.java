@@ -1,0 +1,121 @@
+package io.farheap.bench.manager;
+
+import io.farheap.lifetime.CloseStack;
+import io.farheap.lifetime.Closing;
+import io.farheap.manager.state.EmbeddedZooKeeper;
+import io.farheap.manager.state.ZooKeeperStore;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.SplittableRandom;
+import org.HdrHistogram.Histogram;
+import org.apache.zookeeper.KeeperException;
+
+/** A manager in this process with servers and caches that only say that they are there. One thread. */
+public final class ManagerBench implements AutoCloseable {
+
+    private final CloseStack opened = new CloseStack();
+    private final SplittableRandom random = new SplittableRandom(1);
+    private final EmbeddedZooKeeper zookeeper;
+    private final Attendants attendants;
+    private final BareWrites bare;
+    private final int callers;
+    private final byte[] record;
+    private Manager manager;
+
+    /**
+     * @param allocationsPerSecond through gRPC, by all callers
+     * @param zookeeperSingles bare writes a second, each a request of its own
+     * @param zookeeperMultis bare writes a second, many in a request
+     * @param nanos each allocation
+     */
+    public record Turn(
+            double allocationsPerSecond,
+            double deallocationsPerSecond,
+            double zookeeperSingles,
+            double zookeeperMultis,
+            Histogram nanos) {
+
+        /** As ZooKeeper does best. */
+        public double zookeeperWrites() {
+            return Math.max(zookeeperSingles, zookeeperMultis);
+        }
+    }
+
+    /**
+     * Starts ZooKeeper and a manager on it, whose servers have all reported when this returns.
+     *
+     * @param directory for ZooKeeper's files, empty
+     * @param processes of clients that the caches belong to
+     * @param callers threads that ask for caches at the same time
+     */
+    public ManagerBench(Path directory, int servers, int caches, int processes, int callers)
+            throws IOException, InterruptedException, KeeperException {
+        this.callers = callers;
+        try {
+            PretendedCluster cluster = new PretendedCluster(servers, caches);
+            zookeeper = opened.add(EmbeddedZooKeeper.start(directory));
+            try (ZooKeeperStore store = new ZooKeeperStore(zookeeper.connection())) {
+                cluster.store(store);
+            }
+            bare = opened.add(new BareWrites(zookeeper.connection()));
+            attendants = opened.add(new Attendants(cluster, processes));
+            manager = new Manager(zookeeper.connection());
+            attendants.attend(manager.cluster());
+            attendants.awaitAll();
+            long first = Callers.newIds(random, 1)[0];
+            manager.awaitAllocation(first);
+            record = bare.record();
+            manager.cluster().deallocate(first);
+        } catch (Throwable e) {
+            Closing.after(e, this);
+            throw e;
+        }
+    }
+
+    /** Of a cache, in ZooKeeper. */
+    public int recordBytes() {
+        return record.length;
+    }
+
+    /** Allocates so many caches, gives them back, and then writes as many nodes without a manager. */
+    public Turn turn(int count) throws InterruptedException, KeeperException {
+        long[] ids = Callers.newIds(random, count);
+        try (Callers asking = new Callers(manager.address(), callers)) {
+            Callers.Calls allocations = asking.allocate(ids);
+            Callers.Calls deallocations = asking.deallocate(ids);
+            return new Turn(
+                    allocations.perSecond(),
+                    deallocations.perSecond(),
+                    bare.single(count, record),
+                    bare.multi(count, record),
+                    allocations.nanos());
+        }
+    }
+
+    /**
+     * Ends the manager and opens another on the same state; ZooKeeper goes on, as an ensemble does.
+     *
+     * @return ms from the other's beginning until it has answered an allocation
+     */
+    public double leaderChange() {
+        attendants.attend(null);
+        manager.close();
+        long id = Callers.newIds(random, 1)[0];
+        long started = System.nanoTime();
+        manager = new Manager(zookeeper.connection());
+        attendants.attend(manager.cluster());
+        manager.awaitAllocation(id);
+        double millis = (System.nanoTime() - started) / 1e6;
+        manager.cluster().deallocate(id);
+        attendants.awaitAll();
+        return millis;
+    }
+
+    @Override
+    public void close() {
+        if (attendants != null) {
+            attendants.attend(null);
+        }
+        Closing.all(manager, opened);
+    }
+}

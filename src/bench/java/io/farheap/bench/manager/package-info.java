@@ -1,0 +1,5 @@
+/** {@code farheap bench manager}: a cache manager with servers and caches that only say that they are there. */
+@NullMarked
+package io.farheap.bench.manager;
+
+import org.jspecify.annotations.NullMarked;
