@@ -35,7 +35,6 @@ final class BenchReclaimCommand implements Callable<Integer> {
     private static final int REPEAT = 5;
     private static final int DEADLINE_REPEAT = 100;
     private static final Duration NOTICE = Duration.ofSeconds(30);
-    private static final Duration DEADLINE_NOTICE = Duration.ofSeconds(2);
 
     @Mixin
     private MoveOptions move;
@@ -50,7 +49,7 @@ final class BenchReclaimCommand implements Callable<Integer> {
             names = "--notice",
             paramLabel = "TIME",
             converter = Durations.class,
-            description = "notice of the servers, after which they are killed (default: 30s, with --deadline 2s)")
+            description = "notice of the servers, after which they are killed (default: 30s)")
     private Duration notice;
 
     @Option(
@@ -173,7 +172,7 @@ final class BenchReclaimCommand implements Callable<Integer> {
     }
 
     private BenchReport deadlines(ManagerProcess manager, ManagerClient asked, RecordContent content) {
-        Duration within = notice == null ? DEADLINE_NOTICE : notice;
+        Duration within = notice == null ? NOTICE : notice;
         int count = repeat == null ? DEADLINE_REPEAT : repeat;
         MoveCase how = move.usual();
         DeadlineReclaims reclaims = new DeadlineReclaims(manager, asked, move, how, within, content);
