@@ -64,7 +64,7 @@ final class BenchManagerCommand implements Callable<Integer> {
     @Option(
             names = "--allocations",
             paramLabel = "N",
-            defaultValue = "5000",
+            defaultValue = "2000",
             description = "allocations, and bare writes, of a turn (default: ${DEFAULT-VALUE})")
     private int allocations;
 
@@ -122,6 +122,7 @@ final class BenchManagerCommand implements Callable<Integer> {
         report.origin().forEach(out::println);
         Samples allocated = new Samples();
         Samples deallocated = new Samples();
+        Samples reports = new Samples();
         Samples single = new Samples();
         Samples multi = new Samples();
         Samples written = new Samples();
@@ -160,12 +161,14 @@ final class BenchManagerCommand implements Callable<Integer> {
                     report.row()
                             .put("allocations_per_s", done.allocationsPerSecond())
                             .put("deallocations_per_s", done.deallocationsPerSecond())
+                            .put("reports_per_s", done.reportsPerSecond())
                             .put("zookeeper_single_writes_per_s", done.zookeeperSingles())
                             .put("zookeeper_multi_writes_per_s", done.zookeeperMultis())
                             .put("leader_change_ms", leader);
                     singleRatio.add(done.allocationsPerSecond() / done.zookeeperSingles());
                     allocated.add(done.allocationsPerSecond());
                     deallocated.add(done.deallocationsPerSecond());
+                    reports.add(done.reportsPerSecond());
                     single.add(done.zookeeperSingles());
                     multi.add(done.zookeeperMultis());
                     written.add(done.zookeeperWrites());
@@ -185,8 +188,8 @@ final class BenchManagerCommand implements Callable<Integer> {
                 ratio.median(),
                 change.median());
         out.printf(
-                "an allocation, ms: p50 %.1f, p99 %.1f, p99.9 %.1f, max %.1f%n",
-                millis(nanos, 50), millis(nanos, 99), millis(nanos, 99.9), nanos.getMaxValue() / 1e6);
+                "an allocation, ms: p50 %.1f, p99 %.1f, p99.9 %.1f, max %.1f; meanwhile %.0f reports/s of servers%n",
+                millis(nanos, 50), millis(nanos, 99), millis(nanos, 99.9), nanos.getMaxValue() / 1e6, reports.median());
         BenchReport.Row summary = report.summary();
         summary.put("servers", (long) servers)
                 .put("caches", (long) caches)
@@ -203,6 +206,7 @@ final class BenchManagerCommand implements Callable<Integer> {
         for (Spread spread : List.of(
                 new Spread("allocations_per_s", allocated),
                 new Spread("deallocations_per_s", deallocated),
+                new Spread("reports_per_s", reports),
                 new Spread("zookeeper_writes_per_s", written),
                 new Spread("zookeeper_single_writes_per_s", single),
                 new Spread("zookeeper_multi_writes_per_s", multi),

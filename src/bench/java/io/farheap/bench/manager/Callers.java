@@ -2,7 +2,6 @@ package io.farheap.bench.manager;
 
 import io.farheap.lifetime.CloseStack;
 import io.farheap.lifetime.Closing;
-import io.farheap.manager.CacheRequest;
 import io.farheap.manager.ManagerClient;
 import java.util.ArrayList;
 import java.util.List;
@@ -18,7 +17,6 @@ final class Callers implements AutoCloseable {
 
     private static final int SIGNIFICANT_DIGITS = 3;
     private static final int CALLERS_PER_CHANNEL = 16;
-    private static final long CLIENT = 1L << 40;
 
     private final CloseStack opened = new CloseStack();
     private final List<ManagerClient> clients = new ArrayList<>();
@@ -52,10 +50,7 @@ final class Callers implements AutoCloseable {
 
     /** Each cache once. */
     Calls allocate(long[] cacheIds) {
-        return all(
-                cacheIds,
-                (manager, id) -> manager.allocate(
-                        new CacheRequest(id, CLIENT, "farheap-bench", PretendedCluster.CACHE_BYTES, 0)));
+        return all(cacheIds, (manager, id) -> manager.allocate(PretendedCluster.request(id)));
     }
 
     Calls deallocate(long[] cacheIds) {

@@ -4,7 +4,6 @@ import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
 import io.farheap.lifetime.CloseStack;
 import io.farheap.lifetime.Closing;
-import io.farheap.manager.CacheRequest;
 import io.farheap.manager.ManagerClient;
 import io.farheap.manager.service.Cluster;
 import io.farheap.manager.service.ManagerOptions;
@@ -49,7 +48,7 @@ final class Manager implements AutoCloseable {
         try (ManagerClient client = ManagerClient.connect(address())) {
             while (true) {
                 try {
-                    client.allocate(new CacheRequest(cacheId, 1, "farheap-bench", PretendedCluster.CACHE_BYTES, 0));
+                    client.allocate(PretendedCluster.request(cacheId));
                     return;
                 } catch (ControlException e) {
                     boolean soon = e.code() == Code.OUT_OF_MEMORY || e.code() == Code.DEADLINE_EXCEEDED;

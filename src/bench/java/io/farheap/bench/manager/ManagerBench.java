@@ -7,6 +7,8 @@ import io.farheap.manager.state.ZooKeeperStore;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.SplittableRandom;
+import java.util.stream.Collectors;
+import java.util.stream.LongStream;
 import org.HdrHistogram.Histogram;
 import org.apache.zookeeper.KeeperException;
 
@@ -24,6 +26,7 @@ public final class ManagerBench implements AutoCloseable {
 
     /**
      * @param allocationsPerSecond through gRPC, by all callers
+     * @param reportsPerSecond of servers, that the manager heard meanwhile
      * @param zookeeperSingles bare writes a second, each a request of its own
      * @param zookeeperMultis bare writes a second, many in a request
      * @param nanos each allocation
@@ -31,6 +34,7 @@ public final class ManagerBench implements AutoCloseable {
     public record Turn(
             double allocationsPerSecond,
             double deallocationsPerSecond,
+            double reportsPerSecond,
             double zookeeperSingles,
             double zookeeperMultis,
             Histogram nanos) {
@@ -80,12 +84,17 @@ public final class ManagerBench implements AutoCloseable {
     /** Allocates so many caches, gives them back, and then writes as many nodes without a manager. */
     public Turn turn(int count) throws InterruptedException, KeeperException {
         long[] ids = Callers.newIds(random, count);
+        attendants.attendAlso(LongStream.of(ids).boxed().collect(Collectors.toSet()));
         try (Callers asking = new Callers(manager.address(), callers)) {
+            long reported = attendants.reported();
+            long started = System.nanoTime();
             Callers.Calls allocations = asking.allocate(ids);
             Callers.Calls deallocations = asking.deallocate(ids);
+            double reports = (attendants.reported() - reported) / ((System.nanoTime() - started) / 1e9);
             return new Turn(
                     allocations.perSecond(),
                     deallocations.perSecond(),
+                    reports,
                     bare.single(count, record),
                     bare.multi(count, record),
                     allocations.nanos());

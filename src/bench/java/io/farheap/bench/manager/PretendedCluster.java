@@ -1,10 +1,13 @@
 package io.farheap.bench.manager;
 
+import io.farheap.manager.CacheRequest;
+import io.farheap.manager.Candidate;
 import io.farheap.manager.ServerReport;
 import io.farheap.manager.state.CacheRecord;
 import io.farheap.manager.state.Change;
 import io.farheap.manager.state.ServerRecord;
 import io.farheap.manager.state.StateStore;
+import io.farheap.manager.state.Terms;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
@@ -21,11 +24,14 @@ import java.util.TreeMap;
 final class PretendedCluster {
 
     /** Of each cache. */
-    static final int REGIONS = 4;
+    private static final int REGIONS = 4;
 
-    static final long REGION_BYTES = 1L << 30;
+    private static final long REGION_BYTES = 1L << 30;
     /** Of each cache. */
-    static final long CACHE_BYTES = REGIONS * REGION_BYTES;
+    private static final long CACHE_BYTES = REGIONS * REGION_BYTES;
+
+    /** Of whoever asks for more caches; no other client's. */
+    private static final long CLIENT = 1L << 40;
 
     private static final String TYPE = "default";
     private static final int RACK_SERVERS = 40;
@@ -79,6 +85,8 @@ final class PretendedCluster {
                             serverId(server),
                             address(server),
                             TYPE,
+                            false,
+                            0,
                             place(server),
                             REGION_BYTES,
                             regions(),
@@ -95,7 +103,7 @@ final class PretendedCluster {
                             CACHE_BYTES,
                             0,
                             REGION_BYTES,
-                            0,
+                            new Terms("", Candidate.ANY.switches(), Candidate.ANY.serverThreads(), 0),
                             1,
                             new TreeMap<>(Map.of(serverId(cache % servers), REGIONS)),
                             Collections.emptySortedMap())));
@@ -125,6 +133,7 @@ final class PretendedCluster {
                     serverId(server),
                     address(server),
                     TYPE,
+                    false,
                     place(server),
                     REGION_BYTES,
                     regions(),
@@ -135,6 +144,11 @@ final class PretendedCluster {
                     held));
         }
         return reports;
+    }
+
+    /** For a cache as large as the others. */
+    static CacheRequest request(long cacheId) {
+        return new CacheRequest(cacheId, CLIENT, "farheap-bench", CACHE_BYTES, 0, "", List.of(Candidate.ANY));
     }
 
     /** The caches of each of so many client processes. */
