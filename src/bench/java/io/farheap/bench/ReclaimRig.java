@@ -8,6 +8,7 @@ import io.farheap.lifetime.CloseStack;
 import io.farheap.lifetime.Closing;
 import io.farheap.manager.Allocation;
 import io.farheap.manager.ManagerClient;
+import io.farheap.manager.Reclaim;
 import io.farheap.migration.MigrationResult;
 import io.farheap.verbs.Devices;
 import java.time.Duration;
@@ -75,7 +76,7 @@ final class ReclaimRig implements AutoCloseable {
     private final class Listener implements ReclaimListener {
 
         @Override
-        public void leaving(String server, long withinMillis) {
+        public void reclaiming(Reclaim alert) {
             if (alerted == 0) {
                 alerted = System.nanoTime();
             }

@@ -280,7 +280,7 @@ final class Management implements CacheAlerts, AutoCloseable {
         }
         grants.put(alert.targets());
         if (listener != null) {
-            listener.leaving(server, alert.withinMillis());
+            listener.reclaiming(alert);
         }
         MigrationResult moved = MigrationResult.NONE;
         try {

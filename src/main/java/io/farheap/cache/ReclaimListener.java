@@ -1,5 +1,6 @@
 package io.farheap.cache;
 
+import io.farheap.manager.Reclaim;
 import io.farheap.migration.MigrationResult;
 
 /** Told what has become of a cache on a server that leaves. */
@@ -7,13 +8,10 @@ import io.farheap.migration.MigrationResult;
 public interface ReclaimListener {
 
     /**
-     * The manager's alert is here: a server leaves, and the cache now moves off it. On the thread that moves it, which
-     * waits for this.
-     *
-     * @param server HOST:PORT
-     * @param withinMillis how long it stayed yet when the manager said so
+     * The manager's alert is here, and the cache now moves off the server that it names. On the thread that moves it,
+     * which waits for this.
      */
-    default void leaving(String server, long withinMillis) {}
+    default void reclaiming(Reclaim alert) {}
 
     /**
      * The cache has left the server as far as it could, on a thread that the next reclaim waits for.

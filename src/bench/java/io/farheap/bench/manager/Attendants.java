@@ -29,6 +29,9 @@ final class Attendants implements AutoCloseable {
         public void reclaim(Reclaim alert) {}
 
         @Override
+        public void expiring(long cacheId, long leftMillis) {}
+
+        @Override
         public void ended(ControlException why) {}
     };
 
