@@ -285,14 +285,7 @@ final class Management implements CacheAlerts, AutoCloseable {
         MigrationResult moved = MigrationResult.NONE;
         try {
             for (Share target : alert.targets()) {
-                if (cache.servers().contains(target.address())) {
-                    granted(target.address(), grant -> {
-                        cache.showGrant(target.address(), grant);
-                        return target;
-                    });
-                } else {
-                    cache.addServer(target.address());
-                }
+                connect(cache, target.address());
                 List<Integer> regions = regionsOn(cache, server);
                 int share = Math.min(regions.size(), target.regions());
                 moved = moved.plus(cache.migrate(regions.subList(0, share), target.address(), how));
@@ -309,6 +302,18 @@ final class Management implements CacheAlerts, AutoCloseable {
         if (listener != null) {
             listener.reclaimed(server, moved, regionsOn(cache, server).size());
         }
+    }
+
+    /** To a server that the manager has granted something on, also where the cache has it already. */
+    private void connect(Owner cache, String server) {
+        if (!cache.servers().contains(server)) {
+            cache.addServer(server);
+            return;
+        }
+        granted(server, grant -> {
+            cache.showGrant(server, grant);
+            return server;
+        });
     }
 
     private static List<Integer> regionsOn(Owner cache, String server) {
@@ -418,11 +423,10 @@ final class Management implements CacheAlerts, AutoCloseable {
      */
     long grow(long bytes, int missing, Owner cache, List<RemoteRegion> more) {
         Allocation larger = manager.call(asked -> asked.reallocate(cacheId(), bytes));
+        grants.put(larger);
         if (missing > 0) {
             for (Share share : larger.reserved()) {
-                if (!cache.servers().contains(share.address())) {
-                    cache.addServer(share.address());
-                }
+                connect(cache, share.address());
                 more.addAll(cache.take(share.address(), share.regions()));
             }
         }

@@ -23,7 +23,7 @@ final class Caches {
     /** So that a cache which has outlived its time still has a price. */
     private static final double LEAST_HOURS = 1 / 60.0;
 
-    private static final double MILLIS_AN_HOUR = 3_600_000;
+    static final double MILLIS_AN_HOUR = 3_600_000;
 
     private final Servers servers;
     private final Journal journal;

@@ -19,6 +19,9 @@ final class Clients {
         /** The generation of each cache that it has been told of. */
         private final Map<Long, Long> told = new HashMap<>();
 
+        /** That it has named last; some may be another line's by now. */
+        private Set<Long> caches = Set.of();
+
         Line(CacheManager.Listener listener) {
             this.listener = listener;
         }
@@ -54,7 +57,8 @@ final class Clients {
     }
 
     void renew(Line line, Set<Long> cacheIds, long now) {
-        lines.entrySet().removeIf(cache -> cache.getValue() == line && !cacheIds.contains(cache.getKey()));
+        line.caches.stream().filter(cache -> !cacheIds.contains(cache)).forEach(cache -> lines.remove(cache, line));
+        line.caches = Set.copyOf(cacheIds);
         for (long cacheId : cacheIds) {
             lines.put(cacheId, line);
             claimed.computeIfPresent(cacheId, (_, _) -> now);
@@ -62,7 +66,7 @@ final class Clients {
     }
 
     void close(Line line) {
-        lines.values().removeIf(one -> one == line);
+        line.caches.forEach(cache -> lines.remove(cache, line));
     }
 
     /** Of the process that has a cache, or null. */
@@ -78,7 +82,9 @@ final class Clients {
 
     void forget(long cacheId) {
         claimed.remove(cacheId);
-        lines.values().forEach(line -> line.told.remove(cacheId));
-        lines.remove(cacheId);
+        Line line = lines.remove(cacheId);
+        if (line != null) {
+            line.told.remove(cacheId);
+        }
     }
 }

@@ -374,38 +374,57 @@ public final class Cluster implements CacheManager {
 
     @Override
     public void report(ServerReport report) {
-        settled(() -> {
+        lock.lock();
+        try {
+            journal.recover();
             long now = nanos.getAsLong();
-            Servers.Known known = servers.find(report.serverId());
-            ServerRecord record = new ServerRecord(
-                    report.serverId(),
-                    report.address(),
-                    report.type(),
-                    report.spot(),
-                    known == null ? millis.getAsLong() : known.record.sinceMillis(),
-                    report.place(),
-                    report.regionBytes(),
-                    report.totalRegions(),
-                    report.noticeMillis(),
-                    report.leaving());
-            if (known == null || !known.record.equals(record)) {
-                if (report.leaving() && report.spot() && known != null && !known.record.leaving()) {
-                    prices.life(record.type()).add((millis.getAsLong() - record.sinceMillis()) / 3.6e6, true);
-                }
-                journal.add(new Change.PutServer(record));
-                servers.put(record);
-                servers.replaces(record);
-                LOG.log(
-                        System.Logger.Level.DEBUG,
-                        "memory server " + report.address() + (report.leaving() ? " leaves" : " is there"));
-            }
+            boolean changed = changes(report);
             servers.report(Objects.requireNonNull(servers.find(report.serverId())), report, now);
             if (report.leaving()) {
                 moves.plan(now, millis.getAsLong());
             }
-        });
-        if (report.leaving()) {
-            alert();
+            // Thousands of servers say each second what has not changed: they do not wait for the disk.
+            if (changed || report.leaving()) {
+                journal.settle();
+                alertWithLock();
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Whether a server is other than it was. */
+    private boolean changes(ServerReport report) {
+        Servers.Known known = servers.find(report.serverId());
+        ServerRecord record = new ServerRecord(
+                report.serverId(),
+                report.address(),
+                report.type(),
+                report.spot(),
+                known == null ? millis.getAsLong() : known.record.sinceMillis(),
+                report.place(),
+                report.regionBytes(),
+                report.totalRegions(),
+                report.noticeMillis(),
+                report.leaving());
+        if (known != null && known.record.equals(record)) {
+            return false;
+        }
+        if (report.leaving() && known != null && !known.record.leaving()) {
+            seenToEnd(record);
+        }
+        journal.add(new Change.PutServer(record));
+        servers.put(record);
+        servers.replaces(record);
+        LOG.log(
+                System.Logger.Level.DEBUG,
+                "memory server " + report.address() + (report.leaving() ? " leaves" : " is there"));
+        return true;
+    }
+
+    private void seenToEnd(ServerRecord server) {
+        if (server.spot()) {
+            prices.life(server.type()).add((millis.getAsLong() - server.sinceMillis()) / Caches.MILLIS_AN_HOUR, true);
         }
     }
 
@@ -447,18 +466,28 @@ public final class Cluster implements CacheManager {
     private void alert() {
         lock.lock();
         try {
-            moves.alert(nanos.getAsLong());
-            expiry.alert(millis.getAsLong());
+            alertWithLock();
         } finally {
             lock.unlock();
         }
     }
 
+    private void alertWithLock() {
+        moves.alert(nanos.getAsLong());
+        expiry.alert(millis.getAsLong());
+    }
+
     private void forgetAbandoned(long now) {
         List<CacheRecord> abandoned = caches.all().stream()
                 .filter(cache -> clients.abandoned(cache.id(), now)
-                        && servers.knownFree(cache, now, options.clientSilentNanos()))
+                        && servers.allKnown(cache, now, started, options.clientSilentNanos()))
                 .toList();
+        if (abandoned.isEmpty() || !servers.anyHeard(now)) {
+            return;
+        }
+        Set<Long> held = servers.held(now);
+        abandoned =
+                abandoned.stream().filter(cache -> !held.contains(cache.id())).toList();
         for (CacheRecord cache : abandoned) {
             LOG.log(
                     System.Logger.Level.WARNING,
@@ -477,9 +506,9 @@ public final class Cluster implements CacheManager {
                 .toList();
         for (Servers.Known server : gone) {
             ServerRecord record = server.record;
-            if (record.spot() && !record.leaving()) {
-                // It has ended without a word.
-                prices.life(record.type()).add((millis.getAsLong() - record.sinceMillis()) / 3.6e6, true);
+            if (!record.leaving()) {
+                // Without a word.
+                seenToEnd(record);
             }
             journal.add(new Change.RemoveServer(server.record.id()));
             servers.remove(server.record.id());

@@ -101,13 +101,16 @@ public final class ManagerServer implements AutoCloseable {
     public void close() {
         server.shutdownNow();
         ticks.shutdownNow();
-        calls.shutdownNow();
         try {
+            // Before the threads: what ends its calls runs there.
             server.awaitTermination(STOP_MILLIS, TimeUnit.MILLISECONDS);
+            calls.shutdownNow();
             ticks.awaitTermination(STOP_MILLIS, TimeUnit.MILLISECONDS);
             calls.awaitTermination(STOP_MILLIS, TimeUnit.MILLISECONDS);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
+        } finally {
+            calls.shutdownNow();
         }
         EventLoop.stop(ioThread);
     }

@@ -13,10 +13,12 @@ import io.farheap.manager.state.CacheRecord;
 import io.farheap.manager.state.ServerRecord;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.SortedMap;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -254,24 +256,33 @@ final class Servers {
         return stock;
     }
 
-    /**
-     * Whether no server can hold anything for a cache: each of its servers says so, or is gone for longer than any
-     * lease. While no server at all is heard, it may be this process that is cut off.
-     */
-    boolean knownFree(CacheRecord cache, long now, long goneNanos) {
-        boolean any = false;
+    /** Caches of which some server says that they have a lease there. */
+    Set<Long> held(long now) {
+        Set<Long> held = new HashSet<>();
         for (Known server : servers.values()) {
-            boolean silent = isSilent(server, now);
-            any |= !silent;
-            if (!silent && server.report != null && server.report.held().containsKey(cache.id())) {
-                return false;
-            }
-            boolean its = cache.regions().containsKey(server.record.id())
-                    || cache.reserved().containsKey(server.record.id());
-            if (its && silent && server.report != null && now - server.reportedAt <= goneNanos) {
-                return false;
+            if (!isSilent(server, now) && server.report != null) {
+                held.addAll(server.report.held().keySet());
             }
         }
-        return any;
+        return held;
+    }
+
+    /** While no server at all is heard, it may be this process that is cut off. */
+    boolean anyHeard(long now) {
+        return servers.values().stream().anyMatch(server -> !isSilent(server, now));
+    }
+
+    /**
+     * Whether all servers that have something of a cache say what they have now, or are gone for longer than any lease.
+     *
+     * @param started when this manager began to hear of servers
+     */
+    boolean allKnown(CacheRecord cache, long now, long started, long goneNanos) {
+        return sharesOf(cache).map(share -> servers.get(share.getKey())).allMatch(server -> {
+            if (server == null || !isSilent(server, now)) {
+                return true;
+            }
+            return now - (server.report == null ? started : server.reportedAt) > goneNanos;
+        });
     }
 }
