@@ -2,7 +2,6 @@ package io.farheap.bench;
 
 import io.farheap.bench.report.BenchOutput;
 import io.farheap.bench.report.BenchReport;
-import io.farheap.bench.report.Plot;
 import io.farheap.bench.slo.AccuracyExperiment;
 import io.farheap.bench.slo.AccuracyReport;
 import io.farheap.bench.slo.OtherLoad;
@@ -10,6 +9,7 @@ import io.farheap.bench.slo.SloChoice;
 import io.farheap.command.DeviceNotice;
 import io.farheap.command.ModelConsole;
 import io.farheap.command.ModelServer;
+import io.farheap.command.Plot;
 import io.farheap.command.SubjectOptions;
 import io.farheap.measure.MeasuredCache;
 import io.farheap.measure.ModelRun;

@@ -1,5 +1,6 @@
 package io.farheap.bench.report;
 
+import io.farheap.command.Plot;
 import io.farheap.measure.SoftverbsModel;
 import io.farheap.verbs.Context;
 import io.farheap.verbs.VerbsLibrary;

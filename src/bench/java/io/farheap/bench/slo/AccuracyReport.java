@@ -1,7 +1,7 @@
 package io.farheap.bench.slo;
 
 import io.farheap.bench.report.BenchReport;
-import io.farheap.bench.report.Plot;
+import io.farheap.command.Plot;
 import io.farheap.slo.Configuration;
 import io.farheap.slo.Performance;
 import java.io.PrintStream;

@@ -1,4 +1,4 @@
-package io.farheap.bench.report;
+package io.farheap.command;
 
 import java.awt.Color;
 import java.awt.Font;
@@ -139,7 +139,8 @@ public final class Plot {
         return this;
     }
 
-    void write(Path directory, List<String> footer) throws IOException {
+    /** @param footer lines below the plot */
+    public void write(Path directory, List<String> footer) throws IOException {
         if (styler().isYAxisLogarithmic()) {
             boundLogarithmicY();
         }

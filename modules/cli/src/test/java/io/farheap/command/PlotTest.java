@@ -1,4 +1,4 @@
-package io.farheap.bench.report;
+package io.farheap.command;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
