@@ -167,6 +167,9 @@ public final class Allocator {
         void fill(List<Kind> kinds, Map<Kind, NavigableSet<Offer>> there) {
             TreeMap<Double, List<NavigableSet<Offer>>> byPrice = new TreeMap<>();
             for (Kind kind : kinds) {
+                if (candidate.serverThreads() > 0 && prices.hasNoCores(kind)) {
+                    continue;
+                }
                 byPrice.computeIfAbsent(price(kind), _ -> new ArrayList<>()).add(there.get(kind));
             }
             for (Map.Entry<Double, List<NavigableSet<Offer>>> same : byPrice.entrySet()) {
@@ -182,8 +185,11 @@ public final class Allocator {
             PriorityQueue<Head> roomiest = new PriorityQueue<>(
                     Comparator.comparingInt((Head head) -> head.offer.free()).reversed());
             servers.forEach(same -> Head.next(same.descendingIterator(), roomiest));
+            // Where none was found, none is until something else was taken.
+            int none = -1;
             for (Head head = roomiest.poll(); head != null && !full(); head = roomiest.poll()) {
-                Offer tightest = head.offer.free() >= missing ? tightest(servers) : null;
+                Offer tightest = head.offer.free() >= missing && missing != none ? tightest(servers) : null;
+                none = tightest == null && head.offer.free() >= missing ? missing : none;
                 take(tightest == null ? head.offer : tightest, price);
                 Head.next(head.rest, roomiest);
             }

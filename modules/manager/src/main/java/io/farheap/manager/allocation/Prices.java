@@ -38,6 +38,12 @@ public final class Prices {
         return menu;
     }
 
+    /** Whether machines of a kind are known to have memory alone. */
+    boolean hasNoCores(Kind kind) {
+        MachineType type = menu.find(kind.type());
+        return type != null && type.cores() == 0;
+    }
+
     /** How long spot machines of a type live: who has seen one end adds that. */
     public Survival life(String type) {
         return lives.computeIfAbsent(type, _ -> {
