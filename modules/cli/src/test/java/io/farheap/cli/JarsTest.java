@@ -24,6 +24,7 @@ class JarsTest {
             "io/farheap/cli/",
             "io/farheap/command/",
             "io/farheap/manager/service/",
+            "io/farheap/manager/simulator/",
             "io/farheap/manager/state/",
             "io/farheap/bench/",
             "io/farheap/soak/",

@@ -1,0 +1,50 @@
+package io.farheap.manager.simulator;
+
+import io.farheap.manager.Candidate;
+import io.farheap.manager.allocation.Need;
+import java.util.List;
+import java.util.TreeMap;
+
+/** One cache: what it needs, and how many regions of a GiB it has by what offer. */
+final class SimulatedCache {
+
+    final long id;
+    /** For the time that it was asked for. */
+    final Need need;
+
+    final Candidate candidate;
+    /** Minutes. */
+    final double begin;
+
+    final double end;
+    final boolean forEver;
+    /** By offer. */
+    final TreeMap<Long, Integer> regions = new TreeMap<>();
+    /** By offer at the full price: its machines. */
+    final TreeMap<Long, List<Integer>> machines = new TreeMap<>();
+    /** Regions that have no place now, and since when. */
+    int homeless;
+
+    SimulatedCache(long id, Need need, Candidate candidate, double begin, double end, boolean forEver) {
+        this.id = id;
+        this.need = need;
+        this.candidate = candidate;
+        this.begin = begin;
+        this.end = end;
+        this.forEver = forEver;
+    }
+
+    /** Of its servers, for each region. */
+    double threads() {
+        return (double) candidate.serverThreads() / gib();
+    }
+
+    int gib() {
+        return (int) (need.capacity() >> 30);
+    }
+
+    /** What it needs until its end. */
+    Need remaining(double now) {
+        return forEver ? need : need.within(Math.max((end - now) / 60, 1.0 / 60));
+    }
+}

@@ -1,0 +1,150 @@
+package io.farheap.manager.simulator;
+
+import com.google.gson.GsonBuilder;
+import com.google.gson.JsonNull;
+import com.google.gson.JsonObject;
+import com.google.gson.JsonPrimitive;
+import java.io.PrintWriter;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.function.DoubleUnaryOperator;
+
+/** A simulation's figures, for people and as JSON. */
+final class SimulationReport {
+
+    private static final int[] PERCENTS = {1, 10, 50, 90, 99};
+    private static final int[] QUARTILES = {25, 50, 75};
+    private static final double DECIMALS = 1e3;
+
+    private final Simulation simulation;
+    private final Census census;
+    private final FarMemory far;
+
+    SimulationReport(Simulation simulation) {
+        this.simulation = simulation;
+        census = simulation.census();
+        far = simulation.farMemory();
+    }
+
+    void printMarket(PrintWriter out) {
+        out.printf("%-34s %9s %10s %10s%n", "fitted, not observed", "paper", "simulated", "deviation");
+        long missed = 0;
+        for (PaperFigure figure : PaperFigure.ALL) {
+            boolean misses = figure.misses(census);
+            missed += misses ? 1 : 0;
+            out.printf(
+                    "%-34s %9s %10s %+9.0f%%%s%n",
+                    figure.what(),
+                    (figure.atLeast() ? ">= " : "") + "%.0f %s".formatted(figure.paper(), figure.unit()),
+                    "%.2f %s".formatted(figure.simulated().applyAsDouble(census), figure.unit()),
+                    100 * figure.deviation(census),
+                    misses ? "  missed" : "");
+        }
+        out.println(
+                missed == 0
+                        ? "Every quantile is within 20% of the paper's. The market's parameters were fitted to these figures, so this shows "
+                                + "that they can be met, and not that a data center is like this."
+                        : missed + " of " + PaperFigure.ALL.size()
+                                + " are further than 20% from the paper's. The market's parameters were fitted to these figures.");
+        Market market = simulation.market();
+        out.printf(
+                "%d machines came in %.0f days, %.2f%% of them to a full cluster; %d strandings ended.%n",
+                market.arrivals(),
+                market.now() / Demand.DAY,
+                100.0 * market.refused() / Math.max(1, market.arrivals()),
+                census.strandings());
+    }
+
+    void printCaches(PrintWriter out, String which) {
+        FarMemory.Counts counts = far.counts();
+        Meter meter = far.meter();
+        out.printf(
+                "%s: %d caches, %d refused; %.1f%% of the full price, %.1f%% of larger machines; memory %s; %d reclaims, "
+                        + "regions moved %d (%d early, %d to cheaper ones), lost %d; objectives missed %.4f%% of the time%n",
+                which,
+                counts.asked(),
+                counts.refused(),
+                meter.costPercentOfFullPrice(),
+                meter.costPercentOfLargerMachines(),
+                percents(meter.memoryPercents()),
+                counts.reclaims(),
+                counts.moved(),
+                counts.movedEarly(),
+                counts.movedCheaper(),
+                counts.lost(),
+                meter.objectivesMissedPercent());
+    }
+
+    private static String percents(Map<String, Double> parts) {
+        StringBuilder text = new StringBuilder();
+        new TreeMap<>(parts).forEach((name, percent) -> text.append(text.isEmpty() ? "" : ", ")
+                .append("%s %.1f%%".formatted(name, percent)));
+        return text.toString();
+    }
+
+    void printAllocator(PrintWriter out) {
+        TimedAllocator allocator = far.allocator();
+        out.printf(
+                "The allocator chose %d times: %.0f a second, p99.9 %.0f us, slowest %.0f us.%n",
+                allocator.count(), allocator.perSecond(), allocator.micros(99.9), allocator.slowestMicros());
+    }
+
+    /** The fields of a run's caches. */
+    JsonObject caches() {
+        JsonObject json = new JsonObject();
+        FarMemory.Counts counts = far.counts();
+        json.addProperty("caches", counts.asked());
+        json.addProperty("refused", counts.refused());
+        json.addProperty("reclaims", counts.reclaims());
+        json.addProperty("regions_moved", counts.moved());
+        json.addProperty("regions_moved_early", counts.movedEarly());
+        json.addProperty("regions_moved_cheaper", counts.movedCheaper());
+        json.addProperty("regions_lost", counts.lost());
+        Meter meter = far.meter();
+        put(json, "objectives_missed_pct", meter.objectivesMissedPercent());
+        put(json, "cost_pct_of_full_price", meter.costPercentOfFullPrice());
+        put(json, "cost_pct_of_larger_machines", meter.costPercentOfLargerMachines());
+        JsonObject memory = new JsonObject();
+        new TreeMap<>(meter.memoryPercents()).forEach((name, percent) -> put(memory, name, percent));
+        json.add("memory_pct", memory);
+        return json;
+    }
+
+    JsonObject json() {
+        JsonObject json = new JsonObject();
+        json.add("unallocated_pct", quantiles(census::unallocated, PERCENTS));
+        json.add("stranded_pct", quantiles(census::stranded, PERCENTS));
+        json.add("cores_in_use_pct", quantiles(census::coresInUse, PERCENTS));
+        json.add("stranding_minutes", quantiles(census::stranding, QUARTILES));
+        JsonObject reach = new JsonObject();
+        for (int level = 0; level < 3; level++) {
+            put(reach, String.valueOf(2 * level + 1), census.reach(level, 50));
+        }
+        json.add("reach_tb", reach);
+        caches().entrySet().forEach(field -> json.add(field.getKey(), field.getValue()));
+        TimedAllocator allocator = far.allocator();
+        put(json, "allocations_per_s", allocator.perSecond());
+        put(json, "slowest_allocation_us", allocator.slowestMicros());
+        put(json, "p999_allocation_us", allocator.micros(99.9));
+        return json;
+    }
+
+    private static JsonObject quantiles(DoubleUnaryOperator at, int[] percents) {
+        JsonObject json = new JsonObject();
+        for (int percent : percents) {
+            put(json, "p" + percent, at.applyAsDouble(percent));
+        }
+        return json;
+    }
+
+    /** Rounded to three decimals; null where there is no such figure. */
+    private static void put(JsonObject json, String name, double value) {
+        json.add(
+                name,
+                Double.isFinite(value) ? new JsonPrimitive(Math.rint(value * DECIMALS) / DECIMALS) : JsonNull.INSTANCE);
+    }
+
+    static String text(JsonObject json) {
+        return new GsonBuilder().serializeNulls().setPrettyPrinting().create().toJson(json) + "\n";
+    }
+}
