@@ -6,9 +6,13 @@ import io.farheap.lifetime.CloseStack;
 import io.farheap.lifetime.Closing;
 import io.farheap.manager.ManagerClient;
 import io.farheap.manager.service.Cluster;
+import io.farheap.manager.service.GrantSigner;
 import io.farheap.manager.service.ManagerOptions;
 import io.farheap.manager.service.ManagerServer;
 import io.farheap.manager.state.ZooKeeperStore;
+import java.security.GeneralSecurityException;
+import java.security.KeyPair;
+import java.security.KeyPairGenerator;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
@@ -27,7 +31,12 @@ final class Manager implements AutoCloseable {
         try {
             ZooKeeperStore store = opened.add(new ZooKeeperStore(connection));
             cluster = new Cluster(store, ManagerOptions.DEFAULT, System::nanoTime, System::currentTimeMillis);
-            server = opened.add(ManagerServer.start("127.0.0.1:0", cluster));
+            KeyPair keys = KeyPairGenerator.getInstance("Ed25519").generateKeyPair();
+            GrantSigner grants = new GrantSigner(keys, store.epoch(), System::currentTimeMillis);
+            server = opened.add(ManagerServer.start("127.0.0.1:0", cluster, grants));
+        } catch (GeneralSecurityException e) {
+            Closing.after(e, opened);
+            throw new IllegalStateException("no keys to sign grants with: " + e, e);
         } catch (Throwable e) {
             Closing.after(e, opened);
             throw e;

@@ -15,7 +15,7 @@ import java.util.function.LongSupplier;
  * Signs what a leading manager grants, when that is on disk and goes to a client; a signature takes tens of
  * microseconds, and is made without any lock. Thread-safe.
  */
-final class GrantSigner {
+public final class GrantSigner {
 
     /** How long a grant may be shown, in ms: a move that waits for others does not outlast it. */
     static final long SHOWN_MILLIS = 300_000;
@@ -29,7 +29,7 @@ final class GrantSigner {
      * @param epoch of the manager's store
      * @param millis the time of day
      */
-    GrantSigner(KeyPair keys, long epoch, LongSupplier millis) {
+    public GrantSigner(KeyPair keys, long epoch, LongSupplier millis) {
         this.keys = keys;
         this.epoch = epoch;
         this.millis = millis;

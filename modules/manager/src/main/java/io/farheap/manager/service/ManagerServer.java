@@ -65,7 +65,7 @@ public final class ManagerServer implements AutoCloseable {
      * @param grants of the cluster's epoch
      * @throws ControlException INVALID_ARGUMENT where that is no address, UNAVAILABLE where it cannot be bound
      */
-    static ManagerServer start(String address, Cluster cluster, GrantSigner grants) {
+    public static ManagerServer start(String address, Cluster cluster, GrantSigner grants) {
         ProtobufRuntime.require();
         ManagerServer manager = new ManagerServer(HostPort.parse(address), cluster, grants);
         try {
