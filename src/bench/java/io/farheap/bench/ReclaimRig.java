@@ -130,9 +130,6 @@ final class ReclaimRig implements AutoCloseable {
     MigrationResult move(boolean back) {
         ServerProcess from = back ? spare : holder;
         ServerProcess to = back ? holder : spare;
-        if (!cache.servers().contains(to.address())) {
-            cache.addServer(to.address());
-        }
         List<Integer> regions = IntStream.range(0, cache.regions())
                 .filter(region -> cache.serverOf(region).equals(from.address()))
                 .boxed()

@@ -543,12 +543,25 @@ public final class Cache implements AutoCloseable {
      * Moves regions, one by one, while the cache is used.
      *
      * @param regions from 0 to {@link #regions}, exclusive
-     * @param to HOST:PORT of a server that the cache uses
-     * @throws CacheException where a server refuses or does not answer. Regions before that one have moved, those after
-     *     it have not. Of itself, the chunks that had moved are in the new place, the others in the old one: it can be
-     *     used, and moved again. A part of it whose server is lost is lost with that.
+     * @param to HOST:PORT of a server that the cache uses or, with a manager, of any that the manager has
+     * @throws CacheException where a server or the manager refuses or does not answer. Regions before that one have
+     *     moved, those after it have not. Of itself, the chunks that had moved are in the new place, the others in the
+     *     old one: it can be used, and moved again. A part of it whose server is lost is lost with that.
      */
     public MigrationResult migrate(List<Integer> regions, String to, MigrationOptions how) {
+        if (options.management() == null) {
+            return move(regions, to, how);
+        }
+        checkOpen();
+        long missing = inside.unmoved(() -> {
+            moves.check(regions);
+            return regions.stream()
+                    .filter(region -> !table.get(region).copy().server().address().equals(to))
+                    .count();
+        });
+        if (missing > 0) {
+            options.management().reserve(inside, to, (int) missing);
+        }
         try {
             return move(regions, to, how);
         } finally {
@@ -568,9 +581,30 @@ public final class Cache implements AutoCloseable {
         }
     }
 
+    /** On the first of the cache's other servers that the manager says has room for all. */
+    private void reserveElsewhere(String address) {
+        checkOpen();
+        RemoteServer source = server(address);
+        int regions = moves.regionsOf(source);
+        CacheException refused = null;
+        for (RemoteServer other : regions == 0 ? List.<RemoteServer>of() : servers) {
+            if (other != source) {
+                try {
+                    management().reserve(inside, other.address(), regions);
+                    return;
+                } catch (CacheException e) {
+                    refused = e;
+                }
+            }
+        }
+        if (refused != null) {
+            throw refused;
+        }
+    }
+
     private void tellManager() {
         if (options.management() != null) {
-            options.management().changed();
+            options.management().tellNow(inside);
         }
     }
 
@@ -590,6 +624,9 @@ public final class Cache implements AutoCloseable {
      * @throws CacheException as {@link #migrate(List, String, MigrationOptions)}
      */
     public MigrationResult retire(String address, MigrationOptions how, Consumer<MigrationResult> moved) {
+        if (options.management() != null) {
+            reserveElsewhere(address);
+        }
         try {
             return leave(address, how, moved);
         } finally {

@@ -338,6 +338,9 @@ final class Management implements CacheAlerts, AutoCloseable {
                     LOG.log(
                             System.Logger.Level.WARNING,
                             "the manager does not take where cache " + name + " is: " + e.getMessage());
+                    if (e.code() != Code.NOT_FOUND) {
+                        changed();
+                    }
                     return;
                 }
             }
@@ -387,6 +390,15 @@ final class Management implements CacheAlerts, AutoCloseable {
         startMover();
     }
 
+    /** As {@link #changed}, but at once where the manager answers. */
+    void tellNow(Owner cache) {
+        try {
+            tell(cache, manager.call(asked -> asked.describe(cacheId())).allocation().generation(), null);
+        } catch (ControlException e) {
+            changed();
+        }
+    }
+
     /** Until the manager has heard it, or takes it for nothing. */
     private void tellChanged(Owner cache) {
         for (int refusals = 0; refusals < MOST_REFUSALS && !isClosed(); ) {
@@ -410,6 +422,17 @@ final class Management implements CacheAlerts, AutoCloseable {
             if (!pause()) {
                 return;
             }
+        }
+    }
+
+    /** The application wants regions on a server: then the manager has room for them there, and the cache a grant. */
+    void reserve(Owner cache, String server, int regions) {
+        try {
+            Allocation reserved = manager.call(asked -> asked.reserve(cacheId(), server, regions));
+            grants.put(reserved);
+            connect(cache, server);
+        } catch (ControlException e) {
+            throw new CacheException("cache " + name + " stays where it is: " + e.getMessage(), e);
         }
     }
 

@@ -56,6 +56,17 @@ public interface CacheManager {
     Allocation reallocate(long cacheId, long capacity);
 
     /**
+     * Reserves room on one server for regions that the application wants there. The client moves them and says so by
+     * {@link #moved}; what nobody has said so of within {@value #GROWTH_MILLIS} ms is given up.
+     *
+     * @param server HOST:PORT of one that reports
+     * @param regions at least 1
+     * @throws ControlException NOT_FOUND where there is no such cache or server; OUT_OF_MEMORY; INVALID_ARGUMENT; BUSY
+     *     while the cache leaves a server or grows
+     */
+    Allocation reserve(long cacheId, String server, int regions);
+
+    /**
      * A client tells what its cache is now: after a {@link Reclaim}, where it has moved; after {@link #reallocate},
      * that it has grown; or that it has become smaller. What was reserved and is not among the shares is given up.
      * Repeated with the same values, it changes nothing.

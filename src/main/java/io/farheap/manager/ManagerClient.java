@@ -18,6 +18,7 @@ import io.farheap.manager.wire.Nothing;
 import io.farheap.manager.wire.ReallocateCache;
 import io.farheap.manager.wire.ReportReceipt;
 import io.farheap.manager.wire.ReportedServer;
+import io.farheap.manager.wire.ReserveRegions;
 import io.grpc.stub.StreamObserver;
 import java.util.List;
 import java.util.Set;
@@ -116,6 +117,16 @@ public final class ManagerClient implements CacheManager, AutoCloseable {
                 .setCapacity(capacity)
                 .build();
         return call(within -> within.reallocate(request), ManagerMessages::read);
+    }
+
+    @Override
+    public Allocation reserve(long cacheId, String server, int regions) {
+        ReserveRegions request = ReserveRegions.newBuilder()
+                .setCacheId(cacheId)
+                .setServer(server)
+                .setRegions(regions)
+                .build();
+        return call(within -> within.reserve(request), ManagerMessages::read);
     }
 
     @Override

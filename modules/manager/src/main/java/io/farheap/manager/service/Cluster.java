@@ -94,7 +94,7 @@ public final class Cluster implements CacheManager {
         state.servers().forEach(servers::put);
         caches.load(state.caches());
         servers.offerAnew();
-        moves.forgetAll();
+        moves.loaded(nanos.getAsLong());
     }
 
     private void written(Change change) {
@@ -207,6 +207,51 @@ public final class Cluster implements CacheManager {
             }
             return allocation(grow(cache, capacity, missing));
         });
+    }
+
+    @Override
+    public Allocation reserve(long cacheId, String address, int regions) {
+        return settled(() -> {
+            CacheRecord cache = caches.require(cacheId);
+            if (regions < 1) {
+                throw new ControlException(
+                        Code.INVALID_ARGUMENT, "room for " + regions + " regions; that is at least 1");
+            }
+            if (moves.isMoving(cacheId) || cache.wanted() != 0) {
+                throw new ControlException(
+                        Code.BUSY, "cache " + Caches.hex(cacheId) + " moves or grows already; ask again in a moment");
+            }
+            long now = nanos.getAsLong();
+            Servers.Known server = staying(address, now);
+            if (server.record.regionBytes() != cache.regionBytes()) {
+                throw new ControlException(
+                        Code.INVALID_ARGUMENT,
+                        "memory server " + address + " has regions of " + server.record.regionBytes() + " bytes, cache "
+                                + Caches.hex(cacheId) + " of " + cache.regionBytes());
+            }
+            SortedMap<Long, Integer> reserved = new TreeMap<>(cache.reserved());
+            int free = servers.unpromised(server) + reserved.getOrDefault(server.record.id(), 0);
+            if (free < regions) {
+                throw new ControlException(
+                        Code.OUT_OF_MEMORY,
+                        "memory server " + address + " has " + free + " free regions, not " + regions);
+            }
+            reserved.put(server.record.id(), regions);
+            CacheRecord reserving = cache.reserving(0, reserved);
+            caches.put(reserving);
+            moves.grows(cacheId, now);
+            return allocation(reserving);
+        });
+    }
+
+    private Servers.Known staying(String address, long now) {
+        return servers.all()
+                .filter(server -> server.record.address().equals(address)
+                        && !servers.isSilent(server, now)
+                        && !server.record.leaving())
+                .findFirst()
+                .orElseThrow(() -> new ControlException(
+                        Code.NOT_FOUND, "no memory server " + address + " reports that takes caches"));
     }
 
     private CacheRecord grow(CacheRecord cache, long capacity, long missing) {

@@ -24,6 +24,7 @@ import io.farheap.manager.wire.Nothing;
 import io.farheap.manager.wire.ReallocateCache;
 import io.farheap.manager.wire.ReportReceipt;
 import io.farheap.manager.wire.ReportedServer;
+import io.farheap.manager.wire.ReserveRegions;
 import io.farheap.manager.wire.ServerList;
 import io.grpc.StatusRuntimeException;
 import io.grpc.stub.ServerCallStreamObserver;
@@ -65,6 +66,14 @@ final class ManagerService extends ManagerGrpc.ManagerImplBase {
                 reply,
                 () -> ManagerMessages.write(
                         grants.sign(manager.reallocate(request.getCacheId(), request.getCapacity()))));
+    }
+
+    @Override
+    public void reserve(ReserveRegions request, StreamObserver<AllocatedCache> reply) {
+        answer(
+                reply,
+                () -> ManagerMessages.write(
+                        grants.sign(manager.reserve(request.getCacheId(), request.getServer(), request.getRegions()))));
     }
 
     @Override

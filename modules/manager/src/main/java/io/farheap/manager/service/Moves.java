@@ -42,7 +42,7 @@ final class Moves {
     private final Rates rates;
     /** By cache. A manager that starts anew plans anew. */
     private final Map<Long, Move> moves = new TreeMap<>();
-    /** Since when room is reserved for each cache that grows. A manager that starts anew counts anew. */
+    /** Since when room is reserved for each cache that grows, or moves as it likes. Counted anew by a new manager. */
     private final Map<Long, Long> growing = new HashMap<>();
     /** Until when each cache is not sent to servers where it did not get. */
     private final Map<Long, Map<Long, Long>> avoided = new HashMap<>();
@@ -70,10 +70,10 @@ final class Moves {
         growing.put(cacheId, now);
     }
 
-    /** Room that it asked for a moment ago is its own to take first. */
+    /** Room that it asked for a moment ago, to grow or to move as it likes, is its own to take first. */
     private boolean isGrowing(CacheRecord cache, long now) {
-        return cache.wanted() != 0
-                && now - growing.computeIfAbsent(cache.id(), _ -> now) <= CacheManager.GROWTH_MILLIS * 1_000_000L;
+        Long since = growing.get(cache.id());
+        return since != null && now - since <= CacheManager.GROWTH_MILLIS * 1_000_000L;
     }
 
     /** A client has said where its cache is: its move or its growth is over. */
@@ -104,17 +104,29 @@ final class Moves {
     }
 
     /** All caches are other ones: everything is planned anew. */
-    void forgetAll() {
+    void loaded(long now) {
         moves.clear();
         growing.clear();
         avoided.clear();
         stuck.clear();
+        for (CacheRecord cache : caches.all()) {
+            // What is for a move off a server that leaves is planned anew when that reports.
+            if (!cache.reserved().isEmpty() && (cache.wanted() != 0 || !leavesAny(cache))) {
+                growing.put(cache.id(), now);
+            }
+        }
+    }
+
+    private boolean leavesAny(CacheRecord cache) {
+        return cache.regions().keySet().stream()
+                .map(servers::find)
+                .anyMatch(server -> server != null && server.record.leaving());
     }
 
     /** Gives up room that nobody grows into, or moves to for no need. */
     void endUnused(long now) {
         for (CacheRecord cache : caches.all().stream()
-                .filter(cache -> cache.wanted() != 0 && !isGrowing(cache, now) || isForgotten(cache, now))
+                .filter(cache -> growing.containsKey(cache.id()) && !isGrowing(cache, now) || isForgotten(cache, now))
                 .toList()) {
             caches.put(cache.placed(cache.capacity(), cache.regions()));
             growing.remove(cache.id());

@@ -233,6 +233,11 @@ final class Servers {
         return (int) Math.max(0, Math.min(usable - all, report.freeRegions() - untaken));
     }
 
+    /** Regions that are promised to nobody: a server that has given some back says so a moment later. */
+    int unpromised(Known server) {
+        return server.record.regions() - server.promised();
+    }
+
     /** Prices or rates have changed, and so what servers have to give. */
     void offerAnew() {
         List.copyOf(heard.values()).forEach(this::offer);

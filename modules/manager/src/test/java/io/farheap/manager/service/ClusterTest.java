@@ -350,6 +350,35 @@ class ClusterTest {
     }
 
     @Test
+    void anApplicationMayChooseAServerThatHasRoom() {
+        reports(1, 4);
+        allocate(7, 3);
+        reports(2, 2);
+        refusal(Code.NOT_FOUND, () -> cluster.reserve(7, "host9:1", 1));
+        refusal(Code.NOT_FOUND, () -> cluster.reserve(8, "host2:1", 1));
+        refusal(Code.INVALID_ARGUMENT, () -> cluster.reserve(7, "host2:1", 0));
+        refusal(Code.OUT_OF_MEMORY, () -> cluster.reserve(7, "host2:1", 3));
+        Allocation reserved = cluster.reserve(7, "host2:1", 2);
+        assertEquals(List.of(new Share("host2:1", 2)), reserved.reserved());
+        assertEquals(reserved.reserved(), cluster.reserve(7, "host2:1", 2).reserved());
+        refusal(Code.OUT_OF_MEMORY, () -> allocate(8, 2));
+        List<Share> shares = List.of(new Share("host1:1", 1), new Share("host2:1", 2));
+        long generation = cluster.describe(7).allocation().generation();
+        assertEquals(shares, cluster.moved(7, generation, 3 * MIB, shares).shares());
+        allocate(8, 3);
+        // What nobody uses is given up.
+        refusal(Code.OUT_OF_MEMORY, () -> cluster.reserve(8, "host2:1", 1));
+        cluster.deallocate(8);
+        cluster.reserve(7, "host1:1", 2);
+        refusal(Code.OUT_OF_MEMORY, () -> allocate(9, 2));
+        pass(12, () -> {
+            reports(1, 4);
+            reports(2, 2);
+        });
+        allocate(9, 3);
+    }
+
+    @Test
     void roomToGrowIntoThatNobodyTakesIsGivenUp() {
         reports(1, 4);
         reports(2, 2);
