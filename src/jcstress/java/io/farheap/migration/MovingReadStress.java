@@ -21,7 +21,7 @@ public class MovingReadStress {
 
     private final RemoteRegion old = Regions.region(Regions.OLD);
     private final RemoteRegion fresh = Regions.region(Regions.NEW);
-    private final RegionTable table = new RegionTable(new RemoteRegion[] {old}, Regions.BYTES);
+    private final RegionTable table = new RegionTable(new RemoteRegion[] {old}, Regions.BYTES, Regions.BYTES);
     private final OwnerGate gate = new OwnerGate();
     private final int[] content = new int[Regions.NEW + 1];
 

@@ -17,7 +17,7 @@ import org.openjdk.jcstress.infra.results.III_Result;
 @State
 public class RegionSwapStress {
 
-    private final RegionTable table = new RegionTable(new RemoteRegion[] {Regions.region(1)}, 1);
+    private final RegionTable table = new RegionTable(new RemoteRegion[] {Regions.region(1)}, 1, 1);
     private int copied;
 
     @Actor
