@@ -136,9 +136,7 @@ final class CacheMoves {
 
     /** How many regions are on a server, or some of them. Any thread. */
     int regionsOf(RemoteServer server) {
-        return (int) IntStream.range(0, table.size())
-                .filter(region -> table.get(region).uses(server))
-                .count();
+        return table.count(entry -> entry.uses(server));
     }
 
     private CacheException stays(int region, ControlException cause) {

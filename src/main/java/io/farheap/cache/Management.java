@@ -18,7 +18,6 @@ import io.farheap.remote.RemoteRegion;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.ArrayDeque;
-import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import java.util.Map;
@@ -27,6 +26,7 @@ import java.util.TreeMap;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -286,9 +286,7 @@ final class Management implements CacheAlerts, AutoCloseable {
         try {
             for (Share target : alert.targets()) {
                 connect(cache, target.address());
-                List<Integer> regions = regionsOn(cache, server);
-                int share = Math.min(regions.size(), target.regions());
-                moved = moved.plus(cache.migrate(regions.subList(0, share), target.address(), how));
+                moved = moved.plus(moveShare(cache, server, target));
             }
             if (regionsOn(cache, server).isEmpty()) {
                 cache.retire(server);
@@ -304,6 +302,15 @@ final class Management implements CacheAlerts, AutoCloseable {
         }
     }
 
+    /** The cache does not become smaller between the look and the move. */
+    private MigrationResult moveShare(Owner cache, String server, Share target) {
+        return cache.unmoved(() -> {
+            List<Integer> regions = regionsOn(cache, server);
+            int share = Math.min(regions.size(), target.regions());
+            return cache.migrate(regions.subList(0, share), target.address(), how);
+        });
+    }
+
     /** To a server that the manager has granted something on, also where the cache has it already. */
     private void connect(Owner cache, String server) {
         if (!cache.servers().contains(server)) {
@@ -317,13 +324,10 @@ final class Management implements CacheAlerts, AutoCloseable {
     }
 
     private static List<Integer> regionsOn(Owner cache, String server) {
-        List<Integer> regions = new ArrayList<>();
-        for (int region = 0; region < cache.regions(); region++) {
-            if (cache.uses(region, server)) {
-                regions.add(region);
-            }
-        }
-        return regions;
+        return cache.unmoved(() -> IntStream.range(0, cache.regions())
+                .filter(region -> cache.uses(region, server))
+                .boxed()
+                .toList());
     }
 
     /** Again until the manager has heard it, or the reclaim is over. */

@@ -5,6 +5,7 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.Arrays;
 import java.util.List;
+import java.util.function.Predicate;
 
 /**
  * Maps a cache's address space to remote regions (Redy, section 3.3, figure 5), and says how much of it there is. Any
@@ -109,6 +110,18 @@ public final class RegionTable {
 
     public RegionEntry get(int index) {
         return (RegionEntry) ENTRY.getAcquire(entries(), index);
+    }
+
+    /** How many regions are so, of those that there were at one moment: the table may shrink meanwhile. */
+    public int count(Predicate<RegionEntry> wanted) {
+        RegionEntry[] now = entries();
+        int count = 0;
+        for (int index = 0; index < now.length; index++) {
+            if (wanted.test((RegionEntry) ENTRY.getAcquire(now, index))) {
+                count++;
+            }
+        }
+        return count;
     }
 
     /** Whether a request to some of a range has to wait for a migration. */
