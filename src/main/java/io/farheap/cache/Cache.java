@@ -380,12 +380,17 @@ public final class Cache implements AutoCloseable {
         SloWatch known = checkWatched();
         moving.lock();
         try {
-            Slo before = known.explanation().slo();
+            CacheConfiguration configured = configuration();
+            Explanation explained = known.explanation();
             Explanation found = reshape(objective);
             try {
                 reshape(bytes);
             } catch (Throwable e) {
-                Closing.after(e, () -> reshape(before));
+                // Not what the model would choose for it now: it may have been retuned, or configured by hand.
+                Closing.after(e, () -> {
+                    reconfigure(configured);
+                    known.changed(explained);
+                });
                 throw e;
             }
             return found;
@@ -571,10 +576,11 @@ public final class Cache implements AutoCloseable {
 
     private MigrationResult move(List<Integer> regions, String to, MigrationOptions how) {
         checkOpen();
-        moves.check(regions);
         moving.lock();
         try {
             checkOpen();
+            // Not before: the cache may have become smaller meanwhile.
+            moves.check(regions);
             return moves.toServer(regions, server(to), how);
         } finally {
             moving.unlock();

@@ -159,6 +159,33 @@ class ObjectiveTest {
     }
 
     @Test
+    void capacityAndObjectiveChangeTogetherOrNotAtAll() {
+        try (Cache cache = builder().margin(0).slo(reads(1e9, 1e5)).create()) {
+            cache.reconfigure(CacheConfiguration.DIRECT.with(0, 1, 4, 4));
+            // There are four regions in all.
+            assertThrows(CacheException.class, () -> cache.reshape(5 * Cluster.REGION_BYTES, reads(1e9, 2e5)));
+            assertEquals(2 * Cluster.REGION_BYTES, cache.capacity());
+            assertEquals(reads(1e9, 1e5), cache.explanation().orElseThrow().slo());
+            assertEquals(CacheConfiguration.DIRECT.with(0, 1, 4, 4), cache.configuration(), "as it was, by hand");
+            checkItWorks(cache);
+
+            assertThrows(InfeasibleSloException.class, () -> cache.reshape(3 * Cluster.REGION_BYTES, reads(1, 1e9)));
+            assertEquals(2 * Cluster.REGION_BYTES, cache.capacity());
+            assertEquals(2, cluster.freeRegions(0));
+
+            assertEquals(
+                    new Configuration(1, 0, 1, 2),
+                    cache.reshape(4 * Cluster.REGION_BYTES, reads(1e9, 2e5))
+                            .chosen()
+                            .configuration());
+            assertEquals(4 * Cluster.REGION_BYTES, cache.capacity());
+            assertEquals(reads(1e9, 2e5), cache.explanation().orElseThrow().slo());
+            assertEquals(0, cluster.freeRegions(0));
+            checkItWorks(cache);
+        }
+    }
+
+    @Test
     void theMarginIsKept() {
         try (Cache cache = builder().margin(0.5).slo(reads(1e9, 2e5)).create()) {
             assertEquals(
