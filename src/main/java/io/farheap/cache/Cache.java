@@ -561,7 +561,8 @@ public final class Cache implements AutoCloseable {
         long missing = inside.unmoved(() -> {
             moves.check(regions);
             return regions.stream()
-                    .filter(region -> !table.get(region).copy().server().address().equals(to))
+                    .filter(region ->
+                            !table.get(region).copy().server().address().equals(to))
                     .count();
         });
         if (missing > 0) {

@@ -397,7 +397,12 @@ final class Management implements CacheAlerts, AutoCloseable {
     /** As {@link #changed}, but at once where the manager answers. */
     void tellNow(Owner cache) {
         try {
-            tell(cache, manager.call(asked -> asked.describe(cacheId())).allocation().generation(), null);
+            tell(
+                    cache,
+                    manager.call(asked -> asked.describe(cacheId()))
+                            .allocation()
+                            .generation(),
+                    null);
         } catch (ControlException e) {
             changed();
         }
