@@ -113,6 +113,8 @@ public final class RegionMigration {
         for (RemoteRegion copy : copies) {
             free(copy);
         }
+        // A write whose outcome is unknown must not land in the rest of the last region when that has been zeroed.
+        extents(size - 1).copies().forEach(this::drained);
     }
 
     /** All requests that write, or all, wait until {@link #resume}, whatever they are to. */
@@ -179,12 +181,19 @@ public final class RegionMigration {
 
     /** Once every session has passed the change of the table, and what it posted before has completed. */
     private void free(RemoteRegion copy) {
+        if (drained(copy)) {
+            copy.server().releaseQuietly(copy);
+        }
+    }
+
+    /** @return false where a server does not answer, and so cannot be fenced: its lease will end and free the region */
+    private boolean drained(RemoteRegion copy) {
         try {
             participants.publish();
             participants.drain(copy);
-            copy.server().releaseQuietly(copy);
+            return true;
         } catch (RuntimeException e) {
-            // Only a server that does not answer cannot be fenced; its lease will end and free the region.
+            return false;
         }
     }
 }
