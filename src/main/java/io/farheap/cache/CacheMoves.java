@@ -5,6 +5,7 @@ import io.farheap.migration.MigrationOptions;
 import io.farheap.migration.MigrationParticipant;
 import io.farheap.migration.MigrationResult;
 import io.farheap.migration.Pause;
+import io.farheap.migration.ReadyMove;
 import io.farheap.migration.RegionEntry;
 import io.farheap.migration.RegionMigration;
 import io.farheap.migration.RegionTable;
@@ -15,11 +16,14 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.function.Consumer;
-import java.util.function.IntFunction;
 import java.util.function.Supplier;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 
-/** Moves a cache's regions between its servers, one region after the other. One thread at a time. */
+/**
+ * Moves a cache's regions between its servers, one region after the other; while one is copied, the next is made ready.
+ * One thread at a time.
+ */
 final class CacheMoves {
 
     private final RegionTable table;
@@ -49,13 +53,7 @@ final class CacheMoves {
 
     /** @throws CacheException where a region stays, after which those before it have moved */
     MigrationResult toServer(List<Integer> regions, RemoteServer destination, MigrationOptions how) {
-        return moveAll(regions, how, region -> {
-            try {
-                return migration.migrate(region, null, destination, how);
-            } catch (ControlException e) {
-                throw stays(region, e);
-            }
-        });
+        return moveAll(regions, null, () -> List.of(destination), how, _ -> {});
     }
 
     /**
@@ -69,39 +67,74 @@ final class CacheMoves {
                 .filter(region -> table.get(region).uses(source))
                 .boxed()
                 .toList();
-        return moveAll(regions, how, region -> {
-            MigrationResult one = toRoomiest(region, source, how);
-            moved.accept(one);
-            return one;
-        });
+        return moveAll(regions, source, () -> byRoom(source), how, moved);
     }
 
-    private MigrationResult moveAll(List<Integer> regions, MigrationOptions how, IntFunction<MigrationResult> mover) {
+    /** @param source where regions are to leave; null where all of them is to move */
+    private MigrationResult moveAll(
+            List<Integer> regions,
+            @Nullable RemoteServer source,
+            Supplier<List<RemoteServer>> destinations,
+            MigrationOptions how,
+            Consumer<MigrationResult> moved) {
         MigrationResult total = MigrationResult.NONE;
         long started = System.nanoTime();
         boolean pause = how.pause() == Pause.CACHE;
         if (pause) {
             migration.pause(!how.unpausedReads());
         }
+        MoveAhead next = MoveAhead.NONE;
         try {
-            for (int region : regions) {
-                total = total.plus(mover.apply(region));
+            for (int i = 0; i < regions.size(); i++) {
+                ReadyMove ready = next.take();
+                next = i + 1 == regions.size() ? MoveAhead.NONE : ahead(regions.get(i + 1), source, destinations, how);
+                MigrationResult one = move(regions.get(i), ready, source, destinations, how);
+                total = total.plus(one);
+                moved.accept(one);
             }
         } finally {
+            next.close();
             if (pause) {
                 migration.resume();
             }
+            migration.finish();
         }
         return pause ? total.paused(System.nanoTime() - started) : total;
     }
 
-    private MigrationResult toRoomiest(int region, RemoteServer source, MigrationOptions how) {
+    private MoveAhead ahead(
+            int region,
+            @Nullable RemoteServer source,
+            Supplier<List<RemoteServer>> destinations,
+            MigrationOptions how) {
+        List<RemoteServer> first = destinations.get();
+        return first.isEmpty()
+                ? MoveAhead.NONE
+                : MoveAhead.start(() -> migration.ready(region, source, first.getFirst(), how));
+    }
+
+    /** @param ready null where nothing is */
+    private MigrationResult move(
+            int region,
+            @Nullable ReadyMove ready,
+            @Nullable RemoteServer source,
+            Supplier<List<RemoteServer>> destinations,
+            MigrationOptions how) {
         ControlException refused = null;
-        for (RemoteServer destination : byRoom(source)) {
+        if (ready != null) {
             try {
-                return migration.migrate(region, source, destination, how);
+                return migration.migrate(ready, how);
             } catch (ControlException e) {
                 refused = e;
+            }
+        }
+        for (RemoteServer destination : destinations.get()) {
+            if (ready == null || destination != ready.destination()) {
+                try {
+                    return migration.migrate(region, source, destination, how);
+                } catch (ControlException e) {
+                    refused = e;
+                }
             }
         }
         if (refused == null) {

@@ -1,6 +1,7 @@
 package io.farheap.migration;
 
 import io.farheap.control.ControlException;
+import io.farheap.lifetime.Closing;
 import io.farheap.remote.RemoteRegion;
 import io.farheap.remote.RemoteServer;
 import io.farheap.verbs.Context;
@@ -34,13 +35,18 @@ import org.jspecify.annotations.Nullable;
  * {@linkplain SplitRegion split}: it can be used, and the next migration moves the rest. What of it is on a server that
  * is lost is lost; the rest is not. Held writes always go on.
  *
- * <p>One thread at a time.
+ * <p>The next region's move can be made {@linkplain #ready ready} while one is copied. What follows a move, the end of
+ * its pull and the return of the old copy, which its server zeroes, goes on while the next is copied; {@link #finish}
+ * waits for it.
+ *
+ * <p>One thread at a time, but for {@link #ready}.
  */
 public final class RegionMigration {
 
     private final Context context;
     private final RegionTable table;
     private final Participants participants;
+    private final Finishing finishing = new Finishing();
     /** Whether all of the cache waits, and reads too. */
     private boolean paused;
 
@@ -66,18 +72,35 @@ public final class RegionMigration {
     public MigrationResult migrate(
             int index, @Nullable RemoteServer from, RemoteServer destination, MigrationOptions options) {
         long started = System.nanoTime();
+        return migrate(ready(index, from, destination, options), options, started);
+    }
+
+    /**
+     * Has a move ready for {@link #migrate(ReadyMove, MigrationOptions)}: room, and a server that waits to copy. Any
+     * thread, also while another region moves. No request notices it.
+     *
+     * @throws ControlException where a server refuses or does not answer; nothing is left then
+     */
+    public ReadyMove ready(int index, @Nullable RemoteServer from, RemoteServer destination, MigrationOptions options) {
+        return ReadyMove.of(context, index, extents(index), from, destination, options.chunkBytes());
+    }
+
+    /** As {@link #migrate(int, RemoteServer, RemoteServer, MigrationOptions)}, with what is ready, which it ends. */
+    public MigrationResult migrate(ReadyMove ready, MigrationOptions options) {
+        return migrate(ready, options, System.nanoTime());
+    }
+
+    private MigrationResult migrate(ReadyMove ready, MigrationOptions options, long started) {
+        int index = ready.index();
+        RemoteRegion target = ready.target();
         SplitRegion before = extents(index);
-        RemoteRegion target = before.copyOn(destination);
-        if (target == null) {
-            target = destination.allocate(1).getFirst();
-        }
         MigrationResult result = MigrationResult.NONE;
-        try {
-            participants.ensureConnected(destination);
-            for (int extent = extents(index).toMove(from, target);
+        try (ready) {
+            participants.ensureConnected(target.server());
+            for (int extent = extents(index).toMove(ready.from(), target);
                     extent >= 0;
-                    extent = extents(index).toMove(from, target)) {
-                result = result.plus(move(index, extent, target, options));
+                    extent = extents(index).toMove(ready.from(), target)) {
+                result = result.plus(move(index, extent, ready, options));
             }
         } finally {
             SplitRegion after = extents(index);
@@ -91,6 +114,11 @@ public final class RegionMigration {
         }
         return new MigrationResult(
                 1, result.bytes(), result.copyNanos(), System.nanoTime() - started, result.longestPauseNanos());
+    }
+
+    /** Returns when all copies that were left have been given back. */
+    public void finish() {
+        finishing.await();
     }
 
     /** Sessions can use the servers of regions that the table is about to have. */
@@ -115,6 +143,7 @@ public final class RegionMigration {
         }
         // A write whose outcome is unknown must not land in the rest of the last region when that has been zeroed.
         extents(size - 1).copies().forEach(this::drained);
+        finish();
     }
 
     /** All requests that write, or all, wait until {@link #resume}, whatever they are to. */
@@ -135,16 +164,17 @@ public final class RegionMigration {
         participants.resume();
     }
 
-    private MigrationResult move(int index, int extent, RemoteRegion target, MigrationOptions options) {
+    private MigrationResult move(int index, int extent, ReadyMove ready, MigrationOptions options) {
         SplitRegion before = extents(index);
         RemoteRegion source = before.copy(extent);
         long start = before.start(extent);
         long end = before.end(extent);
-        try (PacedPull pull = PacedPull.begin(context, target, source, start, end, options.chunkBytes())) {
+        PacedPull pull = ready.pull(context, before, extent, options.chunkBytes());
+        try {
             // What failed before now is fenced before anybody waits for it.
             participants.publish();
             participants.drain(source);
-            SplitRegion split = before.moving(extent, target, !options.unpausedReads(), paused);
+            SplitRegion split = before.moving(extent, ready.target(), !options.unpausedReads(), paused);
             ExtentMigration migration = new ExtentMigration(split, source, end, pull, participants, options);
             long held = System.nanoTime();
             try {
@@ -156,7 +186,12 @@ public final class RegionMigration {
                 participants.publish();
                 participants.resume();
             }
-            return new MigrationResult(0, end - start, System.nanoTime() - held, 0, migration.longestPauseNanos());
+            long copied = System.nanoTime() - held;
+            finishing.add(pull::close);
+            return new MigrationResult(0, end - start, copied, 0, migration.longestPauseNanos());
+        } catch (Throwable e) {
+            Closing.after(e, pull);
+            throw e;
         }
     }
 
@@ -182,7 +217,7 @@ public final class RegionMigration {
     /** Once every session has passed the change of the table, and what it posted before has completed. */
     private void free(RemoteRegion copy) {
         if (drained(copy)) {
-            copy.server().releaseQuietly(copy);
+            finishing.add(() -> copy.server().releaseQuietly(copy));
         }
     }
 

@@ -48,6 +48,7 @@ public final class Posix {
 
     private static final int EPOLL_DATA_OFFSET = X86_64 ? 4 : 8;
     private static final int EINTR = 4;
+    private static final int MADV_HUGEPAGE = 14;
     private static final int MADV_POPULATE_WRITE = 23;
     /**
      * Whoever populates keeps the process's other threads from changing its address space, which allocating does: so
@@ -171,6 +172,7 @@ public final class Posix {
     /** Maps the whole file, shared, readable and writable, with its pages populated. The caller unmaps it. */
     public static long map(int fd, long bytes) {
         long address = map(fd, bytes, MAP_SHARED);
+        preferHugePages(address, bytes);
         try {
             if (populate(address, bytes)) {
                 return address;
@@ -190,6 +192,15 @@ public final class Posix {
             long address = (long) MH$mmap.invokeExact(state, 0L, bytes, PROT_READ_WRITE, flags, fd, 0L);
             check(address == -1 ? -1 : 0, state, "mmap of %d bytes", bytes);
             return address;
+        } catch (Throwable e) {
+            throw rethrow(e);
+        }
+    }
+
+    /** A wish: most kernels have to be allowed it, by {@code /sys/kernel/mm/transparent_hugepage/shmem_enabled}. */
+    private static void preferHugePages(long address, long bytes) {
+        try (Arena arena = Arena.ofConfined()) {
+            int _ = (int) MH$madvise.invokeExact(arena.allocate(ERRNO_LAYOUT), address, bytes, MADV_HUGEPAGE);
         } catch (Throwable e) {
             throw rethrow(e);
         }

@@ -1,0 +1,124 @@
+package io.farheap.cache;
+
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.farheap.migration.MigrationOptions;
+import io.farheap.migration.MigrationResult;
+import io.farheap.testing.Need;
+import io.farheap.testing.Needs;
+import io.farheap.testing.TestDevice;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Regions that are made ready while another is copied: nothing of them stays where they do not move. */
+class MoveAheadTest {
+
+    private static final int REGIONS = 6;
+    private static final MigrationOptions SLOWLY =
+            MigrationOptions.DEFAULT.chunkBytes(512).windowBytes(512);
+
+    private Cluster cluster;
+    private Cache cache;
+    private Session session;
+    private Buffer buffer;
+
+    @BeforeEach
+    void create() {
+        cluster = new Cluster(REGIONS, REGIONS, 2);
+        cache = Cache.builder()
+                .capacity(REGIONS * Cluster.REGION_BYTES)
+                .servers(cluster.address(0))
+                .device(TestDevice.client())
+                .configuration(Configurations.DIRECT)
+                .create();
+        session = cache.openSession();
+        buffer = cache.allocate(4096);
+        for (int region = 0; region < REGIONS; region++) {
+            buffer.segment().set(JAVA_LONG, 0, region + 1);
+            session.writeBlocking(lastOf(region), buffer, 0, 8);
+        }
+    }
+
+    @AfterEach
+    void close() {
+        cache.close();
+        cluster.close();
+    }
+
+    private static long lastOf(int region) {
+        return (region + 1) * Cluster.REGION_BYTES - 8;
+    }
+
+    private void checkContent() throws Exception {
+        for (int region = 0; region < REGIONS; region++) {
+            session.readBlocking(lastOf(region), buffer, 8, 8);
+            assertEquals(region + 1, buffer.segment().get(JAVA_LONG, 8));
+        }
+    }
+
+    private <T> T polling(CompletableFuture<T> migration) {
+        while (!migration.isDone()) {
+            session.poll();
+        }
+        return migration.join();
+    }
+
+    @Test
+    void allMoveAndNothingStays() throws Exception {
+        cache.addServer(cluster.address(1));
+        List<Integer> all = IntStream.range(0, REGIONS).boxed().toList();
+        for (int turn = 0; turn < 4; turn++) {
+            int to = (turn + 1) % 2;
+            MigrationResult moved = polling(CompletableFuture.supplyAsync(
+                    () -> cache.migrate(all, cluster.address(to), MigrationOptions.DEFAULT)));
+            assertEquals(REGIONS, moved.regions());
+            assertEquals(REGIONS * Cluster.REGION_BYTES, moved.bytes());
+            // Not only soon.
+            assertEquals(List.of(REGIONS, 0), List.of(cluster.freeRegions(1 - to), cluster.freeRegions(to)));
+            checkContent();
+        }
+    }
+
+    @Test
+    void aServerThatFillsUpHasWhatFits() throws Exception {
+        cache.addServer(cluster.address(2));
+        CacheException full = polling(CompletableFuture.supplyAsync(() -> assertThrows(
+                CacheException.class,
+                () -> cache.migrate(List.of(1, 2, 3, 4), cluster.address(2), MigrationOptions.DEFAULT))));
+        assertTrue(full.getMessage().startsWith("region 3 stays on "), full::getMessage);
+        assertEquals(List.of(2, 0), List.of(cluster.freeRegions(0), cluster.freeRegions(2)));
+        checkContent();
+    }
+
+    @Test
+    @Needs(Need.SOFTVERBS)
+    void whatIsReadyIsGivenBackWhereTheOneBeforeItFails() throws Exception {
+        cache.addServer(cluster.address(1));
+        SoftverbsFaults.delayOperations(25_000_000);
+        try {
+            CompletableFuture<CacheException> migration = CompletableFuture.supplyAsync(() -> assertThrows(
+                    CacheException.class, () -> cache.migrate(List.of(0, 1, 2), cluster.address(1), SLOWLY)));
+            // The first moves, and the second has room.
+            while (!migration.isDone() && !(cache.movedBytes(0) > 0 && cluster.freeRegions(1) == REGIONS - 2)) {
+                session.poll();
+            }
+            SoftverbsFaults.failQueuePairsAfter(1);
+            CacheException failed = polling(migration);
+            assertTrue(failed.getMessage().startsWith("region 0 stays on "), failed::getMessage);
+        } finally {
+            SoftverbsFaults.failQueuePairsAfter(0);
+            SoftverbsFaults.delayOperations(0);
+        }
+        // What of the first has moved has a region there.
+        assertEquals(List.of(0, REGIONS - 1), List.of(cluster.freeRegions(0), cluster.freeRegions(1)));
+        session.drain();
+        checkContent();
+    }
+}
