@@ -518,6 +518,11 @@ public final class Cache implements AutoCloseable {
                 detach(server);
                 throw e;
             }
+            servers.stream()
+                    .filter(before ->
+                            before.address().equals(address) && before.lost() != null && moves.regionsOf(before) == 0)
+                    .toList()
+                    .forEach(this::detach);
         } catch (ControlException e) {
             throw new CacheException("cannot use memory server " + address + ": " + e.getMessage(), e);
         } finally {
@@ -837,11 +842,19 @@ public final class Cache implements AutoCloseable {
         }
     }
 
+    /** One whose lease holds before one that is lost, which may have been started anew at its address. */
     private RemoteServer server(String address) {
+        RemoteServer lost = null;
         for (RemoteServer server : servers) {
             if (server.address().equals(address)) {
-                return server;
+                if (server.lost() == null) {
+                    return server;
+                }
+                lost = server;
             }
+        }
+        if (lost != null) {
+            return lost;
         }
         throw new CacheException("the cache does not use server " + address + "; it uses " + servers());
     }
@@ -980,12 +993,13 @@ public final class Cache implements AutoCloseable {
         }
 
         @Override
+        public boolean serves(String address) {
+            return servers.stream().anyMatch(server -> server.address().equals(address) && server.lost() == null);
+        }
+
+        @Override
         public void showGrant(String address, SignedGrant grant) {
-            for (RemoteServer server : servers) {
-                if (server.address().equals(address)) {
-                    server.showGrant(grant);
-                }
-            }
+            server(address).showGrant(grant);
         }
 
         @Override

@@ -18,6 +18,7 @@ import io.farheap.remote.RemoteRegion;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import java.util.Map;
@@ -80,6 +81,9 @@ final class Management implements CacheAlerts, AutoCloseable {
 
         /** Whether a region, or some of it, is on a server. */
         boolean uses(int region, String address);
+
+        /** Whether it has a lease there that holds. */
+        boolean serves(String address);
 
         void addServer(String address);
 
@@ -283,9 +287,12 @@ final class Management implements CacheAlerts, AutoCloseable {
             listener.reclaiming(alert);
         }
         MigrationResult moved = MigrationResult.NONE;
+        List<String> connected = new ArrayList<>();
         try {
             for (Share target : alert.targets()) {
-                connect(cache, target.address());
+                if (connect(cache, target.address())) {
+                    connected.add(target.address());
+                }
                 moved = moved.plus(moveShare(cache, server, target));
             }
             if (regionsOn(cache, server).isEmpty()) {
@@ -297,6 +304,7 @@ final class Management implements CacheAlerts, AutoCloseable {
                     System.Logger.Level.WARNING,
                     "cache " + name + " does not get off memory server " + server + ": " + e.getMessage());
         }
+        connected.forEach(target -> leaveUnused(cache, target));
         if (listener != null) {
             listener.reclaimed(server, moved, regionsOn(cache, server).size());
         }
@@ -311,16 +319,34 @@ final class Management implements CacheAlerts, AutoCloseable {
         });
     }
 
-    /** To a server that the manager has granted something on, also where the cache has it already. */
-    private void connect(Owner cache, String server) {
-        if (!cache.servers().contains(server)) {
+    /**
+     * To a server that the manager has granted something on, also where the cache has it already.
+     *
+     * @return whether it was not
+     */
+    private boolean connect(Owner cache, String server) {
+        if (!cache.serves(server)) {
             cache.addServer(server);
-            return;
+            return true;
         }
         granted(server, grant -> {
             cache.showGrant(server, grant);
             return server;
         });
+        return false;
+    }
+
+    /** A server that got nothing is not to wait for this cache's lease when it leaves. */
+    private void leaveUnused(Owner cache, String server) {
+        try {
+            if (cache.serves(server) && regionsOn(cache, server).isEmpty()) {
+                cache.retire(server);
+            }
+        } catch (CacheException | ControlException | IllegalStateException e) {
+            LOG.log(
+                    System.Logger.Level.WARNING,
+                    "cache " + name + " stays connected to memory server " + server + ": " + e.getMessage());
+        }
     }
 
     private static List<Integer> regionsOn(Owner cache, String server) {
