@@ -983,6 +983,11 @@ public final class Cache implements AutoCloseable {
         }
 
         @Override
+        public List<Integer> hottestFirst(List<Integer> regions) {
+            return RegionHeat.hottestFirst(regions, table, sessions);
+        }
+
+        @Override
         public boolean uses(int region, String address) {
             for (RemoteServer server : servers) {
                 if (server.address().equals(address) && table.get(region).uses(server)) {

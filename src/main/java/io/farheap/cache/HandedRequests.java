@@ -476,6 +476,11 @@ final class HandedRequests implements RequestPath, Completion {
     }
 
     @Override
+    public void sample(RegionHeat heat) {
+        heat.add(requests);
+    }
+
+    @Override
     public boolean inCallback() {
         return inCallback;
     }

@@ -79,6 +79,9 @@ final class Management implements CacheAlerts, AutoCloseable {
 
         String serverOf(int region);
 
+        /** The order in which they are to leave where time is short. */
+        List<Integer> hottestFirst(List<Integer> regions);
+
         /** Whether a region, or some of it, is on a server. */
         boolean uses(int region, String address);
 
@@ -313,7 +316,7 @@ final class Management implements CacheAlerts, AutoCloseable {
     /** The cache does not become smaller between the look and the move. */
     private MigrationResult moveShare(Owner cache, String server, Share target) {
         return cache.unmoved(() -> {
-            List<Integer> regions = regionsOn(cache, server);
+            List<Integer> regions = cache.hottestFirst(regionsOn(cache, server));
             int share = Math.min(regions.size(), target.regions());
             return cache.migrate(regions.subList(0, share), target.address(), how);
         });

@@ -104,6 +104,11 @@ record QuiescingPath(RequestPath path) implements RequestPath {
     }
 
     @Override
+    public void sample(RegionHeat heat) {
+        path.sample(heat);
+    }
+
+    @Override
     public boolean inCallback() {
         return path.inCallback();
     }

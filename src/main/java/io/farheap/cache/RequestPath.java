@@ -99,5 +99,8 @@ interface RequestPath {
     /** Whether a request between issue and callback goes beyond an address of the cache. */
     boolean reaches(long end);
 
+    /** Shows where requests go. Any thread, also while they are issued. */
+    void sample(RegionHeat heat);
+
     boolean inCallback();
 }

@@ -531,6 +531,11 @@ public final class Session implements AutoCloseable {
         }
     }
 
+    /** Shows where its requests go. Any thread, outside of the gate: the tables that it reads are there for good. */
+    void sample(RegionHeat heat) {
+        path.sample(heat);
+    }
+
     /**
      * Frees everything, from whatever thread, and returns when that is done. The owner's next call is told that it is
      * closed.

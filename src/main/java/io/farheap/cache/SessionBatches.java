@@ -117,6 +117,14 @@ final class SessionBatches implements RequestPath {
         return engine.reaches(end) || Arrays.stream(lanes).anyMatch(lane -> lane.reaches(end));
     }
 
+    @Override
+    public void sample(RegionHeat heat) {
+        engine.sample(heat);
+        for (BatchLane lane : lanes) {
+            heat.add(lane);
+        }
+    }
+
     /** With nothing pending, a request alone is one-sided. */
     @Override
     public int tryExecute(

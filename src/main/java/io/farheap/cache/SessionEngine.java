@@ -174,6 +174,11 @@ final class SessionEngine implements RequestPath {
         return requests.uses(buffer);
     }
 
+    @Override
+    public void sample(RegionHeat heat) {
+        heat.add(requests);
+    }
+
     /** Of a list, its row has the first record alone. */
     @Override
     public boolean reaches(long end) {

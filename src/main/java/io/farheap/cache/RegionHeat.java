@@ -1,0 +1,75 @@
+package io.farheap.cache;
+
+import io.farheap.migration.RegionTable;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * How often each region is used, by samples: sessions' tables keep where their latest requests went, and whoever wants
+ * to know looks at them, without a word to the sessions. The looks race with the sessions' stores, which are of one
+ * word each; an address that is old, or mixed with another request's token, counts as one sample of many. So a request
+ * pays nothing. One thread; used once.
+ */
+final class RegionHeat {
+
+    private static final int LOOKS = 16;
+    private static final long BETWEEN_LOOKS_NANOS = 200_000;
+
+    private final RegionTable regions;
+    private final int[] counts;
+    /** What was in each place of a table at the last look. */
+    private final IdentityHashMap<RequestTable, long[]> seen = new IdentityHashMap<>();
+
+    private RegionHeat(RegionTable regions) {
+        this.regions = regions;
+        this.counts = new int[regions.size()];
+    }
+
+    /** Regions in the order of their use, the hottest first; of those that are alike, as they were. Takes some ms. */
+    static List<Integer> hottestFirst(List<Integer> some, RegionTable table, Iterable<Session> sessions) {
+        if (some.size() < 2) {
+            return some;
+        }
+        RegionHeat heat = new RegionHeat(table);
+        for (int look = 0; look < LOOKS; look++) {
+            if (look > 0) {
+                LockSupport.parkNanos(BETWEEN_LOOKS_NANOS);
+            }
+            sessions.forEach(session -> session.sample(heat));
+        }
+        List<Integer> ordered = new ArrayList<>(some);
+        ordered.sort(Comparator.comparingInt(region -> -heat.counts[region]));
+        return ordered;
+    }
+
+    /** Counts the requests that have come into a table since it was last seen here; at first, all that were. */
+    void add(RequestTable table) {
+        long[] last = seen.computeIfAbsent(table, known -> new long[known.address.length]);
+        for (int place = 0; place < last.length; place++) {
+            long address = table.address[place];
+            // Empty until its first request.
+            if (table.length[place] > 0) {
+                long now = mark(address, table.token[place], table.issuedAt[place]);
+                if (now != last[place]) {
+                    last[place] = now;
+                    count(address);
+                }
+            }
+        }
+    }
+
+    /** Not 0. */
+    private static long mark(long address, long token, long issuedAt) {
+        return (address * 31 + token) * 31 + issuedAt | 1;
+    }
+
+    private void count(long address) {
+        int region = regions.indexOf(address);
+        if (region < counts.length) {
+            counts[region]++;
+        }
+    }
+}
