@@ -1013,8 +1013,20 @@ public final class Cache implements AutoCloseable {
         }
 
         @Override
-        public MigrationResult migrate(List<Integer> regions, String to, MigrationOptions how) {
-            return move(regions, to, how);
+        public MigrationResult migrate(List<Integer> regions, String from, String to, MigrationOptions how) {
+            return unmoved(() -> {
+                checkOpen();
+                moves.check(regions);
+                return moves.leave(server(from), regions, server(to), how);
+            });
+        }
+
+        @Override
+        public void stay() {
+            unmoved(() -> {
+                moves.stay();
+                return true;
+            });
         }
 
         @Override

@@ -1,6 +1,7 @@
 package io.farheap.cache;
 
 import io.farheap.control.ControlException;
+import io.farheap.lifetime.Closing;
 import io.farheap.migration.MigrationOptions;
 import io.farheap.migration.MigrationParticipant;
 import io.farheap.migration.MigrationResult;
@@ -51,13 +52,25 @@ final class CacheMoves {
         }
     }
 
+    /** Regions off a server that the cache is to leave: {@link #offServer}, or {@link #stay}, has to follow. */
+    MigrationResult leave(RemoteServer source, List<Integer> regions, RemoteServer destination, MigrationOptions how) {
+        migration.leave(source);
+        return moveAll(regions, null, () -> List.of(destination), how, _ -> {});
+    }
+
+    /** The cache stays connected to servers that it was to leave. */
+    void stay() {
+        migration.stay();
+    }
+
     /** @throws CacheException where a region stays, after which those before it have moved */
     MigrationResult toServer(List<Integer> regions, RemoteServer destination, MigrationOptions how) {
         return moveAll(regions, null, () -> List.of(destination), how, _ -> {});
     }
 
     /**
-     * Moves everything off a server, each region to the one that has most room.
+     * Moves everything off a server, each region to the one that has most room. The server's lease is to end then: it
+     * has the copies that are left.
      *
      * @param moved told of each region that has moved
      * @throws CacheException where a region stays, after which those before it have moved
@@ -67,7 +80,15 @@ final class CacheMoves {
                 .filter(region -> table.get(region).uses(source))
                 .boxed()
                 .toList();
-        return moveAll(regions, source, () -> byRoom(source), how, moved);
+        migration.leave(source);
+        try {
+            MigrationResult total = moveAll(regions, source, () -> byRoom(source), how, moved);
+            migration.left(source);
+            return total;
+        } catch (Throwable e) {
+            Closing.after(e, migration::stay);
+            throw e;
+        }
     }
 
     /** @param source where regions are to leave; null where all of them is to move */

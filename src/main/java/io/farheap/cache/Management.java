@@ -93,7 +93,10 @@ final class Management implements CacheAlerts, AutoCloseable {
         /** Of a server that it has. */
         void showGrant(String address, SignedGrant grant);
 
-        MigrationResult migrate(List<Integer> regions, String to, MigrationOptions how);
+        /** Off a server that is to be retired then; {@link #stay} says that it is not. */
+        MigrationResult migrate(List<Integer> regions, String from, String to, MigrationOptions how);
+
+        void stay();
 
         void retire(String address);
     }
@@ -300,12 +303,15 @@ final class Management implements CacheAlerts, AutoCloseable {
             }
             if (regionsOn(cache, server).isEmpty()) {
                 cache.retire(server);
+            } else {
+                cache.stay();
             }
         } catch (CacheException | ControlException | IllegalStateException e) {
             // The manager hears what has moved, and finds other servers.
             LOG.log(
                     System.Logger.Level.WARNING,
                     "cache " + name + " does not get off memory server " + server + ": " + e.getMessage());
+            cache.stay();
         }
         connected.forEach(target -> leaveUnused(cache, target));
         if (listener != null) {
@@ -318,7 +324,7 @@ final class Management implements CacheAlerts, AutoCloseable {
         return cache.unmoved(() -> {
             List<Integer> regions = cache.hottestFirst(regionsOn(cache, server));
             int share = Math.min(regions.size(), target.regions());
-            return cache.migrate(regions.subList(0, share), target.address(), how);
+            return cache.migrate(regions.subList(0, share), server, target.address(), how);
         });
     }
 

@@ -1,21 +1,21 @@
 package io.farheap.migration;
 
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
-/**
- * What nobody waits for until the end: tasks that are run one after the other, on threads of their own. One thread adds
- * and awaits.
- */
+/** What nobody waits for until the end: tasks, each on a thread of its own. One thread adds and awaits. */
 final class Finishing {
 
     private static final System.Logger LOG = System.getLogger(Finishing.class.getName());
 
-    private CompletableFuture<Void> last = CompletableFuture.completedFuture(null);
+    private final List<CompletableFuture<Void>> tasks = new ArrayList<>();
 
     void add(Runnable task) {
-        last = last.thenRunAsync(
+        tasks.removeIf(CompletableFuture::isDone);
+        tasks.add(CompletableFuture.runAsync(
                 () -> run(task),
-                each -> Thread.ofVirtual().name("farheap-finishing").start(each));
+                each -> Thread.ofVirtual().name("farheap-finishing").start(each)));
     }
 
     private static void run(Runnable task) {
@@ -28,6 +28,7 @@ final class Finishing {
 
     /** Returns when all tasks have run. */
     void await() {
-        last.join();
+        tasks.forEach(CompletableFuture::join);
+        tasks.clear();
     }
 }

@@ -5,6 +5,7 @@ import io.farheap.lifetime.Closing;
 import io.farheap.remote.RemoteRegion;
 import io.farheap.remote.RemoteServer;
 import io.farheap.verbs.Context;
+import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -47,6 +48,10 @@ public final class RegionMigration {
     private final RegionTable table;
     private final Participants participants;
     private final Finishing finishing = new Finishing();
+    /** A server that is being left: the copies there that nobody needs go with its lease, all at once. */
+    private @Nullable RemoteServer leaving;
+
+    private final List<RemoteRegion> kept = new ArrayList<>();
     /** Whether all of the cache waits, and reads too. */
     private boolean paused;
 
@@ -116,9 +121,38 @@ public final class RegionMigration {
                 1, result.bytes(), result.copyNanos(), System.nanoTime() - started, result.longestPauseNanos());
     }
 
-    /** Returns when all copies that were left have been given back. */
+    /** Returns when all copies that were left have been given back, but for those that go with a lease. */
     public void finish() {
         finishing.await();
+    }
+
+    /**
+     * From now on, copies on a server are not given back when regions have moved off it: its lease is to end. Another
+     * server's, if one was being left, are.
+     */
+    public void leave(RemoteServer server) {
+        if (leaving != server) {
+            stay();
+            leaving = server;
+        }
+    }
+
+    /** The server's lease is about to end. Returns when nothing is under way to what has moved off it. */
+    public void left(RemoteServer server) {
+        if (leaving == server && !kept.isEmpty()) {
+            // Of one copy, it waits for all that was posted to its server.
+            drained(kept.getFirst());
+        }
+        kept.clear();
+        leaving = null;
+    }
+
+    /** The server that was being left keeps its lease for now: what has moved off it is given back. */
+    public void stay() {
+        leaving = null;
+        kept.forEach(this::free);
+        kept.clear();
+        finish();
     }
 
     /** Sessions can use the servers of regions that the table is about to have. */
@@ -210,7 +244,11 @@ public final class RegionMigration {
 
     private void freeUnused(RemoteRegion copy, SplitRegion extents) {
         if (!extents.has(copy)) {
-            free(copy);
+            if (copy.server() == leaving) {
+                kept.add(copy);
+            } else {
+                free(copy);
+            }
         }
     }
 

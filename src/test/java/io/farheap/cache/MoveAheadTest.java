@@ -98,6 +98,21 @@ class MoveAheadTest {
     }
 
     @Test
+    void aServerThatIsNotLeftAfterAllHasBackWhatHasMoved() throws Exception {
+        cache.addServer(cluster.address(2));
+        CacheException full = polling(CompletableFuture.supplyAsync(
+                () -> assertThrows(CacheException.class, () -> cache.retire(cluster.address(0), _ -> {}))));
+        assertTrue(full.getMessage().startsWith("region 2 stays on "), full::getMessage);
+        assertEquals(List.of(2, 0), List.of(cluster.freeRegions(0), cluster.freeRegions(2)));
+        assertEquals(List.of(cluster.address(0), cluster.address(2)), cache.servers());
+        checkContent();
+        cache.addServer(cluster.address(1));
+        polling(CompletableFuture.supplyAsync(() -> cache.retire(cluster.address(0), _ -> {})));
+        assertEquals(List.of(cluster.address(2), cluster.address(1)), cache.servers());
+        checkContent();
+    }
+
+    @Test
     @Needs(Need.SOFTVERBS)
     void whatIsReadyIsGivenBackWhereTheOneBeforeItFails() throws Exception {
         cache.addServer(cluster.address(1));
