@@ -13,8 +13,10 @@ import io.farheap.migration.RegionTable;
 import io.farheap.remote.RemoteRegion;
 import io.farheap.remote.RemoteServer;
 import io.farheap.verbs.Context;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.Deque;
 import java.util.List;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
@@ -22,10 +24,16 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Moves a cache's regions between its servers, one region after the other; while one is copied, the next is made ready.
- * One thread at a time.
+ * Moves a cache's regions between its servers, one region after the other; while one is copied, the next are made
+ * ready. One thread at a time.
  */
 final class CacheMoves {
+
+    /**
+     * So many regions are made ready while one is copied. That takes calls to both servers, one after the other, as
+     * long as some copies where processes are busy; what is ready waits, which costs its server little.
+     */
+    private static final int MOST_AHEAD = 3;
 
     private final RegionTable table;
     private final RegionMigration migration;
@@ -104,17 +112,30 @@ final class CacheMoves {
         if (pause) {
             migration.pause(!how.unpausedReads());
         }
-        MoveAhead next = MoveAhead.NONE;
+        Deque<MoveAhead> ahead = new ArrayDeque<>();
         try {
             for (int i = 0; i < regions.size(); i++) {
-                ReadyMove ready = next.take();
-                next = i + 1 == regions.size() ? MoveAhead.NONE : ahead(regions.get(i + 1), source, destinations, how);
-                MigrationResult one = move(regions.get(i), ready, source, destinations, how);
+                ReadyMove ready = ahead.isEmpty() ? null : ahead.removeFirst().take();
+                for (int next = i + 1 + ahead.size(); next < regions.size() && next <= i + MOST_AHEAD; next++) {
+                    ahead.addLast(ahead(regions.get(next), source, destinations, how));
+                }
+                MigrationResult one;
+                try {
+                    one = move(regions.get(i), ready, source, destinations, how);
+                } catch (CacheException e) {
+                    if (ahead.isEmpty()) {
+                        throw e;
+                    }
+                    // Those behind it may have what it needs.
+                    ahead.forEach(MoveAhead::close);
+                    ahead.clear();
+                    one = move(regions.get(i), null, source, destinations, how);
+                }
                 total = total.plus(one);
                 moved.accept(one);
             }
         } finally {
-            next.close();
+            ahead.forEach(MoveAhead::close);
             if (pause) {
                 migration.resume();
             }

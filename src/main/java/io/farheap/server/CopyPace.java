@@ -17,6 +17,8 @@ final class CopyPace implements AutoCloseable {
     private static final long SPIN_NANOS = 200_000;
 
     private static final long PARK_NANOS = 20_000;
+    private static final long MOST_PARK_NANOS = 500_000;
+    private static final int PARKS = 16;
 
     private final WatermarkExchange exchange;
     private final long offset;
@@ -112,7 +114,8 @@ final class CopyPace implements AutoCloseable {
         if (waited < SPIN_NANOS) {
             Thread.onSpinWait();
         } else {
-            LockSupport.parkNanos(PARK_NANOS);
+            // The longer it has waited, the less it matters: a region that is ready ahead of its turn waits for others.
+            LockSupport.parkNanos(Math.clamp(waited / PARKS, PARK_NANOS, MOST_PARK_NANOS));
         }
     }
 

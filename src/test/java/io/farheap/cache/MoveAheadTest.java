@@ -15,6 +15,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Test;
 
 /** Regions that are made ready while another is copied: nothing of them stays where they do not move. */
@@ -86,7 +87,7 @@ class MoveAheadTest {
         }
     }
 
-    @Test
+    @RepeatedTest(5)
     void aServerThatFillsUpHasWhatFits() throws Exception {
         cache.addServer(cluster.address(2));
         CacheException full = polling(CompletableFuture.supplyAsync(() -> assertThrows(
@@ -97,7 +98,7 @@ class MoveAheadTest {
         checkContent();
     }
 
-    @Test
+    @RepeatedTest(5)
     void aServerThatIsNotLeftAfterAllHasBackWhatHasMoved() throws Exception {
         cache.addServer(cluster.address(2));
         CacheException full = polling(CompletableFuture.supplyAsync(
@@ -120,8 +121,8 @@ class MoveAheadTest {
         try {
             CompletableFuture<CacheException> migration = CompletableFuture.supplyAsync(() -> assertThrows(
                     CacheException.class, () -> cache.migrate(List.of(0, 1, 2), cluster.address(1), SLOWLY)));
-            // The first moves, and the second has room.
-            while (!migration.isDone() && !(cache.movedBytes(0) > 0 && cluster.freeRegions(1) == REGIONS - 2)) {
+            // The first moves, and others have room.
+            while (!migration.isDone() && !(cache.movedBytes(0) > 0 && cluster.freeRegions(1) <= REGIONS - 2)) {
                 session.poll();
             }
             SoftverbsFaults.failQueuePairsAfter(1);
