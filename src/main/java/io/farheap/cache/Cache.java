@@ -984,7 +984,7 @@ public final class Cache implements AutoCloseable {
 
         @Override
         public List<Integer> hottestFirst(List<Integer> regions) {
-            return RegionHeat.hottestFirst(regions, table, sessions);
+            return RegionHeat.hottestFirst(regions, table, heat -> sessions.forEach(session -> session.sample(heat)));
         }
 
         @Override

@@ -6,6 +6,7 @@ import java.util.Comparator;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
 
 /**
  * How often each region is used, by samples: sessions' tables keep where their latest requests went, and whoever wants
@@ -28,17 +29,21 @@ final class RegionHeat {
         this.counts = new int[regions.size()];
     }
 
-    /** Regions in the order of their use, the hottest first; of those that are alike, as they were. Takes some ms. */
-    static List<Integer> hottestFirst(List<Integer> some, RegionTable table, Iterable<Session> sessions) {
+    /**
+     * Regions in the order of their use, the hottest first; of those that are alike, as they were. Takes some ms.
+     *
+     * @param look shows where the requests of all sessions go
+     */
+    static List<Integer> hottestFirst(List<Integer> some, RegionTable table, Consumer<RegionHeat> look) {
         if (some.size() < 2) {
             return some;
         }
         RegionHeat heat = new RegionHeat(table);
-        for (int look = 0; look < LOOKS; look++) {
-            if (look > 0) {
+        for (int i = 0; i < LOOKS; i++) {
+            if (i > 0) {
                 LockSupport.parkNanos(BETWEEN_LOOKS_NANOS);
             }
-            sessions.forEach(session -> session.sample(heat));
+            look.accept(heat);
         }
         List<Integer> ordered = new ArrayList<>(some);
         ordered.sort(Comparator.comparingInt(region -> -heat.counts[region]));
