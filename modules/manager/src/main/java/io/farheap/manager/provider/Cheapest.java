@@ -31,8 +31,8 @@ final class Cheapest {
                 // Any number up to the most is a sum of these.
                 for (int size = 1; most > 0; size *= 2) {
                     int machines = Math.min(size, most);
-                    bundles.add(new Bundle(
-                            lot, machines, (int) Math.min(units, (long) machines * each), machines * cost));
+                    bundles.add(
+                            new Bundle(lot, machines, (int) Math.min(units, (long) machines * each), machines * cost));
                     most -= machines;
                 }
             }
@@ -52,7 +52,8 @@ final class Cheapest {
                 int rest = Math.max(0, want - bundle.units());
                 double with = cost[rest] + bundle.cost();
                 int count = machines[rest] + bundle.machines();
-                if (with < cost[want] || with == cost[want] && with < Double.POSITIVE_INFINITY && count < machines[want]) {
+                if (with < cost[want]
+                        || with == cost[want] && with < Double.POSITIVE_INFINITY && count < machines[want]) {
                     cost[want] = with;
                     machines[want] = count;
                     taken[i][want] = true;

@@ -92,7 +92,10 @@ final class LocalMachine implements Machine {
                     options.toArray(String[]::new));
         } catch (Throwable e) {
             gone.accept(this);
-            refuse(e.getMessage() == null ? e.toString() : e.getMessage());
+            refuse(
+                    e.getCause() == null
+                            ? e.toString()
+                            : e.getMessage() + ": " + e.getCause().getMessage());
             return;
         }
         boolean stopped;
@@ -104,6 +107,7 @@ final class LocalMachine implements Machine {
         }
         if (over) {
             started.close();
+            refuse("the local servers were closed while it started");
             return;
         }
         address.complete(started.address());

@@ -9,8 +9,8 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Random;
 import java.util.Set;
+import java.util.SplittableRandom;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
@@ -62,7 +62,7 @@ public final class LocalServers implements ServerProvider {
     private final Set<LocalMachine> machines = new HashSet<>();
 
     private final Set<Awaited> awaited = new HashSet<>();
-    private final Random lives;
+    private final SplittableRandom lives;
     private boolean closed;
 
     LocalServers(LocalSettings settings, Supplier<Menu> menu, String managers, Listener listener) {
@@ -70,7 +70,7 @@ public final class LocalServers implements ServerProvider {
         this.menu = menu;
         this.managers = managers;
         this.listener = listener;
-        this.lives = new Random(settings.seed());
+        this.lives = new SplittableRandom(settings.seed());
     }
 
     @Override
@@ -163,7 +163,8 @@ public final class LocalServers implements ServerProvider {
         }
         clock.shutdownNow();
         try {
-            Closing.all(last.stream().<AutoCloseable>map(machine -> () -> waits.execute(machine::close))
+            Closing.all(last.stream()
+                    .<AutoCloseable>map(machine -> () -> waits.execute(machine::close))
                     .toList());
             waits.shutdown();
             if (!waits.awaitTermination(CLOSE_SECONDS, TimeUnit.SECONDS)) {

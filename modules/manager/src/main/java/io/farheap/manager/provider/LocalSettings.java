@@ -92,7 +92,8 @@ record LocalSettings(int servers, long seed, String device, Map<String, String> 
 
     private double millis(String key, double otherwise) {
         return given.containsKey(key)
-                ? read(key, given.get(key), text -> new Durations().convert(text)).toMillis()
+                ? read(key, given.get(key), text -> new Durations().convert(text))
+                        .toMillis()
                 : otherwise;
     }
 

@@ -30,6 +30,11 @@ public final class RegisteredServers implements ServerProvider {
     }
 
     @Override
+    public boolean startsServers() {
+        return false;
+    }
+
+    @Override
     public List<Lot> menu() {
         return List.of();
     }

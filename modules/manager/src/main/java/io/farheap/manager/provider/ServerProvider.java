@@ -17,6 +17,11 @@ import java.util.function.Supplier;
  */
 public interface ServerProvider extends AutoCloseable {
 
+    /** Whether it ever lets any machine. */
+    default boolean startsServers() {
+        return true;
+    }
+
     /** What can be had now, at today's prices. What cannot be had is there with 0. */
     List<Lot> menu();
 

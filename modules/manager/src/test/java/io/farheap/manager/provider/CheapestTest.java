@@ -38,8 +38,7 @@ class CheapestTest {
     void whatCannotBeHadIsNotInIt() {
         Lot small = lot("small", 1, 4, 2);
         assertEquals(Optional.empty(), cheapest(12, small));
-        assertEquals(
-                List.of("large", "small", "small"), types(cheapest(12, small, lot("large", 30, 4, 1))));
+        assertEquals(List.of("large", "small", "small"), types(cheapest(12, small, lot("large", 30, 4, 1))));
         assertEquals(Optional.empty(), cheapest(1, lot("gone", 1, 4, 0)));
         Wish nowhere = new Wish(1, _ -> 0, _ -> 0);
         assertEquals(Optional.empty(), Cheapest.of(List.of(small), nowhere));
@@ -48,8 +47,8 @@ class CheapestTest {
     @Test
     void aBurdenIsPartOfThePrice() {
         Wish wish = new Wish(4, Lot::regions, lot -> lot.type().equals("a") ? 5 : 0);
-        Quote quote = Cheapest.of(List.of(lot("a", 1, 4, 1), lot("b", 3, 4, 1)), wish)
-                .orElseThrow();
+        Quote quote =
+                Cheapest.of(List.of(lot("a", 1, 4, 1), lot("b", 3, 4, 1)), wish).orElseThrow();
         assertEquals("b", quote.machines().getFirst().type());
         assertEquals(3, quote.cost());
     }
@@ -75,8 +74,7 @@ class CheapestTest {
         double least = Double.POSITIVE_INFINITY;
         for (int machines = 0; machines <= lot.available(); machines++) {
             least = Math.min(
-                    least,
-                    machines * lot.price() + leastCost(lots, from + 1, regions - machines * lot.regions()));
+                    least, machines * lot.price() + leastCost(lots, from + 1, regions - machines * lot.regions()));
         }
         return least;
     }

@@ -25,7 +25,8 @@ class LocalSettingsTest {
 
     @Test
     void aTypeHasWhatTheMenuSaysUnlessASettingDoes() {
-        LocalSettings settings = LocalSettings.parse(Map.of("region", "1m", "memory.large", "8m", "notice", "5s"), MENU);
+        LocalSettings settings =
+                LocalSettings.parse(Map.of("region", "1m", "memory.large", "8m", "notice", "5s"), MENU);
         assertEquals(8, settings.servers());
         assertEquals(
                 List.of(
@@ -37,15 +38,22 @@ class LocalSettingsTest {
                 settings.lots(LARGE, 3),
                 "one without a spot price is not let so");
         assertEquals(7_200_000, settings.lifeMillis(SMALL));
-        assertEquals(
-                60_000, LocalSettings.parse(Map.of("life", "1m"), MENU).lifeMillis(SMALL));
+        assertEquals(60_000, LocalSettings.parse(Map.of("life", "1m"), MENU).lifeMillis(SMALL));
     }
 
     @Test
     void aServerRunsAsItsLot() {
         Lot spot = new Lot("small", true, 0.25, MIB, 64, "local/local/local", 5_000, 3);
         assertEquals(
-                List.of("--manager", "h:1", "--type", "small", "--place", "local/local/local", "--notice", "5000ms",
+                List.of(
+                        "--manager",
+                        "h:1",
+                        "--type",
+                        "small",
+                        "--place",
+                        "local/local/local",
+                        "--notice",
+                        "5000ms",
                         "--spot"),
                 LocalSettings.options(spot, "h:1"));
     }
