@@ -10,10 +10,12 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
@@ -200,9 +202,15 @@ final class Fleet implements ServerProvider.Listener {
         }
     }
 
-    /** Whether a cache waits for a server. */
-    boolean isMeant(Servers.Known server) {
-        return machines.values().stream().anyMatch(hired -> hired.server == server && hired.cacheId != null);
+    /** Servers for which caches wait. */
+    Set<Servers.Known> meant() {
+        Set<Servers.Known> meant = new HashSet<>();
+        for (Hired hired : machines.values()) {
+            if (hired.server != null && hired.cacheId != null) {
+                meant.add(hired.server);
+            }
+        }
+        return meant;
     }
 
     /** A server that is new has reported. */

@@ -8,6 +8,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.TreeMap;
 
 /**
@@ -91,10 +92,11 @@ final class Spares {
 
     /** @return what is missing */
     private int hold(List<Servers.Known> there, long regionBytes, int regions, Map<Long, Integer> held) {
+        Set<Servers.Known> meant = fleet.meant();
         List<Servers.Known> order = there.stream()
                 .filter(server -> server.record.regionBytes() == regionBytes
                         && !server.record.leaving()
-                        && !fleet.isMeant(server)
+                        && !meant.contains(server)
                         && servers.free(server) > 0)
                 .sorted(Comparator.comparing((Servers.Known server) -> server.record.spot())
                         .thenComparing(server -> server.promised() > 0)
