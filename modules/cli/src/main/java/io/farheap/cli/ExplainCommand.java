@@ -66,16 +66,18 @@ public final class ExplainCommand implements Subcommand, Callable<Integer> {
     @Option(
             names = "--menu",
             paramLabel = "FILE",
-            description = "types of machines and their prices, as a manager's: print for each distance the configuration "
-                    + "with the lowest latency, the one with the highest throughput and the balanced one, and the "
-                    + "cheapest type for each; takes no objective")
+            description =
+                    "types of machines and their prices, as a manager's: print for each distance the configuration "
+                            + "with the lowest latency, the one with the highest throughput and the balanced one, and the "
+                            + "cheapest type for each; takes no objective")
     private Path menu;
 
     @Option(
             names = "--models",
             paramLabel = "FILE",
             split = ",",
-            description = "with --menu: models, one for each distance, also of other machines (default: this machine's)")
+            description =
+                    "with --menu: models, one for each distance, also of other machines (default: this machine's)")
     private List<Path> models = List.of();
 
     @Option(
@@ -171,8 +173,9 @@ public final class ExplainCommand implements Subcommand, Callable<Integer> {
             }
         }
         if (found.isEmpty()) {
-            throw new IllegalArgumentException("there is no model of this machine: measure one with 'farheap model' and "
-                    + "the same options, or name some with --models");
+            throw new IllegalArgumentException(
+                    "there is no model of this machine: measure one with 'farheap model' and "
+                            + "the same options, or name some with --models");
         }
         return found;
     }

@@ -20,8 +20,8 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * For each of Redy's distances, what stands out of the model (figure 3), and what a cache costs with it: on the cheapest
- * type of machine that is let within the distance, the part of its memory or its cores that the cache takes.
+ * For each of Redy's distances, what stands out of the model (figure 3), and what a cache costs with it: on the
+ * cheapest type of machine that is let within the distance, the part of its memory or its cores that the cache takes.
  */
 final class MenuExplanation {
 

@@ -144,18 +144,19 @@ class ModelCommandTest {
     void aMenuIsExplainedForEachDistance() throws Exception {
         writeModel("rack", 1, 1);
         writeModel("cluster", 3, 2);
-        Path menu = Files.writeString(
-                directory.resolve("menu"),
-                """
+        Path menu = Files.writeString(directory.resolve("menu"), """
                 {"types": [{"name": "m16", "cores": 16, "memory": "64g", "price": 0.8, "spot_price": 0.2},
                            {"name": "near", "cores": 2, "memory": "64g", "price": 0.4, "place": "d/c/r"},
                            {"name": "stranded", "memory": "1t", "price": 0.1, "place": "d/c"}]}""");
         List<String> models = List.of(
                 "--models", directory.resolve("rack") + "," + directory.resolve("cluster"), "--capacity", "32g");
         String found = run(0, SLOW, models, "explain", "--menu", menu.toString(), "--place", "d/c/r2");
-        List<String> lines = found.lines().map(line -> line.replaceAll(" +", " ")).toList();
+        List<String> lines =
+                found.lines().map(line -> line.replaceAll(" +", " ")).toList();
         // Half of a machine's memory. The model's best configuration has one server thread.
-        assertTrue(lines.contains("latency (c 1, s 1, b 1, q 2) 2.0 us 0.800 M/s m16 for 0.4000, as spot for 0.1000"), found);
+        assertTrue(
+                lines.contains("latency (c 1, s 1, b 1, q 2) 2.0 us 0.800 M/s m16 for 0.4000, as spot for 0.1000"),
+                found);
         assertTrue(lines.contains("latency (c 1, s 1, b 1, q 2) 4.0 us 0.800 M/s near for 0.2000"), found);
         assertTrue(found.contains("1 switch    " + directory.resolve("rack")), found);
         assertTrue(found.contains("3 switches  " + directory.resolve("cluster")), found);
