@@ -133,6 +133,18 @@ class LocalServersTest {
     }
 
     @Test
+    void oneThatDoesNotLeaveIsKilledWhenItsNoticeIsOver() throws Exception {
+        open("notice=1s");
+        Machine machine = provider.start(lot(false));
+        await(machine);
+        String pid = String.valueOf(servers().getFirst().pid());
+        assertEquals(0, new ProcessBuilder("kill", "-STOP", pid).start().waitFor());
+        machine.stop();
+        assertEquals("small has ended", hear());
+        assertEquals(List.of(), servers());
+    }
+
+    @Test
     void oneThatIsKilledHasFailed() throws Exception {
         open();
         Machine machine = provider.start(lot(false));

@@ -173,6 +173,12 @@ final class Fleet implements ServerProvider.Listener {
         lock.lock();
         try {
             hired.address = address;
+            // It may have reported before.
+            servers.all()
+                    .filter(server ->
+                            server.report != null && server.record.address().equals(address))
+                    .findFirst()
+                    .ifPresent(server -> hired.server = server);
             if (failure != null) {
                 hired.failure = String.valueOf(failure.getMessage());
                 machines.remove(hired.machine);
@@ -216,7 +222,7 @@ final class Fleet implements ServerProvider.Listener {
     /** A server that is new has reported. */
     void reported(Servers.Known server) {
         for (Hired hired : machines.values()) {
-            if (hired.server == null && server.record.address().equals(hired.address)) {
+            if (server.record.address().equals(hired.address)) {
                 hired.server = server;
                 LOG.log(
                         System.Logger.Level.INFO,

@@ -74,6 +74,9 @@ final class Recruits {
             throw refused;
         }
         if (fleet.latest() != seen) {
+            if (System.nanoTime() - until >= 0) {
+                throw busy(cacheId);
+            }
             return;
         }
         Recruit recruit = recruits.computeIfAbsent(cacheId, _ -> new Recruit(nanos.getAsLong() + waitNanos));
@@ -89,9 +92,13 @@ final class Recruits {
         }
         // A machine may have failed at once.
         if (fleet.latest() == seen && !awaitNews(until)) {
-            throw new ControlException(
-                    Code.BUSY, "servers are being started for cache " + Caches.hex(cacheId) + "; ask again");
+            throw busy(cacheId);
         }
+    }
+
+    private static ControlException busy(long cacheId) {
+        return new ControlException(
+                Code.BUSY, "servers are being started for cache " + Caches.hex(cacheId) + "; ask again");
     }
 
     /** When an answer to a call is due that begins now. */

@@ -154,6 +154,21 @@ class SupplyTest {
     }
 
     @Test
+    void aServerThatReportsBeforeItsProviderSaysSoIsThere() {
+        start(0, machine -> Thread.ofVirtual().start(machine::serveTheOtherWayRound), SMALL);
+        allocate(7, 4, 0);
+        allocate(8, 4, 0);
+        cluster.deallocate(7);
+        cluster.deallocate(8);
+        assertEquals(2, provider.machines.size());
+        // One of which it did not know would never be idle.
+        while (!provider.machines.stream().allMatch(machine -> machine.stopped)) {
+            now += SECOND;
+            cluster.tick();
+        }
+    }
+
+    @Test
     void aServerIsNearEnough() {
         Lot far = new Lot("large", false, 1, MIB, 16, "d/c2/r", 30_000, 9);
         start(0, SupplyTest::serveSoon, SMALL, far);

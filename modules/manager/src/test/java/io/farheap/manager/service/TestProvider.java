@@ -53,6 +53,12 @@ final class TestProvider implements ServerProvider, ServerProvider.Factory {
             report(lot.regions(), Map.of());
         }
 
+        /** The manager hears of the server before it hears that it has started. */
+        void serveTheOtherWayRound() {
+            report(lot.regions(), Map.of());
+            address.complete("host" + id + ":1");
+        }
+
         void fail(String why) {
             machines.remove(this);
             address.completeExceptionally(new IllegalStateException(why));
