@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
@@ -180,7 +181,8 @@ final class Fleet implements ServerProvider.Listener {
                     .findFirst()
                     .ifPresent(server -> hired.server = server);
             if (failure != null) {
-                hired.failure = String.valueOf(failure.getMessage());
+                Throwable why = failure instanceof CompletionException ? failure.getCause() : failure;
+                hired.failure = String.valueOf(why == null ? failure.getMessage() : why.getMessage());
                 machines.remove(hired.machine);
                 LOG.log(
                         System.Logger.Level.WARNING,

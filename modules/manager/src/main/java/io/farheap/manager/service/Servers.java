@@ -288,10 +288,17 @@ final class Servers {
         return (int) (report.spot() ? Math.min(regions, rates.leavable(report, prices.menu())) : regions);
     }
 
-    /** Regions that a server has to give, what is held back included. */
-    int free(Known server) {
+    /**
+     * Regions that a server has to give, what is held back included.
+     *
+     * @param threads that each of them takes of it
+     */
+    int free(Known server, double threads) {
         Offer offer = whole.find(server.record.id());
-        return offer == null ? 0 : offer.free();
+        if (offer == null || threads == 0 || offer.freeCores() == Double.POSITIVE_INFINITY) {
+            return offer == null ? 0 : offer.free();
+        }
+        return (int) Math.min(offer.free(), offer.freeCores() / threads);
     }
 
     /**

@@ -92,16 +92,17 @@ final class Spares {
 
     /** @return what is missing */
     private int hold(List<Servers.Known> there, long regionBytes, int regions, Map<Long, Integer> held) {
+        double threads = threads(regionBytes);
         Set<Servers.Known> meant = fleet.meant();
         List<Servers.Known> order = there.stream()
                 .filter(server -> server.record.regionBytes() == regionBytes
                         && !server.record.leaving()
                         && !meant.contains(server)
-                        && servers.free(server) > 0)
+                        && servers.free(server, threads) > 0)
                 .sorted(Comparator.comparing((Servers.Known server) -> server.record.spot())
                         .thenComparing(server -> server.promised() > 0)
                         .thenComparing(server -> !servers.heldBack().containsKey(server.record.id()))
-                        .thenComparing(server -> -servers.free(server))
+                        .thenComparing(server -> -servers.free(server, threads))
                         .thenComparing(server -> server.record.id()))
                 .toList();
         int left = regions;
@@ -109,7 +110,7 @@ final class Spares {
             if (left == 0) {
                 break;
             }
-            int part = Math.min(left, servers.free(server));
+            int part = Math.min(left, servers.free(server, threads));
             held.put(server.record.id(), part);
             left -= part;
         }

@@ -190,7 +190,7 @@ class SupplyTest {
     void whatDoesNotStartIsTriedAgainAndThenSaid() {
         start(0, machine -> Thread.ofVirtual().start(() -> machine.fail("no socket")), SMALL);
         String refused = refusal(7, 4);
-        assertTrue(refused.contains("a server of type small does not start: no socket"), refused);
+        assertTrue(refused.endsWith("; a server of type small does not start: no socket"), refused);
     }
 
     @Test
@@ -293,6 +293,17 @@ class SupplyTest {
         provider.machines.get(0).report(4, Map.of());
         cluster.tick();
         assertEquals(3, provider.machines.size(), "the spare is in use, and there is another");
+    }
+
+    @Test
+    void aSpareHasTheCoresThatCachesTake() {
+        start(1, SupplyTest::serveSoon, lot("bare", false, 0.5, 16, 9), LARGE);
+        cluster.tick();
+        assertEquals(List.of("bare"), started());
+        allocate(7, 16, 0, new Candidate(5, 4));
+        assertEquals(List.of("bare", "large"), started());
+        cluster.tick();
+        assertEquals(List.of("bare", "large", "large"), started());
     }
 
     @Test
