@@ -54,7 +54,7 @@ final class MenuExplanation {
             Optional<Map.Entry<Path, PerformanceModel>> found = of(distance).or(() -> of(0));
             if (found.isEmpty()) {
                 out.printf(
-                        "%n%d %s    there is no model: measure it with 'farheap model --switches %d'%n",
+                        "%n%d %s  there is no model: measure it with 'farheap model --switches %d'%n",
                         distance, switches(distance), distance);
             } else {
                 print(out, distance, found.get().getKey(), found.get().getValue());

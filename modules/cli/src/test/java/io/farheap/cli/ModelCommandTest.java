@@ -160,7 +160,7 @@ class ModelCommandTest {
         assertTrue(lines.contains("latency (c 1, s 1, b 1, q 2) 4.0 us 0.800 M/s near for 0.2000"), found);
         assertTrue(found.contains("1 switch    " + directory.resolve("rack")), found);
         assertTrue(found.contains("3 switches  " + directory.resolve("cluster")), found);
-        assertTrue(found.contains("5 switches    there is no model"), found);
+        assertTrue(found.contains("5 switches  there is no model"), found);
         String twice = run(
                 1,
                 SLOW,

@@ -193,6 +193,7 @@ public final class Cluster implements CacheManager {
 
     private CacheRecord place(CacheRequest request) {
         servers.stock(nanos.getAsLong());
+        spares.refresh(nanos.getAsLong());
         Need need = need(request);
         try {
             Placement placement = allocator.place(need);
@@ -299,6 +300,7 @@ public final class Cluster implements CacheManager {
     private CacheRecord grow(CacheRecord cache, long capacity, long missing) {
         long now = nanos.getAsLong();
         servers.stock(now);
+        spares.refresh(now);
         CacheRecord wanting = cache.reserving(capacity, Collections.emptySortedMap());
         try {
             Placement more = allocator.more(
@@ -471,6 +473,7 @@ public final class Cluster implements CacheManager {
             Servers.Known server = Objects.requireNonNull(servers.find(report.serverId()));
             servers.report(server, report, now);
             if (changed) {
+                spares.changed();
                 fleet.reported(server);
             }
             if (report.leaving()) {

@@ -86,7 +86,9 @@ final class Fleet implements ServerProvider.Listener {
     private volatile long news;
 
     /** The provider may have what it had not. */
-    private boolean marketChanged = true;
+    private boolean marketChanged;
+
+    private @Nullable Long failedAt;
 
     /**
      * @param changed with {@code lock}, signalled where something may go now that did not
@@ -184,6 +186,7 @@ final class Fleet implements ServerProvider.Listener {
                 Throwable why = failure instanceof CompletionException ? failure.getCause() : failure;
                 hired.failure = String.valueOf(why == null ? failure.getMessage() : why.getMessage());
                 machines.remove(hired.machine);
+                failedAt = nanos.getAsLong();
                 LOG.log(
                         System.Logger.Level.WARNING,
                         "a server of type " + hired.lot() + " does not start: " + hired.failure);
@@ -192,6 +195,11 @@ final class Fleet implements ServerProvider.Listener {
         } finally {
             lock.unlock();
         }
+    }
+
+    /** Whether a machine has failed to start after that time. */
+    boolean failedSince(long then) {
+        return failedAt != null && failedAt - then > 0;
     }
 
     /** Machines that are to be spare servers and are not there yet. */

@@ -20,7 +20,7 @@ import java.util.TreeMap;
 final class Spares {
 
     private static final System.Logger LOG = System.getLogger(Spares.class.getName());
-    /** After machines were started, none are for so long, so that they have come or failed. */
+    /** Between two attempts, where machines do not start or cannot be had; unless the provider says that they can. */
     private static final long PAUSE_NANOS = 5_000_000_000L;
 
     private final int count;
@@ -28,8 +28,11 @@ final class Spares {
     private final Caches caches;
     private final Fleet fleet;
     private final Shopping shopping;
-    private long startedAt;
-    private boolean started;
+    private boolean stale;
+    /** What could not be had, regions by their size, and when it was asked for. */
+    private Map<Long, Integer> lacking = Map.of();
+
+    private long askedAt;
     /** The log has heard that there is not enough. */
     private boolean said;
 
@@ -41,8 +44,21 @@ final class Spares {
         this.shopping = shopping;
     }
 
+    /** A server is new, or other than it was. */
+    void changed() {
+        stale = true;
+    }
+
+    /** Before room is given away: what is new may have to be held back. */
+    void refresh(long now) {
+        if (stale) {
+            keep(now);
+        }
+    }
+
     /** Chooses what is held back, and has servers started where that is not enough. */
     void keep(long now) {
+        stale = false;
         if (count == 0) {
             return;
         }
@@ -129,16 +145,18 @@ final class Spares {
             said = false;
             return;
         }
-        if (fleet.canStart() && started && now - startedAt < PAUSE_NANOS && !fleet.marketChanged()) {
+        boolean paused = now - askedAt < PAUSE_NANOS && missing.equals(lacking) && !fleet.marketChanged();
+        if (paused || fleet.failedSince(now - PAUSE_NANOS)) {
             return;
         }
+        askedAt = now;
+        lacking = new HashMap<>();
         missing.forEach((size, regions) -> {
             Quote quote = shopping.forSpares(size, regions, threads(size)).orElse(null);
             if (quote != null) {
-                started = true;
-                startedAt = now;
                 fleet.start(quote, null);
             } else {
+                lacking.put(size, regions);
                 if (!said) {
                     said = true;
                     LOG.log(

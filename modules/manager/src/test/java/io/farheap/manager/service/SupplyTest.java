@@ -47,6 +47,7 @@ class SupplyTest {
     private final List<Reclaim> alerts = new ArrayList<>();
     private Cluster cluster;
     private TestProvider provider;
+    private int starts;
 
     private void start(int spares) {
         ManagerOptions options =
@@ -57,7 +58,10 @@ class SupplyTest {
 
     private void start(int spares, Consumer<TestProvider.TestMachine> starting, Lot... lots) {
         start(spares);
-        provider = new TestProvider(cluster::report, starting);
+        provider = new TestProvider(cluster::report, machine -> {
+            starts++;
+            starting.accept(machine);
+        });
         provider.lots = List.of(lots);
         cluster.use(provider, Map.of(), "manager:1");
     }
@@ -312,7 +316,6 @@ class SupplyTest {
         report(1, 4, false, Map.of());
         report(2, 4, false, Map.of());
         report(3, 3, false, Map.of());
-        cluster.tick();
         String refused = refusal(7, 8);
         assertTrue(refused.contains("for one cache of " + 7 * MIB), refused);
         assertTrue(refused.contains(4 * MIB + " bytes are held back"), refused);
@@ -341,8 +344,20 @@ class SupplyTest {
         assertEquals(List.of(), provider.machines);
         assertEquals(Set.of("small"), provider.awaited);
         provider.lots = List.of(SMALL);
+        cluster.tick();
+        assertEquals(List.of(), provider.machines, "nobody has said that there is one");
         provider.tellAvailable("small");
         cluster.tick();
         assertEquals(1, provider.machines.size());
+    }
+
+    @Test
+    void aSpareThatDoesNotStartIsNotTriedAgainAtOnce() {
+        start(1, machine -> machine.fail("no socket"), SMALL);
+        for (int second = 0; second < 12; second++) {
+            cluster.tick();
+            now += SECOND;
+        }
+        assertEquals(3, starts);
     }
 }
