@@ -144,7 +144,7 @@ class LocalProviderTest {
     }
 
     @Test
-    void aSpareIsReadyWhenAServerLeaves() throws Exception {
+    void aSpareIsNobodysAndAnIdleServerIsStopped() throws Exception {
         start("--spares", "1", "--provider-set", "servers=3", "--stop-idle", "1s");
         try (ManagerClient client = ManagerClient.connect(address)) {
             await(() -> client.servers().size() == 1);
