@@ -118,7 +118,7 @@ final class Management implements CacheAlerts, AutoCloseable {
         grants = new Grants(() -> manager.call(asked -> asked.reallocate(request.cacheId(), 1)));
         manager.add(request.cacheId(), this);
         try {
-            allocation = manager.call(asked -> asked.allocate(request));
+            allocation = manager.allocate(request);
             grants.put(allocation);
         } catch (Throwable e) {
             manager.remove(request.cacheId());

@@ -40,7 +40,8 @@ public interface CacheManager {
      * Finds servers for a cache, all or nothing, and remembers that it has them. Repeated with the same
      * {@linkplain CacheRequest#cacheId id}, it returns what the cache has.
      *
-     * @throws ControlException OUT_OF_MEMORY, saying what could be had; INVALID_ARGUMENT
+     * @throws ControlException OUT_OF_MEMORY, saying what could be had; INVALID_ARGUMENT; BUSY while servers are being
+     *     started for it: repeated, it waits on for them, until it has them or OUT_OF_MEMORY
      */
     Allocation allocate(CacheRequest request);
 

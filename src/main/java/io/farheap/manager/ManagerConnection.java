@@ -96,6 +96,29 @@ public final class ManagerConnection implements AutoCloseable {
         }
     }
 
+    /**
+     * As {@link CacheManager#allocate}, and asks again as long as servers are being started for the cache.
+     *
+     * @throws ControlException as the call does; CANCELLED where the thread is interrupted
+     */
+    public Allocation allocate(CacheRequest request) {
+        while (true) {
+            try {
+                return call(asked -> asked.allocate(request));
+            } catch (ControlException e) {
+                if (e.code() != Code.BUSY) {
+                    throw e;
+                }
+            }
+            try {
+                Thread.sleep(RETRY_MILLIS);
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                throw new ControlException(Code.CANCELLED, "interrupted while servers were being started", e);
+            }
+        }
+    }
+
     /** Alerts for a cache go to a listener from now on, on a thread that it must not hold. */
     public void add(long cacheId, CacheAlerts listener) {
         caches.put(cacheId, listener);

@@ -50,4 +50,21 @@ public record ServerReport(
         }
         held = Map.copyOf(held);
     }
+
+    /** The same of one that leaves. */
+    public ServerReport leavingWithin(long millis) {
+        return new ServerReport(
+                serverId,
+                address,
+                type,
+                spot,
+                place,
+                regionBytes,
+                totalRegions,
+                freeRegions,
+                noticeMillis,
+                true,
+                millis,
+                held);
+    }
 }

@@ -48,6 +48,11 @@ public record ModelSubject(
         }
     }
 
+    /** The same over another distance. */
+    public ModelSubject over(int otherSwitches) {
+        return new ModelSubject(device, hardware, otherSwitches, recordBytes, readPercent, clientCores, deviceDepth);
+    }
+
     /** @param minDepth the smallest useful queue depth, as measured */
     ConfigurationSpace space(int minDepth) {
         return new ConfigurationSpace(clientCores, ConfigurationSpace.maxBatch(recordBytes), minDepth, deviceDepth);

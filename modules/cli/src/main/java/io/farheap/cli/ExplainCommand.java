@@ -1,8 +1,12 @@
 package io.farheap.cli;
 
 import io.farheap.command.DeviceNotice;
+import io.farheap.command.Sizes;
 import io.farheap.command.Subcommand;
 import io.farheap.command.SubjectOptions;
+import io.farheap.manager.allocation.Menu;
+import io.farheap.manager.allocation.Place;
+import io.farheap.manager.service.MenuFile;
 import io.farheap.slo.Candidate;
 import io.farheap.slo.ConfigurationSpace;
 import io.farheap.slo.ExactSearch;
@@ -19,8 +23,15 @@ import io.farheap.verbs.Devices;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -33,8 +44,10 @@ import picocli.CommandLine.Spec;
         name = "explain",
         mixinStandardHelpOptions = true,
         versionProvider = Main.Version.class,
-        description =
-                "Show which configuration an objective gets on this machine, and why; or the nearest objectives that can be met.")
+        description = {
+            "Show which configuration an objective gets on this machine, and why; or the nearest objectives that can be met.",
+            "With --menu: what the fastest configurations cost, over 1, 3 and 5 switches."
+        })
 public final class ExplainCommand implements Subcommand, Callable<Integer> {
 
     @Mixin
@@ -50,11 +63,48 @@ public final class ExplainCommand implements Subcommand, Callable<Integer> {
             description = "by which predictions are to be better than what is asked (default: ${DEFAULT-VALUE})")
     private double margin;
 
+    @Option(
+            names = "--menu",
+            paramLabel = "FILE",
+            description =
+                    "types of machines and their prices, as a manager's: print for each distance the configuration "
+                            + "with the lowest latency, the one with the highest throughput and the balanced one, and the "
+                            + "cheapest type for each; takes no objective")
+    private Path menu;
+
+    @Option(
+            names = "--models",
+            paramLabel = "FILE",
+            split = ",",
+            description =
+                    "with --menu: models, one for each distance, also of other machines (default: this machine's)")
+    private List<Path> models = List.of();
+
+    @Option(
+            names = "--capacity",
+            paramLabel = "SIZE",
+            converter = Sizes.class,
+            defaultValue = "1g",
+            description = "with --menu: of the cache that is paid for (default: ${DEFAULT-VALUE})")
+    private long capacity;
+
+    @Option(
+            names = "--place",
+            paramLabel = "DC/CLUSTER/RACK",
+            defaultValue = "",
+            description = "with --menu: where the client is, for types that are let in one place alone (default: "
+                    + "unknown, five switches from each)")
+    private String place;
+
     @Spec
     private CommandSpec spec;
 
     @Override
     public Integer call() throws IOException {
+        if (menu != null) {
+            explainMenu();
+            return 0;
+        }
         Slo slo = objective.slo();
         DeviceNotice.print(spec.commandLine().getErr());
         ModelSubject subject;
@@ -69,6 +119,65 @@ public final class ExplainCommand implements Subcommand, Callable<Integer> {
         PerformanceModel model = ModelFile.load(file, subject);
         print(System.out, file, model, Explanation.of(model, slo, margin));
         return 0;
+    }
+
+    private void explainMenu() throws IOException {
+        if (objective.given()) {
+            throw new IllegalArgumentException("--menu takes no objective: leave out one or the other");
+        }
+        if (capacity < 1) {
+            throw new IllegalArgumentException("--capacity " + capacity + "; that is at least 1");
+        }
+        Menu types;
+        try {
+            types = MenuFile.parse(Files.readString(menu));
+        } catch (NoSuchFileException e) {
+            throw new IllegalArgumentException("there is no menu " + menu, e);
+        } catch (IllegalArgumentException e) {
+            throw new IllegalArgumentException("menu " + menu + ": " + e.getMessage(), e);
+        }
+        new MenuExplanation(types, capacity, Place.parse(place), models()).print(System.out);
+    }
+
+    /** Those that are named, or this machine's for each distance. */
+    private Map<Path, PerformanceModel> models() throws IOException {
+        Map<Path, PerformanceModel> found = new LinkedHashMap<>();
+        if (!models.isEmpty()) {
+            Map<Integer, Path> distances = new HashMap<>();
+            for (Path file : models) {
+                if (!Files.exists(file)) {
+                    throw new IllegalArgumentException("there is no model " + file);
+                }
+                PerformanceModel model = ModelFile.load(file);
+                Path other = distances.put(model.subject().switches(), file);
+                if (other != null) {
+                    throw new IllegalArgumentException("models " + other + " and " + file + " are both over "
+                            + model.subject().switches() + " switches; name one for each distance");
+                }
+                found.put(file, model);
+            }
+            return found;
+        }
+        DeviceNotice.print(spec.commandLine().getErr());
+        ModelSubject subject;
+        try (Context context = Devices.open()) {
+            subject = options.subject(context);
+        }
+        Set<Integer> distances = new LinkedHashSet<>(MenuExplanation.DISTANCES);
+        distances.add(subject.switches());
+        for (int distance : distances) {
+            ModelSubject other = subject.over(distance);
+            Path file = options.file(other);
+            if (Files.exists(file) && (distance == subject.switches() || !options.namesFile())) {
+                found.put(file, ModelFile.load(file, other));
+            }
+        }
+        if (found.isEmpty()) {
+            throw new IllegalArgumentException(
+                    "there is no model of this machine: measure one with 'farheap model' and "
+                            + "the same options, or name some with --models");
+        }
+        return found;
     }
 
     private static void print(PrintStream out, Path file, PerformanceModel model, Explanation why) {

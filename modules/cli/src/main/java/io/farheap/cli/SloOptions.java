@@ -25,6 +25,11 @@ public final class SloOptions {
     @Option(names = "--write-rate", paramLabel = "N", description = "at least so many writes a second")
     private Double writes;
 
+    /** Whether anything is asked for. */
+    public boolean given() {
+        return readMicros != null || reads != null || writeMicros != null || writes != null;
+    }
+
     /** @throws IllegalArgumentException where nothing is asked for, or a value is out of its range */
     public Slo slo() {
         Slo slo = new Slo(objective(readMicros, reads), objective(writeMicros, writes));

@@ -23,6 +23,7 @@ class JarsTest {
     private static final List<String> NOT_OF_THE_LIBRARY = List.of(
             "io/farheap/cli/",
             "io/farheap/command/",
+            "io/farheap/manager/provider/",
             "io/farheap/manager/service/",
             "io/farheap/manager/simulator/",
             "io/farheap/manager/state/",

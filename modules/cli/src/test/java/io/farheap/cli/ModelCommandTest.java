@@ -93,6 +93,11 @@ class ModelCommandTest {
      * configuration is sure.
      */
     private void writeModel() throws Exception {
+        writeModel("model", 0, 1);
+    }
+
+    /** @param slower by which its latencies are higher */
+    private void writeModel(String name, int switches, double slower) throws Exception {
         ModelSubject here;
         try (Context context = Devices.open()) {
             here = CommandLine.populateCommand(new SubjectOptions(), SMALL.toArray(String[]::new))
@@ -101,23 +106,23 @@ class ModelCommandTest {
         ModelSubject subject = new ModelSubject(
                 "soft0 (soft), " + SLOW,
                 here.hardware(),
-                here.switches(),
+                switches,
                 here.recordBytes(),
                 here.readPercent(),
                 here.clientCores(),
                 here.deviceDepth());
-        try (ModelFile file = ModelFile.open(directory.resolve("model"), subject)) {
+        try (ModelFile file = ModelFile.open(directory.resolve(name), subject)) {
             while (!file.plan().complete()) {
                 Configuration configuration = file.plan().next();
                 boolean best = configuration.serverThreads() == 1 && configuration.queueDepth() == 2;
                 double perSecond = 1e5 * configuration.queueDepth();
                 file.record(
                         best
-                                ? new Performance(2_000, 4e5, 2_000, 4e5)
+                                ? new Performance(2_000 * slower, 4e5, 2_000 * slower, 4e5)
                                 : new Performance(
-                                        4_000 * configuration.queueDepth(),
+                                        4_000 * slower * configuration.queueDepth(),
                                         perSecond,
-                                        4_000 * configuration.queueDepth(),
+                                        4_000 * slower * configuration.queueDepth(),
                                         perSecond));
             }
         }
@@ -133,6 +138,43 @@ class ModelCommandTest {
         String infeasible = run(1, SLOW, SMALL, "explain", "--write-latency", "0.001");
         assertTrue(infeasible.contains("farheap: no configuration with up to 1 client threads"), infeasible);
         assertTrue(infeasible.contains("with latencies relaxed by a factor of"), infeasible);
+    }
+
+    @Test
+    void aMenuIsExplainedForEachDistance() throws Exception {
+        writeModel("rack", 1, 1);
+        writeModel("cluster", 3, 2);
+        Path menu = Files.writeString(directory.resolve("menu"), """
+                {"types": [{"name": "m16", "cores": 16, "memory": "64g", "price": 0.8, "spot_price": 0.2},
+                           {"name": "near", "cores": 2, "memory": "64g", "price": 0.4, "place": "d/c/r"},
+                           {"name": "stranded", "memory": "1t", "price": 0.1, "place": "d/c"}]}""");
+        List<String> models = List.of(
+                "--models", directory.resolve("rack") + "," + directory.resolve("cluster"), "--capacity", "32g");
+        String found = run(0, SLOW, models, "explain", "--menu", menu.toString(), "--place", "d/c/r2");
+        List<String> lines =
+                found.lines().map(line -> line.replaceAll(" +", " ")).toList();
+        // Half of a machine's memory. The model's best configuration has one server thread.
+        assertTrue(
+                lines.contains("latency (c 1, s 1, b 1, q 2) 2.0 us 0.800 M/s m16 for 0.4000, as spot for 0.1000"),
+                found);
+        assertTrue(lines.contains("latency (c 1, s 1, b 1, q 2) 4.0 us 0.800 M/s near for 0.2000"), found);
+        assertTrue(found.contains("1 switch    " + directory.resolve("rack")), found);
+        assertTrue(found.contains("3 switches  " + directory.resolve("cluster")), found);
+        assertTrue(found.contains("5 switches  there is no model"), found);
+        String twice = run(
+                1,
+                SLOW,
+                List.of("--models", directory.resolve("rack") + "," + directory.resolve("rack")),
+                "explain",
+                "--menu",
+                menu.toString());
+        assertTrue(twice.contains("are both over 1 switches; name one for each distance"), twice);
+        String both = run(1, SLOW, models, "explain", "--menu", menu.toString(), "--read-latency", "5");
+        assertTrue(both.contains("farheap: --menu takes no objective"), both);
+        writeModel();
+        String here = run(0, SLOW, SMALL, "explain", "--menu", menu.toString());
+        assertTrue(here.contains("5 switches  " + directory.resolve("model")), here);
+        assertTrue(here.contains("measured on one host"), here);
     }
 
     @Test

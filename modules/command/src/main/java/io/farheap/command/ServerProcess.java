@@ -6,6 +6,7 @@ import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 
 /**
  * A memory server in a process of its own, on this host. It ends with its parent, however that ends: it watches its
@@ -115,6 +116,11 @@ public final class ServerProcess implements AutoCloseable {
     /** Whether it has ended, of itself, within so many seconds. */
     public boolean await(long seconds) {
         return jvm.await(seconds);
+    }
+
+    /** Completes with its exit value when it has ended. */
+    public CompletableFuture<Integer> onExit() {
+        return jvm.onExit();
     }
 
     /** SIGKILL. */

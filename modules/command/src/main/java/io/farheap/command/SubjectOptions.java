@@ -62,6 +62,11 @@ public final class SubjectOptions {
         return Subjects.of(context, switches, recordBytes, readPercent, cores, depth);
     }
 
+    /** Whether that file is named, and so the same for every subject. */
+    public boolean namesFile() {
+        return file != null;
+    }
+
     /** The file of a subject's model, which may not exist yet. */
     public Path file(ModelSubject subject) {
         return file != null ? file : ModelStore.file(subject);

@@ -64,6 +64,18 @@ public final class Allocator {
         return best;
     }
 
+    /** How many regions of one size a new cache could have with one of its configurations, up to all of them. */
+    public int room(Need need, Candidate candidate, long regionBytes) {
+        Map<Kind, NavigableSet<Offer>> there = stock.within(need.place(), candidate.switches());
+        Filling filling = new Filling(need, candidate, regionBytes, need.regions(regionBytes));
+        filling.fill(
+                there.keySet().stream()
+                        .filter(kind -> kind.regionBytes() == regionBytes && sells(kind, need))
+                        .toList(),
+                there);
+        return filling.total - filling.missing;
+    }
+
     /** How much a smaller cache could have. It needs as many cores, so not always all the room that there is. */
     private long verified(Need need, long most) {
         if (most == 0) {

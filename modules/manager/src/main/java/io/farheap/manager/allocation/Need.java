@@ -64,7 +64,8 @@ public record Need(
                 && (avoidRacks.isEmpty() || !avoidRacks.contains(offer.place().toString()));
     }
 
-    int regions(long regionBytes) {
+    /** How many of a size it takes. */
+    public int regions(long regionBytes) {
         return (int) Math.min(Integer.MAX_VALUE, (capacity - 1) / regionBytes + 1);
     }
 }

@@ -17,7 +17,7 @@ public record Offer(long serverId, Kind kind, Place place, int free, double free
     public record Kind(String type, boolean spot, long regionBytes) {}
 
     /** How many regions it can give to a cache of so many, which has so many server threads for all of them. */
-    int room(int wanted, int serverThreads) {
+    public int room(int wanted, int serverThreads) {
         if (serverThreads == 0 || freeCores == Double.POSITIVE_INFINITY) {
             return free;
         }

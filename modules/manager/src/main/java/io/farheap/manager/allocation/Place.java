@@ -40,6 +40,18 @@ public record Place(String dataCenter, String cluster, String rack) {
         return toString();
     }
 
+    /** Whether a server at another place is at most so many switches from a client here. */
+    public boolean reaches(Place server, int switches) {
+        String part = within(switches);
+        if (part.isEmpty() || server.dataCenter().isEmpty()) {
+            return part.isEmpty() || switches >= FARTHEST;
+        }
+        return !part.equals(NOWHERE)
+                && (part.equals(server.within(FARTHEST))
+                        || part.equals(server.within(CLUSTER))
+                        || part.equals(server.within(RACK)));
+    }
+
     /** No server is there. */
     static final String NOWHERE = "/";
 

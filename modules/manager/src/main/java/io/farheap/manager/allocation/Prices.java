@@ -14,7 +14,7 @@ public final class Prices {
     private static final double GIB = 1 << 30;
     private static final double UNKNOWN_LIFE_HOURS = 1;
 
-    private Menu menu;
+    private volatile Menu menu;
     /** Of a GiB for an hour, of types that are not on the menu: as the dearest that is. */
     private double dearest;
 
@@ -34,6 +34,7 @@ public final class Prices {
                 .orElse(0);
     }
 
+    /** Any thread. */
     public Menu menu() {
         return menu;
     }
@@ -69,15 +70,16 @@ public final class Prices {
      */
     double hourly(Kind kind, double hours, double threads) {
         MachineType type = menu.find(kind.type());
-        double rent = rent(type, kind, threads);
-        if (!kind.spot() || type == null) {
-            return rent;
+        return rent(type, kind, threads) + risk(kind, hours);
+    }
+
+    /** What is to be expected of moves and losses, for one region and an hour. */
+    public double risk(Kind kind, double hours) {
+        if (!kind.spot() || menu.find(kind.type()) == null) {
+            return 0;
         }
         double gib = kind.regionBytes() / GIB;
-        return rent
-                + gib
-                        * reclaimsAnHour(kind.type(), hours)
-                        * (menu.movePrice() + menu.lossPerReclaim() * menu.lossPrice());
+        return gib * reclaimsAnHour(kind.type(), hours) * (menu.movePrice() + menu.lossPerReclaim() * menu.lossPrice());
     }
 
     private double rent(@Nullable MachineType type, Kind kind, double threads) {

@@ -27,10 +27,17 @@ final class Candidacy {
     }
 
     /** What a leader does beside. */
-    interface Duty {
+    interface Duty extends AutoCloseable {
+
+        /** @param address HOST:PORT at which it is reached */
+        void serves(String address);
 
         /** Now and then. */
         void look();
+
+        /** It leads no more, or ends. */
+        @Override
+        void close();
     }
 
     private final ZooKeeperHost zooKeeper;
@@ -118,12 +125,10 @@ final class Candidacy {
         try (ZooKeeperStore opened = new ZooKeeperStore(zooKeeper.connection())) {
             FencedStore store = new FencedStore(opened);
             Cluster cluster = clusters.apply(store);
-            Duty duty = duties.apply(cluster);
-            if (standby != null) {
-                standby.close();
-            }
-            try (ManagerServer manager = ManagerServer.start(address, cluster, signers.apply(store.epoch()))) {
+            try (Duty duty = duties.apply(cluster);
+                    ManagerServer manager = serve(cluster, store, standby)) {
                 address = manager.address();
+                duty.serves(address);
                 say.accept("farheap manager " + (said ? "leads at " : "listening on ") + address + ": epoch "
                         + store.epoch() + ", state in " + where);
                 said = true;
@@ -138,6 +143,13 @@ final class Candidacy {
         }
         LOG.log(System.Logger.Level.WARNING, "the manager at " + address + " leads no more, and stands by");
         return false;
+    }
+
+    private ManagerServer serve(Cluster cluster, StateStore store, @Nullable StandbyServer standby) {
+        if (standby != null) {
+            standby.close();
+        }
+        return ManagerServer.start(address, cluster, signers.apply(store.epoch()));
     }
 
     private void requireZooKeeper() {

@@ -16,6 +16,7 @@ import io.farheap.manager.allocation.NoRoomException;
 import io.farheap.manager.allocation.Place;
 import io.farheap.manager.allocation.Placement;
 import io.farheap.manager.allocation.Prices;
+import io.farheap.manager.provider.ServerProvider;
 import io.farheap.manager.state.CacheRecord;
 import io.farheap.manager.state.Change;
 import io.farheap.manager.state.ServerRecord;
@@ -25,10 +26,12 @@ import io.farheap.manager.state.Terms;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
@@ -62,6 +65,9 @@ public final class Cluster implements CacheManager {
     private final Thrift thrift;
     private final Expiry expiry;
     private final Allocator allocator;
+    private final Fleet fleet;
+    private final Recruits recruits;
+    private final Spares spares;
     private long ticked;
 
     /**
@@ -75,12 +81,19 @@ public final class Cluster implements CacheManager {
         this.millis = millis;
         this.started = nanos.getAsLong();
         this.ticked = started;
-        this.servers = new Servers(prices, rates, options.serverSilentNanos());
+        Supply supply = options.supply();
+        this.servers = new Servers(prices, rates, options.serverSilentNanos(), supply.spares() > 0);
         this.clients = new Clients(options.clientSilentNanos());
         this.journal = new Journal(store, lock, this::written, this::load);
         this.caches = new Caches(servers, journal);
         this.allocator = new Allocator(servers.stock(started), prices);
-        this.moves = new Moves(caches, servers, clients, allocator, rates);
+        Allocator reserve = supply.spares() > 0 ? new Allocator(servers.whole(started), prices) : allocator;
+        this.moves = new Moves(caches, servers, clients, allocator, reserve, rates);
+        Condition changed = lock.newCondition();
+        this.fleet = new Fleet(servers, lock, changed, nanos, supply.idleNanos(), this::report);
+        Shopping shopping = new Shopping(fleet, allocator, prices, rates);
+        this.recruits = new Recruits(fleet, shopping, changed, nanos, supply.startWaitNanos());
+        this.spares = new Spares(supply.spares(), servers, caches, fleet, shopping);
         this.thrift = new Thrift(caches, servers, moves, allocator, prices, options);
         this.expiry = new Expiry(caches, clients);
         load();
@@ -114,6 +127,15 @@ public final class Cluster implements CacheManager {
         }
     }
 
+    private void locked(Runnable action) {
+        lock.lock();
+        try {
+            action.run();
+        } finally {
+            lock.unlock();
+        }
+    }
+
     private void settled(Runnable action) {
         settled(() -> {
             action.run();
@@ -135,12 +157,28 @@ public final class Cluster implements CacheManager {
 
     @Override
     public Allocation allocate(CacheRequest request) {
+        long ends = Recruits.callEnds();
+        while (true) {
+            long seen = fleet.latest();
+            try {
+                return allocateNow(request);
+            } catch (ControlException e) {
+                if (!(e.getCause() instanceof NoRoomException)) {
+                    throw e;
+                }
+                locked(() -> recruits.await(request.cacheId(), need(request), e, seen, ends));
+            }
+        }
+    }
+
+    private Allocation allocateNow(CacheRequest request) {
         return settled(() -> {
             CacheRecord known = caches.find(request.cacheId());
             if (known == null) {
                 CacheRecord cache = place(request);
                 caches.put(cache);
                 clients.claim(cache.id(), nanos.getAsLong());
+                recruits.forget(cache.id());
                 return allocation(cache);
             }
             if (known.capacity() != request.capacity()) {
@@ -155,13 +193,8 @@ public final class Cluster implements CacheManager {
 
     private CacheRecord place(CacheRequest request) {
         servers.stock(nanos.getAsLong());
-        Need need = new Need(
-                request.capacity(),
-                Caches.hours(request.lifetimeMillis()),
-                Place.parse(request.place()),
-                request.candidates(),
-                Set.of(),
-                Set.of());
+        spares.refresh(nanos.getAsLong());
+        Need need = need(request);
         try {
             Placement placement = allocator.place(need);
             Terms terms = new Terms(
@@ -180,8 +213,18 @@ public final class Cluster implements CacheManager {
                     placement.regions(),
                     Collections.emptySortedMap());
         } catch (NoRoomException e) {
-            throw new ControlException(Code.OUT_OF_MEMORY, Refusal.of(allocator, need, e), e);
+            throw new ControlException(Code.OUT_OF_MEMORY, Refusal.of(allocator, need, e) + servers.sayHeldBack(), e);
         }
+    }
+
+    private static Need need(CacheRequest request) {
+        return new Need(
+                request.capacity(),
+                Caches.hours(request.lifetimeMillis()),
+                Place.parse(request.place()),
+                request.candidates(),
+                Set.of(),
+                Set.of());
     }
 
     @Override
@@ -257,6 +300,7 @@ public final class Cluster implements CacheManager {
     private CacheRecord grow(CacheRecord cache, long capacity, long missing) {
         long now = nanos.getAsLong();
         servers.stock(now);
+        spares.refresh(now);
         CacheRecord wanting = cache.reserving(capacity, Collections.emptySortedMap());
         try {
             Placement more = allocator.more(
@@ -354,6 +398,7 @@ public final class Cluster implements CacheManager {
     public void deallocate(long cacheId) {
         settled(() -> {
             CacheRecord cache = caches.find(cacheId);
+            recruits.forget(cacheId);
             if (cache != null) {
                 remove(cache);
             }
@@ -418,13 +463,19 @@ public final class Cluster implements CacheManager {
     }
 
     @Override
-    public void report(ServerReport report) {
+    public void report(ServerReport said) {
         lock.lock();
         try {
             journal.recover();
             long now = nanos.getAsLong();
+            ServerReport report = fleet.told(said, now);
             boolean changed = changes(report);
-            servers.report(Objects.requireNonNull(servers.find(report.serverId())), report, now);
+            Servers.Known server = Objects.requireNonNull(servers.find(report.serverId()));
+            servers.report(server, report, now);
+            if (changed) {
+                spares.changed();
+                fleet.reported(server);
+            }
             if (report.leaving()) {
                 moves.plan(now, millis.getAsLong());
             }
@@ -469,8 +520,24 @@ public final class Cluster implements CacheManager {
 
     private void seenToEnd(ServerRecord server) {
         if (server.spot()) {
-            prices.life(server.type()).add((millis.getAsLong() - server.sinceMillis()) / Caches.MILLIS_AN_HOUR, true);
+            double hours = (millis.getAsLong() - server.sinceMillis()) / Caches.MILLIS_AN_HOUR;
+            prices.life(server.type()).add(hours, !fleet.isStopped(server.id()));
         }
+    }
+
+    /**
+     * Starts servers where there is no room, from now on.
+     *
+     * @param managers HOST:PORT of this one, and others, with commas between
+     * @return what its user closes, when this serves nobody any more
+     * @throws IllegalArgumentException a setting makes no sense
+     */
+    ServerProvider use(ServerProvider.Factory factory, Map<String, String> settings, String managers) {
+        ServerProvider provider = factory.open(settings, prices::menu, managers, fleet);
+        if (provider.startsServers()) {
+            locked(() -> fleet.use(provider));
+        }
+        return provider;
     }
 
     /**
@@ -504,6 +571,10 @@ public final class Cluster implements CacheManager {
             moves.endUnused(now);
             moves.plan(now, millis.getAsLong());
             thrift.plan(now, millis.getAsLong());
+            spares.keep(now);
+            recruits.help(moves.stuck(now, millis.getAsLong()), millis.getAsLong());
+            recruits.forgetLate(now);
+            fleet.stopIdle(now);
         });
         alert();
     }

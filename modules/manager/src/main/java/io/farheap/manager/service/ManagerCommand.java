@@ -3,6 +3,7 @@ package io.farheap.manager.service;
 import io.farheap.command.Durations;
 import io.farheap.command.Subcommand;
 import io.farheap.command.Termination;
+import io.farheap.manager.provider.ServerProvider;
 import io.farheap.manager.state.EmbeddedZooKeeper;
 import io.farheap.manager.state.Ensemble;
 import io.farheap.manager.state.EnsembleMember;
@@ -15,6 +16,7 @@ import java.time.Duration;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
@@ -119,6 +121,9 @@ public final class ManagerCommand implements Subcommand, Callable<Integer> {
                     + "(default: ${DEFAULT-VALUE}).")
     private int cheaperMoves;
 
+    @Mixin
+    private SupplyOptions supply;
+
     @Option(
             names = "--until-stdin-closes",
             description = "Stop also when standard input ends, so that a child does not outlive its parent.")
@@ -129,8 +134,9 @@ public final class ManagerCommand implements Subcommand, Callable<Integer> {
 
     @Override
     public Integer call() throws Exception {
-        ManagerOptions options =
-                new ManagerOptions(serverTimeout.toNanos(), clientTimeout.toNanos(), !noEarlyMoves, cheaperMoves);
+        ManagerOptions options = new ManagerOptions(
+                serverTimeout.toNanos(), clientTimeout.toNanos(), !noEarlyMoves, cheaperMoves, supply.supply());
+        ServerProvider.Factory provider = supply.provider();
         Termination termination = Termination.watch(untilStdinCloses);
         PrintWriter out = spec.commandLine().getOut();
         try (StateDirectory data = place.temporary ? StateDirectory.temporary() : StateDirectory.kept(place.data);
@@ -145,7 +151,7 @@ public final class ManagerCommand implements Subcommand, Callable<Integer> {
                             termination::await,
                             store -> new Cluster(store, options, System::nanoTime, System::currentTimeMillis),
                             epoch -> new GrantSigner(keys, epoch, System::currentTimeMillis),
-                            this::menuDuty,
+                            cluster -> duty(cluster, provider),
                             line -> {
                                 out.println(line);
                                 out.flush();
@@ -174,8 +180,10 @@ public final class ManagerCommand implements Subcommand, Callable<Integer> {
         }
     }
 
-    private Candidacy.Duty menuDuty(Cluster cluster) {
+    private Candidacy.Duty duty(Cluster cluster, ServerProvider.Factory provider) {
         MenuWatch watch = MenuWatch.of(menu, cluster::menu);
-        return () -> watch.look(spec.commandLine().getErr()::println);
+        return new LeaderDuty(
+                () -> watch.look(spec.commandLine().getErr()::println),
+                address -> cluster.use(provider, supply.settings(), address));
     }
 }

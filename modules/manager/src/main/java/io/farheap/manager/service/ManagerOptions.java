@@ -8,10 +8,13 @@ package io.farheap.manager.service;
  *     server holds something for them
  * @param earlyMoves whether caches leave spot servers ahead of their notice that do not live much longer
  * @param cheaperMoves how many caches may move at once to servers that cost less; 0: none
+ * @param supply of servers
  */
-public record ManagerOptions(long serverSilentNanos, long clientSilentNanos, boolean earlyMoves, int cheaperMoves) {
+public record ManagerOptions(
+        long serverSilentNanos, long clientSilentNanos, boolean earlyMoves, int cheaperMoves, Supply supply) {
 
-    public static final ManagerOptions DEFAULT = new ManagerOptions(3_000_000_000L, 30_000_000_000L, true, 2);
+    public static final ManagerOptions DEFAULT =
+            new ManagerOptions(3_000_000_000L, 30_000_000_000L, true, 2, Supply.DEFAULT);
 
     public ManagerOptions {
         if (serverSilentNanos < 1 || clientSilentNanos < 1) {

@@ -8,6 +8,7 @@ import io.farheap.manager.allocation.Need;
 import io.farheap.manager.allocation.NoRoomException;
 import io.farheap.manager.allocation.Placement;
 import io.farheap.manager.state.CacheRecord;
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
@@ -39,6 +40,9 @@ final class Moves {
     private final Servers servers;
     private final Clients clients;
     private final Allocator allocator;
+    /** Of what is held back, too. */
+    private final Allocator reserve;
+
     private final Rates rates;
     /** By cache. A manager that starts anew plans anew. */
     private final Map<Long, Move> moves = new TreeMap<>();
@@ -49,11 +53,12 @@ final class Moves {
     /** Caches for which no room was found, of which the log has heard. */
     private final Set<Long> stuck = new TreeSet<>();
 
-    Moves(Caches caches, Servers servers, Clients clients, Allocator allocator, Rates rates) {
+    Moves(Caches caches, Servers servers, Clients clients, Allocator allocator, Allocator reserve, Rates rates) {
         this.caches = caches;
         this.servers = servers;
         this.clients = clients;
         this.allocator = allocator;
+        this.reserve = reserve;
         this.rates = rates;
     }
 
@@ -188,7 +193,7 @@ final class Moves {
         servers.promise(cache, bare);
         Placement found = null;
         try {
-            found = find(cache, regions, server.record.id(), others, now, millis);
+            found = find(cache, regions, server.record.id(), reason, others, now, millis);
             return found;
         } catch (NoRoomException e) {
             if (reason == Reason.LEAVES && stuck.add(cache.id())) {
@@ -210,14 +215,46 @@ final class Moves {
         }
     }
 
-    private Placement find(CacheRecord cache, int regions, long server, Set<Long> others, long now, long millis)
+    private Placement find(
+            CacheRecord cache, int regions, long server, Reason reason, Set<Long> others, long now, long millis)
             throws NoRoomException {
         Need need = Caches.need(cache, millis);
         servers.stock(now);
         Set<Long> failed = avoided(cache.id(), now);
         failed.addAll(others);
         failed.add(server);
-        return allocator.more(need.avoiding(failed), cache.regionBytes(), regions, List.of());
+        Need elsewhere = need.avoiding(failed);
+        try {
+            return allocator.more(elsewhere, cache.regionBytes(), regions, List.of());
+        } catch (NoRoomException e) {
+            if (reason != Reason.LEAVES || reserve == allocator) {
+                throw e;
+            }
+            return reserve.more(elsewhere, cache.regionBytes(), regions, List.of());
+        }
+    }
+
+    /** A cache that has nowhere to go from a server that leaves, and how many regions it has there. */
+    record Stuck(CacheRecord cache, int regions, NoRoomException why) {}
+
+    /** All of them, by what there is room for now. */
+    List<Stuck> stuck(long now, long millis) {
+        List<Stuck> all = new ArrayList<>();
+        for (Servers.Known server : servers.all()
+                .filter(one -> one.record.leaving() && !servers.isSilent(one, now))
+                .toList()) {
+            for (CacheRecord cache : on(server, millis)) {
+                Integer regions = cache.regions().get(server.record.id());
+                if (regions != null && stuck.contains(cache.id()) && !moves.containsKey(cache.id())) {
+                    try {
+                        find(cache, regions, server.record.id(), Reason.LEAVES, Set.of(), now, millis);
+                    } catch (NoRoomException e) {
+                        all.add(new Stuck(cache, regions, e));
+                    }
+                }
+            }
+        }
+        return all;
     }
 
     /** Servers where a cache did not get a moment ago. */

@@ -30,8 +30,13 @@ final class Rates {
 
     /** Regions that can leave a server within its notice, less the time until another one serves. */
     long leavable(ServerReport server, Menu menu) {
-        MachineType type = menu.find(server.type());
-        double seconds = server.noticeMillis() / 1e3 - (type == null ? 0 : type.startSeconds());
-        return (long) (Math.max(0, seconds) * bytesPerSecond(server.type()) / server.regionBytes());
+        return leavable(server.type(), server.noticeMillis(), server.regionBytes(), menu);
+    }
+
+    /** As above, of a server that is not there yet. */
+    long leavable(String name, long noticeMillis, long regionBytes, Menu menu) {
+        MachineType type = menu.find(name);
+        double seconds = noticeMillis / 1e3 - (type == null ? 0 : type.startSeconds());
+        return (long) (Math.max(0, seconds) * bytesPerSecond(name) / regionBytes);
     }
 }

@@ -62,11 +62,18 @@ final class Servers {
     private final LinkedHashMap<Long, Known> heard = new LinkedHashMap<>(16, 0.75f, true);
 
     private final Stock stock = new Stock();
+    /** With what is held back; the same where nothing ever is. */
+    private final Stock whole;
+    /** Regions of servers that are held back for caches on servers that leave. */
+    private Map<Long, Integer> heldBack = Map.of();
+
     private final Prices prices;
     private final Rates rates;
     private final long silentNanos;
 
-    Servers(Prices prices, Rates rates, long silentNanos) {
+    /** @param holdsBack whether {@link #holdBack} will be called */
+    Servers(Prices prices, Rates rates, long silentNanos, boolean holdsBack) {
+        this.whole = holdsBack ? new Stock() : stock;
         this.prices = prices;
         this.rates = rates;
         this.silentNanos = silentNanos;
@@ -134,7 +141,7 @@ final class Servers {
             if (one.record.id() != server.id() && one.record.address().equals(server.address())) {
                 one.report = null;
                 heard.remove(one.record.id());
-                stock.remove(one.record.id());
+                unlist(one.record.id());
             }
         }
     }
@@ -148,7 +155,12 @@ final class Servers {
     void remove(long id) {
         servers.remove(id);
         heard.remove(id);
+        unlist(id);
+    }
+
+    private void unlist(long id) {
         stock.remove(id);
+        whole.remove(id);
     }
 
     /** Of one that is known. */
@@ -199,19 +211,60 @@ final class Servers {
     private void offer(Known server) {
         ServerReport report = server.report;
         if (report == null || server.record.leaving() || !heard.containsKey(server.record.id())) {
-            stock.remove(server.record.id());
+            unlist(server.record.id());
             return;
         }
         MachineType type = prices.menu().find(report.type());
         double cores = type == null ? Double.POSITIVE_INFINITY : type.cores();
         double threads =
                 server.promised.values().stream().mapToDouble(Promise::threads).sum();
-        stock.put(new Offer(
+        Offer all = new Offer(
                 server.record.id(),
                 new Offer.Kind(report.type(), report.spot(), report.regionBytes()),
                 Place.parse(report.place()),
                 free(server, report),
-                Math.max(0, cores - threads)));
+                Math.max(0, cores - threads));
+        whole.put(all);
+        int held = heldBack.getOrDefault(all.serverId(), 0);
+        if (held > 0) {
+            stock.put(new Offer(
+                    all.serverId(), all.kind(), all.place(), Math.max(0, all.free() - held), all.freeCores()));
+        } else if (whole != stock) {
+            stock.put(all);
+        }
+    }
+
+    /**
+     * Holds room back from all but caches on servers that leave.
+     *
+     * @param regions of each server; in place of what was held back before
+     */
+    void holdBack(Map<Long, Integer> regions) {
+        Set<Long> changed = new HashSet<>(regions.keySet());
+        changed.addAll(heldBack.keySet());
+        Map<Long, Integer> before = heldBack;
+        heldBack = Map.copyOf(regions);
+        for (long id : changed) {
+            Known server = servers.get(id);
+            if (server != null && !before.getOrDefault(id, 0).equals(regions.getOrDefault(id, 0))) {
+                offer(server);
+            }
+        }
+    }
+
+    /** For whoever is refused: empty, or the rest of a sentence. */
+    String sayHeldBack() {
+        long bytes = heldBack.entrySet().stream()
+                .mapToLong(held -> {
+                    Known server = servers.get(held.getKey());
+                    return server == null ? 0 : held.getValue() * server.record.regionBytes();
+                })
+                .sum();
+        return bytes == 0 ? "" : "; " + bytes + " bytes are held back for servers that leave (--spares)";
+    }
+
+    Map<Long, Integer> heldBack() {
+        return heldBack;
     }
 
     /**
@@ -226,16 +279,34 @@ final class Servers {
             all += regions;
             untaken += Math.max(0, regions - report.held().getOrDefault(cache.getKey(), 0));
         }
-        long usable = report.totalRegions();
-        if (report.spot()) {
-            usable = Math.min(usable, rates.leavable(report, prices.menu()));
-        }
-        return (int) Math.max(0, Math.min(usable - all, report.freeRegions() - untaken));
+        return (int) Math.max(0, Math.min(usable(report) - all, report.freeRegions() - untaken));
     }
 
-    /** Regions that are promised to nobody: a server that has given some back says so a moment later. */
+    /** Regions that caches may have of a server: of a spot server those that can leave it in time. */
+    int usable(ServerReport report) {
+        long regions = report.totalRegions();
+        return (int) (report.spot() ? Math.min(regions, rates.leavable(report, prices.menu())) : regions);
+    }
+
+    /**
+     * Regions that a server has to give, what is held back included.
+     *
+     * @param threads that each of them takes of it
+     */
+    int free(Known server, double threads) {
+        Offer offer = whole.find(server.record.id());
+        if (offer == null || threads == 0 || offer.freeCores() == Double.POSITIVE_INFINITY) {
+            return offer == null ? 0 : offer.free();
+        }
+        return (int) Math.min(offer.free(), offer.freeCores() / threads);
+    }
+
+    /**
+     * Regions that are promised to nobody, and are not held back: a server that has given some back says so a moment
+     * later.
+     */
     int unpromised(Known server) {
-        return server.record.regions() - server.promised();
+        return server.record.regions() - server.promised() - heldBack.getOrDefault(server.record.id(), 0);
     }
 
     /** Prices or rates have changed, and so what servers have to give. */
@@ -256,9 +327,15 @@ final class Servers {
                 break;
             }
             oldest.remove();
-            stock.remove(server.record.id());
+            unlist(server.record.id());
         }
         return stock;
+    }
+
+    /** As {@link #stock}, with what is held back. */
+    Stock whole(long now) {
+        stock(now);
+        return whole;
     }
 
     /** Caches of which some server says that they have a lease there. */

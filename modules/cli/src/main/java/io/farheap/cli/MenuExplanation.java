@@ -1,0 +1,128 @@
+package io.farheap.cli;
+
+import io.farheap.command.Sizes;
+import io.farheap.manager.allocation.MachineType;
+import io.farheap.manager.allocation.Menu;
+import io.farheap.manager.allocation.Offer;
+import io.farheap.manager.allocation.Place;
+import io.farheap.manager.allocation.Prices;
+import io.farheap.slo.Candidate;
+import io.farheap.slo.ModelSubject;
+import io.farheap.slo.Optima;
+import io.farheap.slo.Performance;
+import io.farheap.slo.PerformanceModel;
+import java.io.PrintStream;
+import java.nio.file.Path;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * For each of Redy's distances, what stands out of the model (figure 3), and what a cache costs with it: on the
+ * cheapest type of machine that is let within the distance, the part of its memory or its cores that the cache takes.
+ */
+final class MenuExplanation {
+
+    /** Switches: within a rack, a cluster, a data center. */
+    static final List<Integer> DISTANCES = List.of(1, 3, 5);
+
+    private final Menu menu;
+    private final Prices prices;
+    private final long capacity;
+    private final Place place;
+    private final Map<Path, PerformanceModel> models;
+
+    /**
+     * @param models by their files; of each distance at most one, and one of 0 for those that have none
+     * @param place of the client
+     */
+    MenuExplanation(Menu menu, long capacity, Place place, Map<Path, PerformanceModel> models) {
+        this.menu = menu;
+        this.prices = new Prices(menu);
+        this.capacity = capacity;
+        this.place = place;
+        this.models = models;
+    }
+
+    void print(PrintStream out) {
+        out.printf(
+                "cache       %s, for the prices of %d types of machines; prices are for an hour%n",
+                Sizes.format(capacity), menu.types().size());
+        for (int distance : DISTANCES) {
+            Optional<Map.Entry<Path, PerformanceModel>> found = of(distance).or(() -> of(0));
+            if (found.isEmpty()) {
+                out.printf(
+                        "%n%d %s  there is no model: measure it with 'farheap model --switches %d'%n",
+                        distance, switches(distance), distance);
+            } else {
+                print(out, distance, found.get().getKey(), found.get().getValue());
+            }
+        }
+        out.printf(
+                "%nRedy's, on ConnectX-5 with 30 cores (figure 3): 4.1 us and 1.2 M/s; 14 us and 77 M/s; 538 us and 205 M/s%n");
+    }
+
+    private Optional<Map.Entry<Path, PerformanceModel>> of(int distance) {
+        return models.entrySet().stream()
+                .filter(model -> model.getValue().subject().switches() == distance)
+                .findFirst();
+    }
+
+    private static String switches(int distance) {
+        return distance == 1 ? "switch  " : "switches";
+    }
+
+    private void print(PrintStream out, int distance, Path file, PerformanceModel model) {
+        ModelSubject subject = model.subject();
+        out.printf(
+                "%n%d %s  %s: %s; %s; records of %d bytes, %d%% reads%s%n",
+                distance,
+                switches(distance),
+                file,
+                subject.device(),
+                subject.hardware(),
+                subject.recordBytes(),
+                subject.readPercent(),
+                subject.switches() == 0 ? "; measured on one host" : "");
+        Optima optima = Optima.of(model);
+        print(out, distance, "latency", optima.latency());
+        print(out, distance, "balanced", optima.balanced());
+        print(out, distance, "throughput", optima.throughput());
+    }
+
+    private void print(PrintStream out, int distance, String what, Candidate optimum) {
+        Performance predicted = optimum.predicted();
+        int threads = optimum.configuration().serverThreads();
+        out.printf(
+                Locale.ROOT,
+                "%-11s %-24s %8.1f us %10.3f M/s   %s%n",
+                what,
+                optimum.configuration(),
+                predicted.latencyNanos() / 1e3,
+                predicted.throughput() / 1e6,
+                menu.types().values().stream()
+                        .filter(type -> isNear(type, distance) && (threads == 0 || type.cores() > 0))
+                        .min(Comparator.comparingDouble((MachineType type) -> price(type, false, threads))
+                                .thenComparing(MachineType::name))
+                        .map(type -> text(type, threads))
+                        .orElse("no type on the menu"));
+    }
+
+    private boolean isNear(MachineType type, int distance) {
+        return type.place().isEmpty() || place.reaches(Place.parse(type.place()), distance);
+    }
+
+    private double price(MachineType type, boolean spot, int threads) {
+        // For an hour, so that a spot machine's moves are in it.
+        return prices.hourly(new Offer.Kind(type.name(), spot, capacity), 1, 1, threads);
+    }
+
+    private String text(MachineType type, int threads) {
+        String full = String.format(Locale.ROOT, "%s for %.4f", type.name(), price(type, false, threads));
+        return type.spotPrice() < 0
+                ? full
+                : full + String.format(Locale.ROOT, ", as spot for %.4f", price(type, true, threads));
+    }
+}

@@ -1,0 +1,180 @@
+package io.farheap.manager.provider;
+
+import io.farheap.lifetime.Closing;
+import io.farheap.manager.allocation.MachineType;
+import io.farheap.manager.allocation.Menu;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.SplittableRandom;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
+
+/**
+ * Memory servers as processes of this host, of the types on the menu, to try what a cloud would do: spot machines live
+ * for a time that is drawn (exponential, by the type's average), then get SIGTERM and, when their notice is over,
+ * SIGKILL. All of them end with this process, however that ends, and when this is closed: what is on them is lost.
+ *
+ * <p>Thread-safe. The listener is told on one thread of its own.
+ */
+public final class LocalServers implements ServerProvider {
+
+    private static final int SLOWNESS = Integer.getInteger("farheap.slowness", 1);
+    /** A JVM that begins to start is waited for: nobody could end it before. */
+    private static final long CLOSE_SECONDS = 60L * SLOWNESS;
+
+    /** Makes one. */
+    public static final class Factory implements ServerProvider.Factory {
+
+        @Override
+        public String name() {
+            return "local";
+        }
+
+        @Override
+        public ServerProvider open(
+                Map<String, String> settings, Supplier<Menu> menu, String managers, Listener listener) {
+            return new LocalServers(LocalSettings.parse(settings, menu.get()), menu, managers, listener);
+        }
+    }
+
+    private record Awaited(String type, boolean spot) {}
+
+    private final LocalSettings settings;
+    private final Supplier<Menu> menu;
+    private final String managers;
+    private final Listener listener;
+    private final ScheduledExecutorService clock = Executors.newSingleThreadScheduledExecutor(
+            Thread.ofPlatform().name("farheap-local-servers").daemon().factory());
+    /** Where somebody waits for a process. */
+    private final ExecutorService waits = Executors.newCachedThreadPool(
+            Thread.ofPlatform().name("farheap-local-server-", 0).daemon().factory());
+
+    /** Guarded by this, as what follows. */
+    private final Set<LocalMachine> machines = new HashSet<>();
+
+    private final Set<Awaited> awaited = new HashSet<>();
+    private final SplittableRandom lives;
+    private boolean closed;
+
+    LocalServers(LocalSettings settings, Supplier<Menu> menu, String managers, Listener listener) {
+        this.settings = settings;
+        this.menu = menu;
+        this.managers = managers;
+        this.listener = listener;
+        this.lives = new SplittableRandom(settings.seed());
+    }
+
+    @Override
+    public List<Lot> menu() {
+        int left = left();
+        return menu.get().types().values().stream()
+                .sorted(Comparator.comparing(MachineType::name))
+                .flatMap(type -> settings.lots(type, left).stream())
+                .toList();
+    }
+
+    private synchronized int left() {
+        return settings.servers() - machines.size();
+    }
+
+    /** All types together have so many servers. */
+    @Override
+    public Optional<Quote> cheapest(Wish wish) {
+        int left = left();
+        List<Lot> lots = menu();
+        return Stream.concat(Stream.of(lots), lots.stream().map(List::of))
+                .flatMap(some -> Cheapest.of(some, wish).stream())
+                .filter(quote -> quote.machines().size() <= left)
+                .min(Comparator.comparingDouble(Quote::cost)
+                        .thenComparingInt(quote -> quote.machines().size()));
+    }
+
+    @Override
+    public Machine start(Lot lot) {
+        LocalMachine machine;
+        synchronized (this) {
+            if (closed) {
+                throw new IllegalStateException("the local servers are closed");
+            }
+            MachineType type = menu.get().find(lot.type());
+            double lifeMillis =
+                    type == null || !lot.spot() ? Double.POSITIVE_INFINITY : settings.lifeMillis(type) * drawn();
+            machine = new LocalMachine(lot, lifeMillis, settings.device(), clock, waits, listener, this::gone);
+            if (machines.size() >= settings.servers()) {
+                machine.refuse("there are " + machines.size() + " local servers already, and servers="
+                        + settings.servers() + " is the most");
+                return machine;
+            }
+            machines.add(machine);
+        }
+        machine.start(LocalSettings.options(lot, managers));
+        return machine;
+    }
+
+    /** With average 1, exponential: whoever has lived for long lives on for as long as the others. */
+    private double drawn() {
+        return -Math.log1p(-lives.nextDouble());
+    }
+
+    private void gone(LocalMachine machine) {
+        synchronized (this) {
+            machines.remove(machine);
+        }
+        tellAwaited();
+    }
+
+    @Override
+    public void tellWhenAvailable(String type, boolean spot) {
+        synchronized (this) {
+            awaited.add(new Awaited(type, spot));
+        }
+        tellAwaited();
+    }
+
+    private synchronized void tellAwaited() {
+        if (closed || awaited.isEmpty()) {
+            return;
+        }
+        for (Lot lot : menu()) {
+            if (lot.available() > 0 && awaited.remove(new Awaited(lot.type(), lot.spot()))) {
+                clock.execute(() -> listener.available(lot.type(), lot.spot()));
+            }
+        }
+    }
+
+    @Override
+    public void close() {
+        List<LocalMachine> last;
+        synchronized (this) {
+            if (closed) {
+                return;
+            }
+            closed = true;
+            last = new ArrayList<>(machines);
+        }
+        clock.shutdownNow();
+        try {
+            Closing.all(last.stream()
+                    .<AutoCloseable>map(machine -> () -> waits.execute(machine::close))
+                    .toList());
+            waits.shutdown();
+            if (!waits.awaitTermination(CLOSE_SECONDS, TimeUnit.SECONDS)) {
+                throw new IllegalStateException(
+                        "a local server does not end within " + CLOSE_SECONDS + " s; it ends with this process");
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        } finally {
+            waits.shutdown();
+        }
+    }
+}

@@ -1,0 +1,363 @@
+package io.farheap.manager.service;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.farheap.control.ControlException;
+import io.farheap.control.ControlException.Code;
+import io.farheap.manager.Allocation;
+import io.farheap.manager.CacheManager;
+import io.farheap.manager.CacheRequest;
+import io.farheap.manager.Candidate;
+import io.farheap.manager.Reclaim;
+import io.farheap.manager.ServerReport;
+import io.farheap.manager.Share;
+import io.farheap.manager.provider.Lot;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Consumer;
+import org.junit.jupiter.api.Test;
+
+/** Servers that a manager has started, and those that it keeps ready. With a clock that stands. */
+class SupplyTest {
+
+    private static final long MIB = 1 << 20;
+    private static final long SECOND = 1_000_000_000L;
+    private static final long CLIENT = 99;
+    private static final String MENU = """
+            {"types": [{"name": "small", "cores": 2, "memory": "4m", "price": 1, "spot_price": 0.5},
+                       {"name": "large", "cores": 8, "memory": "16m", "price": 3},
+                       {"name": "bare", "memory": "16m", "price": 2}]}""";
+
+    private static Lot lot(String type, boolean spot, double price, int regions, int available) {
+        return new Lot(type, spot, price, MIB, regions, "d/c/r", 30_000, available);
+    }
+
+    private static final Lot SMALL = lot("small", false, 1, 4, 9);
+    private static final Lot SMALL_SPOT = lot("small", true, 0.5, 4, 9);
+    private static final Lot LARGE = lot("large", false, 3, 16, 9);
+
+    private final MemoryStore store = new MemoryStore();
+    private volatile long now = 1000 * SECOND;
+    private final List<Reclaim> alerts = new ArrayList<>();
+    private Cluster cluster;
+    private TestProvider provider;
+    private int starts;
+
+    private void start(int spares) {
+        ManagerOptions options =
+                new ManagerOptions(3 * SECOND, 30 * SECOND, true, 2, new Supply(spares, 20 * SECOND, 60 * SECOND));
+        cluster = new Cluster(store, options, () -> now, () -> now / 1_000_000);
+        cluster.menu(MENU);
+    }
+
+    private void start(int spares, Consumer<TestProvider.TestMachine> starting, Lot... lots) {
+        start(spares);
+        provider = new TestProvider(cluster::report, machine -> {
+            starts++;
+            starting.accept(machine);
+        });
+        provider.lots = List.of(lots);
+        cluster.use(provider, Map.of(), "manager:1");
+    }
+
+    /** As a provider does, on another thread: the manager has its lock. */
+    private static void serveSoon(TestProvider.TestMachine machine) {
+        Thread.ofVirtual().start(machine::serve);
+    }
+
+    private Allocation allocate(long id, int regions, long hours, Candidate... candidates) {
+        List<Candidate> all = candidates.length == 0 ? List.of(Candidate.ANY) : List.of(candidates);
+        CacheRequest request = new CacheRequest(id, CLIENT, "cache", regions * MIB, hours * 3_600_000, "d/c/r", all);
+        while (true) {
+            try {
+                return cluster.allocate(request);
+            } catch (ControlException e) {
+                if (e.code() != Code.BUSY) {
+                    throw e;
+                }
+            }
+        }
+    }
+
+    private String refusal(long id, int regions) {
+        ControlException refused = assertThrows(ControlException.class, () -> allocate(id, regions, 0));
+        assertEquals(Code.OUT_OF_MEMORY, refused.code(), refused.getMessage());
+        return String.valueOf(refused.getMessage());
+    }
+
+    private List<String> started() {
+        return provider.machines.stream()
+                .map(machine -> machine.lot.toString())
+                .sorted()
+                .toList();
+    }
+
+    private void report(long id, int total, boolean leaving, Map<Long, Integer> held) {
+        int taken = held.values().stream().mapToInt(Integer::intValue).sum();
+        cluster.report(new ServerReport(
+                id,
+                "own" + id + ":1",
+                "small",
+                false,
+                "d/c/r",
+                MIB,
+                total,
+                total - taken,
+                30_000,
+                leaving,
+                leaving ? 30_000 : 0,
+                held));
+    }
+
+    private void attend(long cacheId) {
+        cluster.attend(CLIENT, new CacheManager.Listener() {
+                    @Override
+                    public void reclaim(Reclaim alert) {
+                        alerts.add(alert);
+                    }
+
+                    @Override
+                    public void expiring(long cacheId, long leftMillis) {}
+
+                    @Override
+                    public void ended(ControlException why) {
+                        throw new AssertionError(why);
+                    }
+                })
+                .renew(Set.of(cacheId));
+    }
+
+    @Test
+    void anAllocationWithoutRoomHasTheCheapestServersStarted() {
+        start(0, SupplyTest::serveSoon, SMALL, SMALL_SPOT, LARGE);
+        allocate(7, 3, 0);
+        assertEquals(List.of("small"), started());
+        allocate(8, 9, 0);
+        assertEquals(List.of("small", "small", "small"), started(), "one region has room, two small are cheaper");
+        allocate(9, 13, 0);
+        assertEquals(List.of("large", "small", "small", "small"), started(), "one large is cheaper");
+        allocate(11, 3, 0);
+        assertEquals(4, provider.machines.size(), "there was room");
+        allocate(10, 4, 1);
+        assertEquals(List.of("large", "small", "small", "small", "small (spot)"), started(), "what ends takes spot");
+    }
+
+    @Test
+    void aServerHasTheCoresThatTheConfigurationTakes() {
+        start(0, SupplyTest::serveSoon, SMALL, LARGE, lot("bare", false, 2, 16, 9));
+        allocate(7, 16, 0, new Candidate(5, 1));
+        assertEquals(List.of("large"), started());
+        allocate(8, 16, 0);
+        assertEquals(List.of("bare", "large"), started());
+    }
+
+    @Test
+    void aServerThatReportsBeforeItsProviderSaysSoIsThere() {
+        start(0, machine -> Thread.ofVirtual().start(machine::serveTheOtherWayRound), SMALL);
+        allocate(7, 4, 0);
+        allocate(8, 4, 0);
+        cluster.deallocate(7);
+        cluster.deallocate(8);
+        assertEquals(2, provider.machines.size());
+        // One of which it did not know would never be idle.
+        while (!provider.machines.stream().allMatch(machine -> machine.stopped)) {
+            now += SECOND;
+            cluster.tick();
+        }
+    }
+
+    @Test
+    void aServerIsNearEnough() {
+        Lot far = new Lot("large", false, 1, MIB, 16, "d/c2/r", 30_000, 9);
+        start(0, SupplyTest::serveSoon, SMALL, far);
+        allocate(7, 4, 0, new Candidate(3, 0));
+        assertEquals(List.of("small"), started());
+        allocate(8, 4, 0, new Candidate(5, 0));
+        assertEquals(List.of("small", "small"), started(), "as cheap, and the fewest regions left");
+    }
+
+    @Test
+    void whereNothingCanBeHadTheRefusalSaysSo() {
+        start(0, SupplyTest::serveSoon, lot("small", false, 1, 4, 2));
+        String refused = refusal(7, 9);
+        assertTrue(refused.contains("the provider has no servers that would do"), refused);
+        assertEquals(List.of(), provider.machines);
+    }
+
+    @Test
+    void whatDoesNotStartIsTriedAgainAndThenSaid() {
+        start(0, machine -> Thread.ofVirtual().start(() -> machine.fail("no socket")), SMALL);
+        String refused = refusal(7, 4);
+        assertTrue(refused.endsWith("; a server of type small does not start: no socket"), refused);
+    }
+
+    @Test
+    void whatDoesNotComeInTimeIsSaid() {
+        start(0, _ -> {}, SMALL);
+        Thread later = Thread.ofVirtual().start(() -> {
+            while (provider.machines.isEmpty()) {
+                Thread.onSpinWait();
+            }
+            now += 21 * SECOND;
+            provider.tellAvailable("small");
+        });
+        String refused = refusal(7, 4);
+        assertTrue(refused.contains("did not come within 20 s"), refused);
+        assertEquals(1, provider.machines.size());
+        assertFalse(later.isInterrupted());
+    }
+
+    @Test
+    void whileServersStartItAsksAgainAndNoMoreAreStarted() {
+        start(0, _ -> {}, SMALL);
+        CacheRequest request = new CacheRequest(7, CLIENT, "cache", MIB, 0, "", List.of(Candidate.ANY));
+        assertEquals(
+                Code.BUSY,
+                assertThrows(ControlException.class, () -> cluster.allocate(request))
+                        .code());
+        provider.tellAvailable("large");
+        Thread serving =
+                Thread.ofVirtual().unstarted(() -> provider.machines.getFirst().serve());
+        serving.start();
+        assertEquals("host100:1", cluster.allocate(request).shares().getFirst().address());
+        assertEquals(1, provider.machines.size());
+    }
+
+    @Test
+    void anEmptyServerIsStopped() {
+        start(0, SupplyTest::serveSoon, SMALL);
+        allocate(7, 4, 0);
+        TestProvider.TestMachine machine = provider.machines.getFirst();
+        for (int i = 0; i < 70; i++) {
+            now += SECOND;
+            machine.report(0, Map.of(7L, 4));
+            cluster.tick();
+        }
+        assertFalse(machine.stopped);
+        cluster.deallocate(7);
+        for (int i = 0; i < 59; i++) {
+            now += SECOND;
+            machine.report(4, Map.of());
+            cluster.tick();
+        }
+        assertFalse(machine.stopped);
+        for (int i = 0; i < 3; i++) {
+            now += SECOND;
+            machine.report(4, Map.of());
+            cluster.tick();
+        }
+        assertTrue(machine.stopped);
+    }
+
+    @Test
+    void whatIsTakenBackIsLeftAlthoughItsServerDoesNotKnow() {
+        start(0, SupplyTest::serveSoon, SMALL);
+        allocate(7, 4, 0);
+        attend(7);
+        provider.machines.getFirst().reclaim(Duration.ofSeconds(30));
+        cluster.tick();
+        assertEquals(List.of(), alerts, "there is no room");
+        assertEquals(2, provider.machines.size(), "one was started for it");
+        while (cluster.servers().size() < 2) {
+            Thread.onSpinWait();
+        }
+        cluster.tick();
+        assertEquals(1, alerts.size());
+        assertEquals(30_000, alerts.getFirst().withinMillis());
+        assertEquals(List.of(new Share("host101:1", 4)), alerts.getFirst().targets());
+        provider.machines.getFirst().report(0, Map.of(7L, 4));
+        assertTrue(cluster.servers().stream()
+                .anyMatch(server -> server.address().equals("host100:1") && server.leaving()));
+    }
+
+    @Test
+    void sparesAreStartedAndNobodysButThoseThatLeave() {
+        start(1, SupplyTest::serveSoon, SMALL, LARGE);
+        cluster.tick();
+        assertEquals(List.of("small"), started(), "the cheapest");
+        while (cluster.servers().isEmpty()) {
+            Thread.onSpinWait();
+        }
+        cluster.tick();
+        allocate(7, 4, 0);
+        assertEquals(List.of("small", "small"), started());
+        attend(7);
+        cluster.tick();
+        assertEquals(2, provider.machines.size(), "one is the cache's, the other is spare");
+        provider.machines.get(1).reclaim(Duration.ofSeconds(30));
+        assertEquals(1, alerts.size(), "at once");
+        assertEquals(List.of(new Share("host100:1", 4)), alerts.getFirst().targets());
+        now += 6 * SECOND;
+        provider.machines.get(0).report(4, Map.of());
+        cluster.tick();
+        assertEquals(3, provider.machines.size(), "the spare is in use, and there is another");
+    }
+
+    @Test
+    void aSpareHasTheCoresThatCachesTake() {
+        start(1, SupplyTest::serveSoon, lot("bare", false, 0.5, 16, 9), LARGE);
+        cluster.tick();
+        assertEquals(List.of("bare"), started());
+        allocate(7, 16, 0, new Candidate(5, 4));
+        assertEquals(List.of("bare", "large"), started());
+        cluster.tick();
+        assertEquals(List.of("bare", "large", "large"), started());
+    }
+
+    @Test
+    void asMuchAsTheLargestServerIsHeldBackOfServersThatRegistered() {
+        start(1);
+        report(1, 4, false, Map.of());
+        report(2, 4, false, Map.of());
+        report(3, 3, false, Map.of());
+        String refused = refusal(7, 8);
+        assertTrue(refused.contains("for one cache of " + 7 * MIB), refused);
+        assertTrue(refused.contains(4 * MIB + " bytes are held back"), refused);
+        Allocation cache = allocate(7, 7, 0);
+        attend(7);
+        report(1, 4, false, Map.of());
+        cluster.tick();
+        assertThrows(
+                ControlException.class,
+                () -> cluster.reserve(7, cache.shares().getFirst().address(), 4));
+        String held = List.of("own1:1", "own2:1", "own3:1").stream()
+                .filter(address -> cache.shares().stream()
+                        .noneMatch(share -> share.address().equals(address)))
+                .findFirst()
+                .orElseThrow();
+        long leaves = held.equals("own1:1") ? 2 : 1;
+        report(leaves, 4, true, Map.of(7L, 4));
+        assertEquals(1, alerts.size());
+        assertEquals(List.of(new Share(held, 4)), alerts.getFirst().targets());
+    }
+
+    @Test
+    void whereNoSpareCanBeHadItWaitsForTheMarket() {
+        start(1, SupplyTest::serveSoon, lot("small", false, 1, 4, 0));
+        cluster.tick();
+        assertEquals(List.of(), provider.machines);
+        assertEquals(Set.of("small"), provider.awaited);
+        provider.lots = List.of(SMALL);
+        cluster.tick();
+        assertEquals(List.of(), provider.machines, "nobody has said that there is one");
+        provider.tellAvailable("small");
+        cluster.tick();
+        assertEquals(1, provider.machines.size());
+    }
+
+    @Test
+    void aSpareThatDoesNotStartIsNotTriedAgainAtOnce() {
+        start(1, machine -> machine.fail("no socket"), SMALL);
+        for (int second = 0; second < 12; second++) {
+            cluster.tick();
+            now += SECOND;
+        }
+        assertEquals(3, starts);
+    }
+}

@@ -1,0 +1,140 @@
+package io.farheap.manager.service;
+
+import io.farheap.manager.ServerReport;
+import io.farheap.manager.allocation.Menu;
+import io.farheap.manager.provider.Lot;
+import io.farheap.manager.provider.Machine;
+import io.farheap.manager.provider.ServerProvider;
+import java.time.Duration;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+
+/** Lets what it is told, and starts what is asked for when it is told to. */
+final class TestProvider implements ServerProvider, ServerProvider.Factory {
+
+    /** One of its machines. */
+    final class TestMachine implements Machine {
+
+        final Lot lot;
+        final long id;
+        boolean stopped;
+        private final CompletableFuture<String> address = new CompletableFuture<>();
+
+        private TestMachine(Lot lot, long id) {
+            this.lot = lot;
+            this.id = id;
+        }
+
+        @Override
+        public Lot lot() {
+            return lot;
+        }
+
+        @Override
+        public CompletionStage<String> address() {
+            return address;
+        }
+
+        @Override
+        public void stop() {
+            stopped = true;
+        }
+
+        /** It serves, and says so to the manager. */
+        void serve() {
+            address.complete("host" + id + ":1");
+            report(lot.regions(), Map.of());
+        }
+
+        /** The manager hears of the server before it hears that it has started. */
+        void serveTheOtherWayRound() {
+            report(lot.regions(), Map.of());
+            address.complete("host" + id + ":1");
+        }
+
+        void fail(String why) {
+            machines.remove(this);
+            address.completeExceptionally(new IllegalStateException(why));
+        }
+
+        void report(int free, Map<Long, Integer> held) {
+            reports.accept(new ServerReport(
+                    id,
+                    "host" + id + ":1",
+                    lot.type(),
+                    lot.spot(),
+                    lot.place(),
+                    lot.regionBytes(),
+                    lot.regions(),
+                    free,
+                    lot.noticeMillis(),
+                    false,
+                    0,
+                    held));
+        }
+
+        void reclaim(Duration notice) {
+            listener.reclaimed(this, notice);
+        }
+    }
+
+    private final Consumer<ServerReport> reports;
+    private final Consumer<TestMachine> starting;
+    List<Lot> lots = List.of();
+    final List<TestMachine> machines = new CopyOnWriteArrayList<>();
+    final Set<String> awaited = new HashSet<>();
+    private Listener listener;
+    private long nextId = 100;
+
+    /**
+     * @param reports takes what servers say
+     * @param starting told of each machine that was started, with the manager's lock
+     */
+    TestProvider(Consumer<ServerReport> reports, Consumer<TestMachine> starting) {
+        this.reports = reports;
+        this.starting = starting;
+    }
+
+    @Override
+    public String name() {
+        return "test";
+    }
+
+    @Override
+    public ServerProvider open(Map<String, String> settings, Supplier<Menu> menu, String managers, Listener told) {
+        listener = told;
+        return this;
+    }
+
+    @Override
+    public List<Lot> menu() {
+        return lots;
+    }
+
+    @Override
+    public Machine start(Lot lot) {
+        TestMachine machine = new TestMachine(lot, nextId++);
+        machines.add(machine);
+        starting.accept(machine);
+        return machine;
+    }
+
+    @Override
+    public void tellWhenAvailable(String type, boolean spot) {
+        awaited.add(type);
+    }
+
+    void tellAvailable(String type) {
+        listener.available(type, false);
+    }
+
+    @Override
+    public void close() {}
+}

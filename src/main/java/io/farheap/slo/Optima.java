@@ -1,0 +1,50 @@
+package io.farheap.slo;
+
+import java.util.Iterator;
+
+/**
+ * The configurations of a model that stand out, as in Redy's figure 3; of those that do as well, the cheapest.
+ *
+ * @param latency with the lowest average latency
+ * @param balanced with the most operations a second for its latency: more of them would cost more than as much latency
+ * @param throughput with the most operations a second
+ */
+public record Optima(Candidate latency, Candidate balanced, Candidate throughput) {
+
+    /**
+     * Looks at every configuration: seconds, for a few million of them.
+     *
+     * @throws IllegalArgumentException where the model predicts none
+     */
+    public static Optima of(PerformanceModel model) {
+        Candidate latency = null;
+        Candidate balanced = null;
+        Candidate throughput = null;
+        Iterator<Configuration> all = model.space().stream().iterator();
+        while (all.hasNext()) {
+            Configuration configuration = all.next();
+            Performance found = model.predict(configuration).orElse(null);
+            if (found == null) {
+                continue;
+            }
+            if (latency == null || found.latencyNanos() < latency.predicted().latencyNanos()) {
+                latency = new Candidate(configuration, found);
+            }
+            if (balanced == null || balance(found) > balance(balanced.predicted())) {
+                balanced = new Candidate(configuration, found);
+            }
+            if (throughput == null
+                    || found.throughput() > throughput.predicted().throughput()) {
+                throughput = new Candidate(configuration, found);
+            }
+        }
+        if (latency == null || balanced == null || throughput == null) {
+            throw new IllegalArgumentException("the model predicts no configuration at all");
+        }
+        return new Optima(latency, balanced, throughput);
+    }
+
+    private static double balance(Performance performance) {
+        return performance.throughput() / performance.latencyNanos();
+    }
+}
