@@ -28,8 +28,11 @@ final class Expiry {
         for (CacheRecord cache : caches.all()) {
             Terms terms = cache.terms();
             long left = terms.expiresAtMillis() - millis;
+            if (terms.expiresAtMillis() == 0 || left > BEFORE_MILLIS) {
+                continue;
+            }
             Clients.Line line = clients.line(cache.id());
-            if (terms.expiresAtMillis() == 0 || left > BEFORE_MILLIS || line == null || !caches.isWritten(cache.id())) {
+            if (line == null || !caches.isWritten(cache.id())) {
                 continue;
             }
             Told now = new Told(line, terms.expiresAtMillis());

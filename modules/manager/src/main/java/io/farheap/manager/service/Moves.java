@@ -18,6 +18,7 @@ import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -130,9 +131,14 @@ final class Moves {
 
     /** Gives up room that nobody grows into, or moves to for no need. */
     void endUnused(long now) {
-        for (CacheRecord cache : caches.all().stream()
-                .filter(cache -> growing.containsKey(cache.id()) && !isGrowing(cache, now) || isForgotten(cache, now))
-                .toList()) {
+        List<Long> due = Stream.concat(growing.keySet().stream(), moves.keySet().stream())
+                .distinct()
+                .toList();
+        for (long id : due) {
+            CacheRecord cache = caches.find(id);
+            if (cache == null || !(growing.containsKey(id) && !isGrowing(cache, now) || isForgotten(cache, now))) {
+                continue;
+            }
             caches.put(cache.placed(cache.capacity(), cache.regions()));
             growing.remove(cache.id());
             moves.remove(cache.id());
