@@ -16,6 +16,7 @@ import picocli.CommandLine.Command;
             BenchSloCommand.class,
             BenchMigrationCommand.class,
             BenchReclaimCommand.class,
+            BenchResizeCommand.class,
             BenchManagerCommand.class,
         },
         description = "Measure, against a baseline in the same run.")
