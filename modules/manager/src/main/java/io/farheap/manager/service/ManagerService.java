@@ -13,12 +13,18 @@ import io.farheap.manager.wire.Attendance;
 import io.farheap.manager.wire.CacheId;
 import io.farheap.manager.wire.CachePage;
 import io.farheap.manager.wire.DescribedCache;
+import io.farheap.manager.wire.DescribedTenant;
 import io.farheap.manager.wire.ExpiringAlert;
 import io.farheap.manager.wire.ExtendCache;
 import io.farheap.manager.wire.HelloManager;
 import io.farheap.manager.wire.ListCaches;
+import io.farheap.manager.wire.ListModels;
+import io.farheap.manager.wire.ListTenants;
 import io.farheap.manager.wire.ManagerGrpc;
 import io.farheap.manager.wire.ManagerIntroduction;
+import io.farheap.manager.wire.ModelKey;
+import io.farheap.manager.wire.ModelPage;
+import io.farheap.manager.wire.ModelText;
 import io.farheap.manager.wire.MovedRegions;
 import io.farheap.manager.wire.Nothing;
 import io.farheap.manager.wire.ReallocateCache;
@@ -26,6 +32,8 @@ import io.farheap.manager.wire.ReportReceipt;
 import io.farheap.manager.wire.ReportedServer;
 import io.farheap.manager.wire.ReserveRegions;
 import io.farheap.manager.wire.ServerList;
+import io.farheap.manager.wire.TenantPage;
+import io.farheap.manager.wire.TenantQuota;
 import io.grpc.StatusRuntimeException;
 import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
@@ -119,6 +127,47 @@ final class ManagerService extends ManagerGrpc.ManagerImplBase {
         answer(reply, () -> ServerList.newBuilder()
                 .addAllServers(
                         manager.servers().stream().map(ManagerMessages::write).toList())
+                .build());
+    }
+
+    @Override
+    public void putModel(ModelText request, StreamObserver<Nothing> reply) {
+        answer(reply, () -> {
+            manager.putModel(request.getText().toStringUtf8());
+            return Nothing.getDefaultInstance();
+        });
+    }
+
+    @Override
+    public void removeModel(ModelKey request, StreamObserver<Nothing> reply) {
+        answer(reply, () -> {
+            manager.removeModel(request.getKey());
+            return Nothing.getDefaultInstance();
+        });
+    }
+
+    @Override
+    public void models(ListModels request, StreamObserver<ModelPage> reply) {
+        answer(reply, () -> ModelPage.newBuilder()
+                .addAllModels(manager.models(request.getAfter()).stream()
+                        .map(ManagerMessages::write)
+                        .toList())
+                .build());
+    }
+
+    @Override
+    public void setQuota(TenantQuota request, StreamObserver<DescribedTenant> reply) {
+        answer(
+                reply,
+                () -> ManagerMessages.write(manager.setQuota(request.getTenant(), ManagerMessages.read(request))));
+    }
+
+    @Override
+    public void tenants(ListTenants request, StreamObserver<TenantPage> reply) {
+        answer(reply, () -> TenantPage.newBuilder()
+                .addAllTenants(manager.tenants(request.getAfter(), request.getMost()).stream()
+                        .map(ManagerMessages::write)
+                        .toList())
                 .build());
     }
 

@@ -30,6 +30,14 @@ final class Batch {
                 case Change.PutCache put ->
                     values.put(NodePaths.cache(put.cache().id()), RecordFormat.encode(put.cache()));
                 case Change.PutMenu put -> values.put(NodePaths.MENU, put.text().getBytes(StandardCharsets.UTF_8));
+                case Change.PutModel put ->
+                    values.put(
+                            NodePaths.model(put.model().key()),
+                            put.model().text().getBytes(StandardCharsets.UTF_8));
+                case Change.RemoveModel remove -> values.put(NodePaths.model(remove.key()), null);
+                case Change.PutTenant put ->
+                    values.put(NodePaths.tenant(put.tenant().name()), RecordFormat.encode(put.tenant()));
+                case Change.RemoveTenant remove -> values.put(NodePaths.tenant(remove.name()), null);
                 case Change.RemoveCache remove -> values.put(NodePaths.cache(remove.id()), null);
             }
         }

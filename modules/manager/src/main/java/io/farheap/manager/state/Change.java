@@ -14,5 +14,15 @@ public sealed interface Change {
     /** @param text as the operator wrote it */
     record PutMenu(String text) implements Change {}
 
+    /** @param model replaces the one of this key */
+    record PutModel(ModelRecord model) implements Change {}
+
+    record RemoveModel(String key) implements Change {}
+
+    /** @param tenant replaces the one of this name */
+    record PutTenant(TenantRecord tenant) implements Change {}
+
+    record RemoveTenant(String name) implements Change {}
+
     record RemoveCache(long id) implements Change {}
 }

@@ -4,6 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.farheap.manager.CacheManager;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -86,6 +88,39 @@ class ZooKeeperStoreTest {
             assertState(store, Set.of(server), Set.of(changed, Samples.cache(3, 0)));
             store.write(List.of(new Change.RemoveCache(3), new Change.RemoveCache(4), new Change.RemoveServer(4)));
             assertState(store, Set.of(server), Set.of(changed));
+        }
+    }
+
+    @Test
+    void aModelOfTheLargestSizeIsKeptAsItIs() {
+        ModelRecord large = new ModelRecord("00ff", "Ü=\\\n\0" + "x".repeat(CacheManager.MAX_MODEL_BYTES - 6));
+        ModelRecord other = new ModelRecord("00fe", "");
+        assertEquals(CacheManager.MAX_MODEL_BYTES, large.text().getBytes(StandardCharsets.UTF_8).length);
+        try (ZooKeeperStore store = open()) {
+            assertEquals(List.of(), store.load().models());
+            store.write(List.of(new Change.PutModel(new ModelRecord("00ff", "earlier")), new Change.PutModel(other)));
+            store.write(List.of(new Change.PutModel(large)));
+        }
+        try (ZooKeeperStore store = open()) {
+            assertEquals(Set.of(large, other), Set.copyOf(store.load().models()));
+            store.write(List.of(new Change.RemoveModel("00ff"), new Change.RemoveModel("01")));
+            assertEquals(List.of(other), store.load().models());
+        }
+    }
+
+    @Test
+    void quotasComeBackUntilTheyAreRemoved() {
+        TenantRecord acme = new TenantRecord("acme", 5, 7);
+        TenantRecord other = new TenantRecord("o.t-h_er", 0, Long.MAX_VALUE);
+        try (ZooKeeperStore store = open()) {
+            assertEquals(List.of(), store.load().tenants());
+            store.write(List.of(new Change.PutTenant(new TenantRecord("acme", 1, 1)), new Change.PutTenant(other)));
+            store.write(List.of(new Change.PutTenant(acme), new Change.RemoveTenant("nobody")));
+        }
+        try (ZooKeeperStore store = open()) {
+            assertEquals(Set.of(acme, other), Set.copyOf(store.load().tenants()));
+            store.write(List.of(new Change.RemoveTenant("acme")));
+            assertEquals(List.of(other), store.load().tenants());
         }
     }
 
