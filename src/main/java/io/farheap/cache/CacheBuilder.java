@@ -38,6 +38,7 @@ public final class CacheBuilder {
     private @Nullable ReclaimListener reclaimListener;
     private MigrationOptions migration = MigrationOptions.DEFAULT;
     private List<PerformanceModel> models = List.of();
+    private ManagedModels.@Nullable Workload workload;
     private @Nullable Slo slo;
     private double margin = Explanation.USUAL_MARGIN;
     private Duration period = Duration.ofSeconds(1);
@@ -185,10 +186,23 @@ public final class CacheBuilder {
 
     /**
      * The performance model of the device, in which a configuration is found for an objective. With a manager several
-     * may be given, one for each distance: it chooses among the configurations and the servers that are as near.
+     * may be given, one for each distance: it chooses among the configurations and the servers that are as near. Without
+     * any, the manager is asked for those that it keeps of the device ({@code farheap model put}), those of this
+     * machine's hardware where there are any.
      */
     public CacheBuilder model(PerformanceModel... measured) {
         this.models = List.of(measured);
+        return this;
+    }
+
+    /**
+     * Which load the manager's models are to be of. It need not be said where those of the device are all of one.
+     *
+     * @param recordBytes of each read and write
+     * @param readPercent of the operations, from 0 to 100; the others are writes
+     */
+    public CacheBuilder workload(int recordBytes, int readPercent) {
+        this.workload = new ManagedModels.Workload(recordBytes, readPercent);
         return this;
     }
 
@@ -246,7 +260,11 @@ public final class CacheBuilder {
      * @throws IllegalArgumentException where an option makes no sense
      */
     public Cache create() {
-        List<Tuning> tunings = slo == null ? List.of() : Tunings.of(models, slo, margin, period, sloListener);
+        if (!managers.isEmpty() && !servers.isEmpty()) {
+            throw new IllegalArgumentException(
+                    "a cache with both managers " + managers + " and servers " + servers + "; name either");
+        }
+        List<Tuning> tunings = slo == null ? List.of() : Tunings.of(known(), slo, margin, period, sloListener);
         Management management = managers.isEmpty() ? null : manage(tunings);
         try {
             return new Cache(options(tuning(tunings, management), management));
@@ -258,6 +276,10 @@ public final class CacheBuilder {
         }
     }
 
+    private List<PerformanceModel> known() {
+        return models.isEmpty() && !managers.isEmpty() ? ManagedModels.ask(managers, device, workload) : models;
+    }
+
     private static @Nullable Tuning tuning(List<Tuning> tunings, @Nullable Management management) {
         if (tunings.isEmpty()) {
             return null;
@@ -266,10 +288,6 @@ public final class CacheBuilder {
     }
 
     private Management manage(List<Tuning> tunings) {
-        if (!servers.isEmpty()) {
-            throw new IllegalArgumentException(
-                    "a cache with both managers " + managers + " and servers " + servers + "; name either");
-        }
         List<Candidate> candidates = tunings.isEmpty() ? List.of(Candidate.ANY) : Tunings.candidates(tunings);
         return Management.allocate(
                 managers, name, capacity, lifetime, place, candidates, migration, reclaimListener, expiring);

@@ -1,6 +1,7 @@
 package io.farheap.cache;
 
 import io.farheap.slo.Explanation;
+import io.farheap.slo.ModelSubject;
 import io.farheap.slo.PerformanceModel;
 import io.farheap.slo.Slo;
 import io.farheap.verbs.Context;
@@ -46,12 +47,20 @@ record Tuning(
 
     /** A model of another device says nothing about this one. */
     void check(Context context) {
-        String device =
-                context.device().name() + " (" + context.library().name().toLowerCase(Locale.ROOT) + ")";
-        String modelled = model.subject().device();
-        if (!modelled.equals(device) && !modelled.startsWith(device + ", ")) {
-            throw new IllegalArgumentException("a performance model of device " + modelled + " for a cache on " + device
+        String device = device(context);
+        if (!isOf(model.subject(), device)) {
+            throw new IllegalArgumentException("a performance model of device "
+                    + model.subject().device() + " for a cache on " + device
                     + "; measure one of this device with 'farheap model'");
         }
+    }
+
+    /** A device as models name it, but for what tells several of that name apart. */
+    static String device(Context context) {
+        return context.device().name() + " (" + context.library().name().toLowerCase(Locale.ROOT) + ")";
+    }
+
+    static boolean isOf(ModelSubject subject, String device) {
+        return subject.device().equals(device) || subject.device().startsWith(device + ", ");
     }
 }

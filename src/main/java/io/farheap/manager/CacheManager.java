@@ -27,6 +27,9 @@ public interface CacheManager {
     /** The most caches that {@link #list} returns at once. */
     int MAX_PAGE = 1000;
 
+    /** The most bytes of a performance model: ZooKeeper takes 1 MiB at once, with what is written beside it. */
+    int MAX_MODEL_BYTES = 900_000;
+
     /**
      * A client's and a server's first message.
      *
@@ -104,6 +107,23 @@ public interface CacheManager {
      * @param most 1 to {@value #MAX_PAGE}
      */
     List<CacheDescription> list(long after, int most);
+
+    /**
+     * Keeps a performance model, in place of the one of the same device, hardware, distance and load where there is
+     * one. Repeated, it changes nothing.
+     *
+     * @param text of a complete model's file, of at most {@value #MAX_MODEL_BYTES} bytes
+     * @throws ControlException INVALID_ARGUMENT, saying what is wrong with it
+     */
+    void putModel(String text);
+
+    /**
+     * Performance models in the order of their keys, as many as fit in one message.
+     *
+     * @param after the last key of the page before; empty for the first
+     * @return a page; the one after the last is empty
+     */
+    List<StoredModel> models(String after);
 
     /** The servers that report now. */
     List<ServerReport> servers();

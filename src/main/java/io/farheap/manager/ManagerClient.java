@@ -1,5 +1,6 @@
 package io.farheap.manager;
 
+import com.google.protobuf.ByteString;
 import io.farheap.control.CallChannel;
 import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
@@ -10,9 +11,11 @@ import io.farheap.manager.wire.CacheId;
 import io.farheap.manager.wire.ExtendCache;
 import io.farheap.manager.wire.HelloManager;
 import io.farheap.manager.wire.ListCaches;
+import io.farheap.manager.wire.ListModels;
 import io.farheap.manager.wire.ManagerGrpc;
 import io.farheap.manager.wire.ManagerGrpc.ManagerBlockingStub;
 import io.farheap.manager.wire.ManagerGrpc.ManagerStub;
+import io.farheap.manager.wire.ModelText;
 import io.farheap.manager.wire.MovedRegions;
 import io.farheap.manager.wire.Nothing;
 import io.farheap.manager.wire.ReallocateCache;
@@ -171,6 +174,21 @@ public final class ManagerClient implements CacheManager, AutoCloseable {
     @Override
     public List<ServerReport> servers() {
         return call(within -> within.servers(Nothing.getDefaultInstance()), list -> list.getServersList().stream()
+                .map(ManagerMessages::read)
+                .toList());
+    }
+
+    @Override
+    public void putModel(String text) {
+        ModelText model =
+                ModelText.newBuilder().setText(ByteString.copyFromUtf8(text)).build();
+        call(within -> within.putModel(model), reply -> reply);
+    }
+
+    @Override
+    public List<StoredModel> models(String after) {
+        ListModels request = ListModels.newBuilder().setAfter(after).build();
+        return call(within -> within.models(request), page -> page.getModelsList().stream()
                 .map(ManagerMessages::read)
                 .toList());
     }

@@ -7,6 +7,7 @@ import io.farheap.manager.wire.AllocatedCache;
 import io.farheap.manager.wire.CacheRegions;
 import io.farheap.manager.wire.Configuration;
 import io.farheap.manager.wire.DescribedCache;
+import io.farheap.manager.wire.ModelText;
 import io.farheap.manager.wire.ReclaimAlert;
 import io.farheap.manager.wire.ReclaimReason;
 import io.farheap.manager.wire.ReportedServer;
@@ -111,6 +112,17 @@ public final class ManagerMessages {
 
     public static CacheDescription read(DescribedCache cache) {
         return new CacheDescription(read(cache.getAllocated()), cache.getName(), cache.getLeftMillis());
+    }
+
+    public static ModelText write(StoredModel model) {
+        return ModelText.newBuilder()
+                .setKey(model.key())
+                .setText(ByteString.copyFromUtf8(model.text()))
+                .build();
+    }
+
+    public static StoredModel read(ModelText model) {
+        return new StoredModel(model.getKey(), model.getText().toStringUtf8());
     }
 
     public static ReclaimAlert write(Reclaim alert) {

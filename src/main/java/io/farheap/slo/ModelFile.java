@@ -29,7 +29,7 @@ public final class ModelFile implements AutoCloseable {
         this.file = file;
         this.channel = channel;
         lock();
-        ModelReader reader = new ModelReader(file, read(file, channel), subject);
+        ModelReader reader = new ModelReader(file.toString(), read(file, channel), subject);
         plan = reader.plan();
         channel.truncate(reader.validBytes());
         channel.position(reader.validBytes());
@@ -65,7 +65,7 @@ public final class ModelFile implements AutoCloseable {
      * @throws ModelFileException where it is of another subject or version, damaged, or not complete
      */
     public static PerformanceModel load(Path file, ModelSubject subject) throws IOException {
-        return complete(file, new ModelReader(file, read(file), subject));
+        return complete(file.toString(), new ModelReader(file.toString(), read(file), subject));
     }
 
     /**
@@ -75,10 +75,20 @@ public final class ModelFile implements AutoCloseable {
      * @throws ModelFileException where it is of another version, damaged, or not complete
      */
     public static PerformanceModel load(Path file) throws IOException {
-        return complete(file, new ModelReader(file, read(file)));
+        return parse(file.toString(), read(file));
     }
 
-    private static PerformanceModel complete(Path file, ModelReader reader) throws ModelFileException {
+    /**
+     * A complete model of whatever it is of, from what its file has.
+     *
+     * @param what these bytes are, for messages
+     * @throws ModelFileException as {@link #load(Path)}
+     */
+    public static PerformanceModel parse(String what, byte[] text) throws ModelFileException {
+        return complete(what, new ModelReader(what, text));
+    }
+
+    private static PerformanceModel complete(String file, ModelReader reader) throws ModelFileException {
         if (!reader.sealed()) {
             throw new ModelFileException(
                     file + " is not complete: it has " + reader.plan().measured() + " measurements and lacks up to "

@@ -3,7 +3,6 @@ package io.farheap.slo;
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -16,7 +15,7 @@ final class ModelReader {
     /** Of any file that we write. */
     static final int MAX_BYTES = 4 << 20;
 
-    private final Path file;
+    private final String file;
     private final ModelSubject expected;
     private final MeasurementPlan plan;
     private ModelFormat.Checksum checksum = new ModelFormat.Checksum();
@@ -24,11 +23,11 @@ final class ModelReader {
     private boolean sealed;
 
     /**
-     * @param file whose bytes these are, for messages
+     * @param file whose bytes these are, or what they are, for messages
      * @param expected what the model is wanted for
      * @throws ModelFileException where it is no model file, of another version or another subject, or damaged
      */
-    ModelReader(Path file, byte[] bytes, ModelSubject expected) throws ModelFileException {
+    ModelReader(String file, byte[] bytes, ModelSubject expected) throws ModelFileException {
         this.file = file;
         this.expected = expected;
         plan = new MeasurementPlan(expected);
@@ -44,12 +43,12 @@ final class ModelReader {
      *
      * @throws ModelFileException where it is no model file, of another version, or damaged
      */
-    ModelReader(Path file, byte[] bytes) throws ModelFileException {
+    ModelReader(String file, byte[] bytes) throws ModelFileException {
         this(file, bytes, subject(file, bytes));
     }
 
     /** What a file says that it is of; whether that is what was written, the checksums tell. */
-    private static ModelSubject subject(Path file, byte[] bytes) throws ModelFileException {
+    private static ModelSubject subject(String file, byte[] bytes) throws ModelFileException {
         String[] lines = new String(bytes, StandardCharsets.UTF_8).split("\n", -1);
         checkMagic(file, lines[0]);
         if (lines.length < 2 + ModelFormat.FIELDS.size()) {
@@ -141,7 +140,7 @@ final class ModelReader {
         }
     }
 
-    private static void checkMagic(Path file, String line) throws ModelFileException {
+    private static void checkMagic(String file, String line) throws ModelFileException {
         if (!line.startsWith(ModelFormat.MAGIC)) {
             throw new ModelFileException(
                     file + " is not a performance model: its first line is not \"" + ModelFormat.MAGIC
@@ -200,7 +199,7 @@ final class ModelReader {
         }
     }
 
-    private static ModelFileException damaged(Path file, int number, String how) {
+    private static ModelFileException damaged(String file, int number, String how) {
         return new ModelFileException(
                 file + " is damaged in line " + number + ": " + how + "; delete it and measure the model again");
     }

@@ -27,16 +27,4 @@ class ModelStoreTest {
         assertEquals(names.size(), names.stream().distinct().count());
         assertTrue(names.getFirst().matches("soft0-soft-connectx5-8b-50r-1c-[0-9a-f]{8}\\.v\\d+"), names.getFirst());
     }
-
-    @Test
-    void theHardwareIsTheProcessorAndTheCores() {
-        assertEquals(
-                "AMD EPYC 7551 32-Core, 2 cores",
-                Hardware.describe(
-                        List.of("processor\t: 0", "model name\t: AMD EPYC  7551\t32-Core ", "model name\t: other"), 2));
-        assertEquals("unknown processor, 1 core", Hardware.describe(List.of("model name"), 1));
-        assertTrue(Hardware.describe(List.of("model name: " + "x".repeat(1_000)), 4)
-                        .length()
-                < 200);
-    }
 }

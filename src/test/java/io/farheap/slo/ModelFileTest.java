@@ -129,8 +129,8 @@ class ModelFileTest {
         for (int i = 0; i < whole.length - 1; i++) {
             byte[] changed = whole.clone();
             changed[i] ^= (byte) (1 << i % 8);
-            assertThrows(ModelFileException.class, () -> new ModelReader(file, changed, SUBJECT));
-            assertThrows(ModelFileException.class, () -> new ModelReader(file, changed));
+            assertThrows(ModelFileException.class, () -> new ModelReader(file.toString(), changed, SUBJECT));
+            assertThrows(ModelFileException.class, () -> new ModelReader(file.toString(), changed));
         }
     }
 

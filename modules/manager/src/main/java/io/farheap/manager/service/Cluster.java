@@ -9,6 +9,7 @@ import io.farheap.manager.CacheRequest;
 import io.farheap.manager.Candidate;
 import io.farheap.manager.ServerReport;
 import io.farheap.manager.Share;
+import io.farheap.manager.StoredModel;
 import io.farheap.manager.allocation.Allocator;
 import io.farheap.manager.allocation.Menu;
 import io.farheap.manager.allocation.Need;
@@ -61,6 +62,7 @@ public final class Cluster implements CacheManager {
     private final Servers servers;
     private final Caches caches;
     private final Clients clients;
+    private final Models models;
     private final Moves moves;
     private final Thrift thrift;
     private final Expiry expiry;
@@ -86,6 +88,7 @@ public final class Cluster implements CacheManager {
         this.clients = new Clients(options.clientSilentNanos());
         this.journal = new Journal(store, lock, this::written, this::load);
         this.caches = new Caches(servers, journal);
+        this.models = new Models(journal);
         this.allocator = new Allocator(servers.stock(started), prices);
         Allocator reserve = supply.spares() > 0 ? new Allocator(servers.whole(started), prices) : allocator;
         this.moves = new Moves(caches, servers, clients, allocator, reserve, rates);
@@ -105,6 +108,7 @@ public final class Cluster implements CacheManager {
         State state = store.load();
         prices.change(state.menu().isEmpty() ? Menu.EMPTY : MenuFile.parse(state.menu()));
         state.servers().forEach(servers::put);
+        models.load(state.models());
         caches.load(state.caches());
         servers.offerAnew();
         moves.loaded(nanos.getAsLong());
@@ -419,6 +423,18 @@ public final class Cluster implements CacheManager {
                 .limit(most)
                 .map(this::description)
                 .toList());
+    }
+
+    @Override
+    public void putModel(String text) {
+        // It takes its time, and so not with the lock.
+        StoredModel model = StoredModel.of(text);
+        settled(() -> models.put(model));
+    }
+
+    @Override
+    public List<StoredModel> models(String after) {
+        return settled(() -> models.after(after));
     }
 
     @Override

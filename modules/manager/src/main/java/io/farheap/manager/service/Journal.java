@@ -90,6 +90,8 @@ final class Journal {
                         + share
                                 * (put.cache().regions().size()
                                         + put.cache().reserved().size());
+            // Nothing of it is escaped.
+            case Change.PutModel put -> overhead + 3 * put.model().text().length();
             case Change.PutMenu put -> overhead + escaped(put.text());
             case Change.RemoveServer _, Change.RemoveCache _ -> overhead;
         };

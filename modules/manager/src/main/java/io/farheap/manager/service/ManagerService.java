@@ -17,8 +17,11 @@ import io.farheap.manager.wire.ExpiringAlert;
 import io.farheap.manager.wire.ExtendCache;
 import io.farheap.manager.wire.HelloManager;
 import io.farheap.manager.wire.ListCaches;
+import io.farheap.manager.wire.ListModels;
 import io.farheap.manager.wire.ManagerGrpc;
 import io.farheap.manager.wire.ManagerIntroduction;
+import io.farheap.manager.wire.ModelPage;
+import io.farheap.manager.wire.ModelText;
 import io.farheap.manager.wire.MovedRegions;
 import io.farheap.manager.wire.Nothing;
 import io.farheap.manager.wire.ReallocateCache;
@@ -119,6 +122,23 @@ final class ManagerService extends ManagerGrpc.ManagerImplBase {
         answer(reply, () -> ServerList.newBuilder()
                 .addAllServers(
                         manager.servers().stream().map(ManagerMessages::write).toList())
+                .build());
+    }
+
+    @Override
+    public void putModel(ModelText request, StreamObserver<Nothing> reply) {
+        answer(reply, () -> {
+            manager.putModel(request.getText().toStringUtf8());
+            return Nothing.getDefaultInstance();
+        });
+    }
+
+    @Override
+    public void models(ListModels request, StreamObserver<ModelPage> reply) {
+        answer(reply, () -> ModelPage.newBuilder()
+                .addAllModels(manager.models(request.getAfter()).stream()
+                        .map(ManagerMessages::write)
+                        .toList())
                 .build());
     }
 

@@ -30,6 +30,10 @@ final class Batch {
                 case Change.PutCache put ->
                     values.put(NodePaths.cache(put.cache().id()), RecordFormat.encode(put.cache()));
                 case Change.PutMenu put -> values.put(NodePaths.MENU, put.text().getBytes(StandardCharsets.UTF_8));
+                case Change.PutModel put ->
+                    values.put(
+                            NodePaths.model(put.model().key()),
+                            put.model().text().getBytes(StandardCharsets.UTF_8));
                 case Change.RemoveCache remove -> values.put(NodePaths.cache(remove.id()), null);
             }
         }

@@ -14,5 +14,8 @@ public sealed interface Change {
     /** @param text as the operator wrote it */
     record PutMenu(String text) implements Change {}
 
+    /** @param model replaces the one of this key */
+    record PutModel(ModelRecord model) implements Change {}
+
     record RemoveCache(long id) implements Change {}
 }

@@ -18,6 +18,9 @@ final class NodePaths {
     /** The operator's text as it is. */
     static final String MENU = ROOT + "/menu";
 
+    /** Texts as they are, by key. */
+    static final String MODELS = ROOT + "/models";
+
     static final int BUCKETS = 256;
 
     private NodePaths() {}
@@ -35,6 +38,10 @@ final class NodePaths {
         return bucket((int) id & 0xff) + "/" + hex(id);
     }
 
+    static String model(String key) {
+        return MODELS + "/" + key;
+    }
+
     static String bucket(int number) {
         return CACHES + "/" + HexFormat.of().toHexDigits((byte) number);
     }
@@ -49,7 +56,7 @@ final class NodePaths {
 
     /** What is there before any record is, parents first. */
     static List<String> layout() {
-        List<String> layout = new ArrayList<>(List.of(ROOT, EPOCH, WRITES, SERVERS, CACHES, MENU));
+        List<String> layout = new ArrayList<>(List.of(ROOT, EPOCH, WRITES, SERVERS, CACHES, MENU, MODELS));
         layout.addAll(buckets());
         return layout;
     }

@@ -8,11 +8,14 @@ import java.util.List;
  * @param servers in no order
  * @param caches in no order
  * @param menu of machines and prices, as the operator wrote it; empty where there is none
+ * @param models in no order
  */
-public record State(List<ServerRecord> servers, List<CacheRecord> caches, String menu) {
+public record State(
+        List<ServerRecord> servers, List<CacheRecord> caches, String menu, List<ModelRecord> models) {
 
     public State {
         servers = List.copyOf(servers);
         caches = List.copyOf(caches);
+        models = List.copyOf(models);
     }
 }

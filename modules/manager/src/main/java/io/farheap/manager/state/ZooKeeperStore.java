@@ -94,10 +94,18 @@ public final class ZooKeeperStore implements StateStore, AutoCloseable {
         State state = new State(
                 records(servers, RecordFormat::server),
                 records(caches, RecordFormat::cache),
-                records(List.of(NodePaths.MENU), (_, bytes) -> new String(bytes, StandardCharsets.UTF_8))
-                        .getFirst());
+                records(List.of(NodePaths.MENU), (_, bytes) -> text(bytes)).getFirst(),
+                records(paths(List.of(NodePaths.MODELS)), ZooKeeperStore::model));
         writes.checkEpoch();
         return state;
+    }
+
+    private static ModelRecord model(String path, byte[] bytes) {
+        return new ModelRecord(path.substring(NodePaths.MODELS.length() + 1), text(bytes));
+    }
+
+    private static String text(byte[] bytes) {
+        return new String(bytes, StandardCharsets.UTF_8);
     }
 
     private List<String> paths(List<String> parents) throws Exception {

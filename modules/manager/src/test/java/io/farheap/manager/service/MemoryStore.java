@@ -2,6 +2,7 @@ package io.farheap.manager.service;
 
 import io.farheap.manager.state.CacheRecord;
 import io.farheap.manager.state.Change;
+import io.farheap.manager.state.ModelRecord;
 import io.farheap.manager.state.ServerRecord;
 import io.farheap.manager.state.State;
 import io.farheap.manager.state.StateException;
@@ -15,6 +16,7 @@ final class MemoryStore implements StateStore {
 
     final Map<Long, ServerRecord> servers = new TreeMap<>();
     final Map<Long, CacheRecord> caches = new TreeMap<>();
+    final Map<String, ModelRecord> models = new TreeMap<>();
     String menu = "";
     boolean failing;
 
@@ -25,7 +27,7 @@ final class MemoryStore implements StateStore {
 
     @Override
     public State load() {
-        return new State(List.copyOf(servers.values()), List.copyOf(caches.values()), menu);
+        return new State(List.copyOf(servers.values()), List.copyOf(caches.values()), menu, List.copyOf(models.values()));
     }
 
     @Override
@@ -39,6 +41,7 @@ final class MemoryStore implements StateStore {
                 case Change.RemoveServer remove -> servers.remove(remove.id());
                 case Change.PutCache put -> caches.put(put.cache().id(), put.cache());
                 case Change.PutMenu put -> menu = put.text();
+                case Change.PutModel put -> models.put(put.model().key(), put.model());
                 case Change.RemoveCache remove -> caches.remove(remove.id());
             }
         }

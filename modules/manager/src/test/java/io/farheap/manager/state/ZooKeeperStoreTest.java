@@ -4,6 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.farheap.manager.CacheManager;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -86,6 +88,21 @@ class ZooKeeperStoreTest {
             assertState(store, Set.of(server), Set.of(changed, Samples.cache(3, 0)));
             store.write(List.of(new Change.RemoveCache(3), new Change.RemoveCache(4), new Change.RemoveServer(4)));
             assertState(store, Set.of(server), Set.of(changed));
+        }
+    }
+
+    @Test
+    void aModelOfTheLargestSizeIsKeptAsItIs() {
+        ModelRecord large = new ModelRecord("00ff", "Ü=\\\n\0" + "x".repeat(CacheManager.MAX_MODEL_BYTES - 6));
+        ModelRecord other = new ModelRecord("00fe", "");
+        assertEquals(CacheManager.MAX_MODEL_BYTES, large.text().getBytes(StandardCharsets.UTF_8).length);
+        try (ZooKeeperStore store = open()) {
+            assertEquals(List.of(), store.load().models());
+            store.write(List.of(new Change.PutModel(new ModelRecord("00ff", "earlier")), new Change.PutModel(other)));
+            store.write(List.of(new Change.PutModel(large)));
+        }
+        try (ZooKeeperStore store = open()) {
+            assertEquals(Set.of(large, other), Set.copyOf(store.load().models()));
         }
     }
 

@@ -1,4 +1,4 @@
-package io.farheap.measure;
+package io.farheap.slo;
 
 import java.io.IOException;
 import java.nio.file.Files;

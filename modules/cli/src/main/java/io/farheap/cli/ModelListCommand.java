@@ -1,0 +1,51 @@
+package io.farheap.cli;
+
+import io.farheap.command.ManagerOption;
+import io.farheap.manager.ManagerClient;
+import io.farheap.manager.StoredModel;
+import io.farheap.slo.ModelSubject;
+import java.io.PrintWriter;
+import java.util.List;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Spec;
+
+/** {@code farheap model list}: the models that a cache manager keeps. */
+@Command(
+        name = "list",
+        mixinStandardHelpOptions = true,
+        description = "Print what the models are of that a cache manager keeps.")
+final class ModelListCommand implements Callable<Integer> {
+
+    @Mixin
+    private ManagerOption managers;
+
+    @Spec
+    private CommandSpec spec;
+
+    @Override
+    public Integer call() {
+        PrintWriter out = spec.commandLine().getOut();
+        try (ManagerClient manager = managers.connect()) {
+            List<StoredModel> page = manager.models("");
+            if (page.isEmpty()) {
+                out.println("no models; give it some with 'farheap model put'");
+            }
+            while (!page.isEmpty()) {
+                page.forEach(model -> out.println(line(model.model().subject())));
+                page = manager.models(page.getLast().key());
+            }
+        }
+        out.flush();
+        return 0;
+    }
+
+    static String line(ModelSubject subject) {
+        return subject.device() + "; " + subject.hardware() + "; " + subject.switches()
+                + (subject.switches() == 1 ? " switch" : " switches") + "; records of " + subject.recordBytes()
+                + " bytes, " + subject.readPercent() + "% reads; up to " + subject.clientCores() + " client cores, depth "
+                + subject.deviceDepth();
+    }
+}

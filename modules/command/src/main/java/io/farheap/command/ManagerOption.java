@@ -1,0 +1,22 @@
+package io.farheap.command;
+
+import io.farheap.manager.ManagerClient;
+import java.util.List;
+import picocli.CommandLine.Option;
+
+/** Which cache managers a command asks. */
+public final class ManagerOption {
+
+    @Option(
+            names = "--manager",
+            paramLabel = "HOST:PORT",
+            split = ",",
+            required = true,
+            description = "Cache managers, of which the first that leads is asked; with commas between.")
+    private List<String> addresses;
+
+    /** @throws io.farheap.control.ControlException where none of them answers */
+    public ManagerClient connect() {
+        return ManagerClient.connectFirst(addresses);
+    }
+}

@@ -1,0 +1,49 @@
+package io.farheap.manager.service;
+
+import io.farheap.manager.CacheManager;
+import io.farheap.manager.StoredModel;
+import io.farheap.manager.state.Change;
+import io.farheap.manager.state.ModelRecord;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.TreeMap;
+
+/** The performance models that a manager keeps for clients. Its user has a lock around it. */
+final class Models {
+
+    /** Of one answer, but for one that is larger itself. */
+    private static final int PAGE_CHARACTERS = 4 * CacheManager.MAX_MODEL_BYTES;
+
+    private final Journal journal;
+    private final TreeMap<String, String> texts = new TreeMap<>();
+
+    Models(Journal journal) {
+        this.journal = journal;
+    }
+
+    /** Replaces all, by what is on disk. */
+    void load(List<ModelRecord> stored) {
+        texts.clear();
+        stored.forEach(model -> texts.put(model.key(), model.text()));
+    }
+
+    void put(StoredModel model) {
+        if (!model.text().equals(texts.put(model.key(), model.text()))) {
+            journal.add(new Change.PutModel(new ModelRecord(model.key(), model.text())));
+        }
+    }
+
+    /** A page, in the order of the keys. */
+    List<StoredModel> after(String key) {
+        List<StoredModel> page = new ArrayList<>();
+        long characters = 0;
+        for (var model : texts.tailMap(key, false).entrySet()) {
+            characters += model.getValue().length();
+            if (characters > PAGE_CHARACTERS && !page.isEmpty()) {
+                break;
+            }
+            page.add(new StoredModel(model.getKey(), model.getValue()));
+        }
+        return page;
+    }
+}

@@ -1,0 +1,18 @@
+package io.farheap.manager.state;
+
+/**
+ * A performance model. Immutable.
+ *
+ * @param key of what it is of, and the name of its node: letters and digits
+ * @param text of its file as it is
+ */
+public record ModelRecord(String key, String text) {
+
+    /** @throws IllegalArgumentException where a value is out of its range */
+    public ModelRecord {
+        Checks.notBlank("key", key);
+        if (!key.chars().allMatch(c -> c < 0x80 && Character.isLetterOrDigit(c))) {
+            throw new IllegalArgumentException("key has other than letters and digits");
+        }
+    }
+}
