@@ -3,6 +3,7 @@ package io.farheap.cache;
 import io.farheap.latency.LatencyTracking;
 import io.farheap.lifetime.Closing;
 import io.farheap.manager.Candidate;
+import io.farheap.manager.Tenant;
 import io.farheap.migration.MigrationOptions;
 import io.farheap.slo.Explanation;
 import io.farheap.slo.PerformanceModel;
@@ -25,6 +26,7 @@ public final class CacheBuilder {
     private final List<String> managers = new ArrayList<>();
     private @Nullable Duration lifetime;
     private String place = "";
+    private String tenant = "";
     private @Nullable Consumer<Duration> expiring;
     private String device = "";
     private @Nullable Path file;
@@ -89,6 +91,16 @@ public final class CacheBuilder {
      */
     public CacheBuilder place(String where) {
         this.place = where;
+        return this;
+    }
+
+    /**
+     * To whom the cache belongs, for its manager, which keeps to the quota of each tenant: nobody checks that it is so.
+     *
+     * @param name up to 64 letters, digits, dots, dashes and underscores; empty, the default, for the default tenant
+     */
+    public CacheBuilder tenant(String name) {
+        this.tenant = Tenant.name(name);
         return this;
     }
 
@@ -186,9 +198,9 @@ public final class CacheBuilder {
 
     /**
      * The performance model of the device, in which a configuration is found for an objective. With a manager several
-     * may be given, one for each distance: it chooses among the configurations and the servers that are as near. Without
-     * any, the manager is asked for those that it keeps of the device ({@code farheap model put}), those of this
-     * machine's hardware where there are any.
+     * may be given, one for each distance: it chooses among the configurations and the servers that are as near.
+     * Without any, the manager is asked for those that it keeps of the device ({@code farheap model put}), those of
+     * this machine's hardware where there are any.
      */
     public CacheBuilder model(PerformanceModel... measured) {
         this.models = List.of(measured);
@@ -290,7 +302,7 @@ public final class CacheBuilder {
     private Management manage(List<Tuning> tunings) {
         List<Candidate> candidates = tunings.isEmpty() ? List.of(Candidate.ANY) : Tunings.candidates(tunings);
         return Management.allocate(
-                managers, name, capacity, lifetime, place, candidates, migration, reclaimListener, expiring);
+                managers, tenant, name, capacity, lifetime, place, candidates, migration, reclaimListener, expiring);
     }
 
     private CacheOptions options(@Nullable Tuning tuning, @Nullable Management management) {

@@ -86,7 +86,11 @@ final class ManagedModels {
                     + ", but for " + workloads(here) + "; measure one with 'farheap model' and put it there with "
                     + PUT + ", or name another load with CacheBuilder.workload");
         }
-        if (ofLoad.stream().map(model -> Workload.of(model.subject())).distinct().count() > 1) {
+        if (ofLoad.stream()
+                        .map(model -> Workload.of(model.subject()))
+                        .distinct()
+                        .count()
+                > 1) {
             throw new CacheException("the manager keeps performance models of device " + device + " for "
                     + workloads(ofLoad) + "; say with CacheBuilder.workload which load the cache has");
         }

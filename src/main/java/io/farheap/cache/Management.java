@@ -132,6 +132,7 @@ final class Management implements CacheAlerts, AutoCloseable {
     /**
      * Asks for servers.
      *
+     * @param tenant to whom the cache belongs; empty for the default one
      * @param lifetime null for ever
      * @param place of this process, as data center, cluster and rack; empty where nobody said
      * @param candidates configurations that meet the objective; {@link Candidate#ANY} where there is none
@@ -142,6 +143,7 @@ final class Management implements CacheAlerts, AutoCloseable {
      */
     static Management allocate(
             List<String> managers,
+            String tenant,
             String name,
             long capacity,
             @Nullable Duration lifetime,
@@ -160,7 +162,8 @@ final class Management implements CacheAlerts, AutoCloseable {
                         capacity,
                         lifetime == null ? 0 : lifetime.toMillis(),
                         place,
-                        candidates);
+                        candidates,
+                        tenant);
                 return new Management(manager, request, how, listener, expiring);
             } catch (Throwable e) {
                 Closing.after(e, manager);
@@ -390,7 +393,10 @@ final class Management implements CacheAlerts, AutoCloseable {
     }
 
     private static boolean refused(ControlException e) {
-        return e.code() == Code.NOT_FOUND || e.code() == Code.INVALID_ARGUMENT || e.code() == Code.BUSY;
+        return switch (e.code()) {
+            case NOT_FOUND, INVALID_ARGUMENT, BUSY, OUT_OF_MEMORY -> true;
+            default -> false;
+        };
     }
 
     /** @return false where it is time to end */

@@ -16,7 +16,7 @@ import java.util.Set;
 public interface CacheManager {
 
     /** Raised with every change to the messages that an older peer would misread. */
-    int PROTOCOL_VERSION = 4;
+    int PROTOCOL_VERSION = 5;
 
     /** The most characters of a server's address, type and place. */
     int MAX_TEXT_LENGTH = 256;
@@ -43,8 +43,9 @@ public interface CacheManager {
      * Finds servers for a cache, all or nothing, and remembers that it has them. Repeated with the same
      * {@linkplain CacheRequest#cacheId id}, it returns what the cache has.
      *
-     * @throws ControlException OUT_OF_MEMORY, saying what could be had; INVALID_ARGUMENT; BUSY while servers are being
-     *     started for it: repeated, it waits on for them, until it has them or OUT_OF_MEMORY
+     * @throws ControlException OUT_OF_MEMORY, saying what could be had, or that it is more than the tenant's
+     *     {@link Quota}; INVALID_ARGUMENT; BUSY while servers are being started for it: repeated, it waits on for them,
+     *     until it has them or OUT_OF_MEMORY
      */
     Allocation allocate(CacheRequest request);
 
@@ -54,8 +55,9 @@ public interface CacheManager {
      * within {@value #GROWTH_MILLIS} ms is given up. Repeated with the same capacity, it returns the same. A smaller
      * capacity needs no call of this, nor one that the regions have room for: nothing is reserved then.
      *
-     * @throws ControlException NOT_FOUND; OUT_OF_MEMORY, saying what could be had; INVALID_ARGUMENT; BUSY while a
-     *     server leaves that the cache is on, or it grows to another capacity
+     * @throws ControlException NOT_FOUND; OUT_OF_MEMORY, saying what could be had, or that it is more than the tenant's
+     *     {@link Quota}; INVALID_ARGUMENT; BUSY while a server leaves that the cache is on, or it grows to another
+     *     capacity
      */
     Allocation reallocate(long cacheId, long capacity);
 
@@ -81,7 +83,8 @@ public interface CacheManager {
      * @param shares where all of its regions are
      * @throws ControlException NOT_FOUND where there is no such cache; INVALID_ARGUMENT where the shares are not all of
      *     its regions, or on servers that it was not told of; BUSY where the generation is over: an alert with another
-     *     is on its way, and the client says this again after it
+     *     is on its way, and the client says this again after it; OUT_OF_MEMORY where the capacity is larger, was not
+     *     reserved, and is more than the tenant's {@link Quota}
      */
     Allocation moved(long cacheId, long generation, long capacity, List<Share> shares);
 
@@ -124,6 +127,25 @@ public interface CacheManager {
      * @return a page; the one after the last is empty
      */
     List<StoredModel> models(String after);
+
+    /**
+     * Says what a tenant may have from now on. It takes nothing away: where the tenant has more, it gets nothing new
+     * until it has less. Repeated, it changes nothing.
+     *
+     * @param tenant as {@link Tenant#name(String)}
+     * @param quota {@link Quota#NONE} for no limit
+     * @return what it has
+     * @throws ControlException INVALID_ARGUMENT
+     */
+    Tenant setQuota(String tenant, Quota quota);
+
+    /**
+     * The tenants that have caches or a quota, in the order of their names.
+     *
+     * @param after the last name of the page before; empty for the first
+     * @param most 1 to {@value #MAX_PAGE}
+     */
+    List<Tenant> tenants(String after, int most);
 
     /** The servers that report now. */
     List<ServerReport> servers();

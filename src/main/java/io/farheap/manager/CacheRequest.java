@@ -15,6 +15,7 @@ import java.util.List;
  * @param place of the client, as a server's: DC/CLUSTER/RACK; empty where nobody said
  * @param candidates the configurations that meet its objective, of which the manager chooses one; {@link Candidate#ANY}
  *     for a cache without an objective
+ * @param tenant to whom it belongs, as {@link Tenant#name(String)} has it
  */
 public record CacheRequest(
         long cacheId,
@@ -23,7 +24,8 @@ public record CacheRequest(
         long capacity,
         long lifetimeMillis,
         String place,
-        List<Candidate> candidates) {
+        List<Candidate> candidates,
+        String tenant) {
 
     /** As many as there are distances times a thousand threads; more are not sensible. */
     private static final int MAX_CANDIDATES = 3_000;
@@ -31,7 +33,20 @@ public record CacheRequest(
     /** A hundred years. */
     private static final long MAX_LIFETIME_MILLIS = 100L * 366 * 86_400_000;
 
+    /** Of the default tenant. */
+    public CacheRequest(
+            long cacheId,
+            long clientId,
+            String name,
+            long capacity,
+            long lifetimeMillis,
+            String place,
+            List<Candidate> candidates) {
+        this(cacheId, clientId, name, capacity, lifetimeMillis, place, candidates, Tenant.DEFAULT);
+    }
+
     public CacheRequest {
+        tenant = Tenant.name(tenant);
         if (cacheId == ControlPlane.NO_CACHE) {
             throw new IllegalArgumentException("a cache id of 0; it is a random number, and not 0");
         }

@@ -12,6 +12,7 @@ import io.farheap.manager.wire.ExtendCache;
 import io.farheap.manager.wire.HelloManager;
 import io.farheap.manager.wire.ListCaches;
 import io.farheap.manager.wire.ListModels;
+import io.farheap.manager.wire.ListTenants;
 import io.farheap.manager.wire.ManagerGrpc;
 import io.farheap.manager.wire.ManagerGrpc.ManagerBlockingStub;
 import io.farheap.manager.wire.ManagerGrpc.ManagerStub;
@@ -188,7 +189,21 @@ public final class ManagerClient implements CacheManager, AutoCloseable {
     @Override
     public List<StoredModel> models(String after) {
         ListModels request = ListModels.newBuilder().setAfter(after).build();
-        return call(within -> within.models(request), page -> page.getModelsList().stream()
+        return call(
+                within -> within.models(request),
+                page -> page.getModelsList().stream().map(ManagerMessages::read).toList());
+    }
+
+    @Override
+    public Tenant setQuota(String tenant, Quota quota) {
+        return call(within -> within.setQuota(ManagerMessages.write(tenant, quota)), ManagerMessages::read);
+    }
+
+    @Override
+    public List<Tenant> tenants(String after, int most) {
+        ListTenants request =
+                ListTenants.newBuilder().setAfter(after).setMost(most).build();
+        return call(within -> within.tenants(request), page -> page.getTenantsList().stream()
                 .map(ManagerMessages::read)
                 .toList());
     }

@@ -7,11 +7,13 @@ import io.farheap.manager.wire.AllocatedCache;
 import io.farheap.manager.wire.CacheRegions;
 import io.farheap.manager.wire.Configuration;
 import io.farheap.manager.wire.DescribedCache;
+import io.farheap.manager.wire.DescribedTenant;
 import io.farheap.manager.wire.ModelText;
 import io.farheap.manager.wire.ReclaimAlert;
 import io.farheap.manager.wire.ReclaimReason;
 import io.farheap.manager.wire.ReportedServer;
 import io.farheap.manager.wire.ServerShare;
+import io.farheap.manager.wire.TenantQuota;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -35,6 +37,7 @@ public final class ManagerMessages {
                 .addAllCandidates(request.candidates().stream()
                         .map(ManagerMessages::write)
                         .toList())
+                .setTenant(request.tenant())
                 .build();
     }
 
@@ -46,7 +49,8 @@ public final class ManagerMessages {
                 request.getCapacity(),
                 request.getLifetimeMillis(),
                 request.getPlace(),
-                request.getCandidatesList().stream().map(ManagerMessages::read).toList());
+                request.getCandidatesList().stream().map(ManagerMessages::read).toList(),
+                request.getTenant());
     }
 
     private static Configuration write(Candidate candidate) {
@@ -107,11 +111,13 @@ public final class ManagerMessages {
                 .setAllocated(write(cache.allocation()))
                 .setName(cache.name())
                 .setLeftMillis(cache.leftMillis())
+                .setTenant(cache.tenant())
                 .build();
     }
 
     public static CacheDescription read(DescribedCache cache) {
-        return new CacheDescription(read(cache.getAllocated()), cache.getName(), cache.getLeftMillis());
+        return new CacheDescription(
+                read(cache.getAllocated()), cache.getName(), cache.getLeftMillis(), cache.getTenant());
     }
 
     public static ModelText write(StoredModel model) {
@@ -123,6 +129,36 @@ public final class ManagerMessages {
 
     public static StoredModel read(ModelText model) {
         return new StoredModel(model.getKey(), model.getText().toStringUtf8());
+    }
+
+    public static TenantQuota write(String tenant, Quota quota) {
+        TenantQuota.Builder message = TenantQuota.newBuilder().setTenant(tenant);
+        if (quota.bytes() != Quota.UNLIMITED) {
+            message.setBytes(quota.bytes());
+        }
+        if (quota.caches() != Quota.UNLIMITED) {
+            message.setCaches(quota.caches());
+        }
+        return message.build();
+    }
+
+    public static Quota read(TenantQuota quota) {
+        return new Quota(
+                quota.hasBytes() ? quota.getBytes() : Quota.UNLIMITED,
+                quota.hasCaches() ? quota.getCaches() : Quota.UNLIMITED);
+    }
+
+    public static DescribedTenant write(Tenant tenant) {
+        return DescribedTenant.newBuilder()
+                .setQuota(write(tenant.name(), tenant.quota()))
+                .setBytes(tenant.bytes())
+                .setCaches(tenant.caches())
+                .build();
+    }
+
+    public static Tenant read(DescribedTenant tenant) {
+        return new Tenant(
+                tenant.getQuota().getTenant(), read(tenant.getQuota()), tenant.getBytes(), tenant.getCaches());
     }
 
     public static ReclaimAlert write(Reclaim alert) {

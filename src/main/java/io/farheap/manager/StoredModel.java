@@ -24,8 +24,8 @@ public record StoredModel(String key, String text) {
     public StoredModel {
         requireSize(text.getBytes(StandardCharsets.UTF_8).length);
         if (!key.matches("[0-9a-f]{" + KEY_DIGITS + "}")) {
-            throw new IllegalArgumentException("a performance model's key that is not " + KEY_DIGITS
-                    + " hexadecimal digits");
+            throw new IllegalArgumentException(
+                    "a performance model's key that is not " + KEY_DIGITS + " hexadecimal digits");
         }
     }
 
@@ -55,9 +55,10 @@ public record StoredModel(String key, String text) {
 
     private static void requireSize(int bytes) {
         if (bytes > CacheManager.MAX_MODEL_BYTES) {
-            throw new IllegalArgumentException("a performance model of " + bytes + " bytes; a manager keeps one of at most "
-                    + CacheManager.MAX_MODEL_BYTES
-                    + ", since a node of ZooKeeper has at most 1 MiB: measure it for fewer cores or depths");
+            throw new IllegalArgumentException(
+                    "a performance model of " + bytes + " bytes; a manager keeps one of at most "
+                            + CacheManager.MAX_MODEL_BYTES
+                            + ", since a node of ZooKeeper has at most 1 MiB: measure it for fewer cores or depths");
         }
     }
 

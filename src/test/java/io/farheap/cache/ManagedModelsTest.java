@@ -19,8 +19,7 @@ class ManagedModelsTest {
     private static final String HERE = "a processor, 4 cores";
 
     private static PerformanceModel model(String device, String hardware, int switches, int recordBytes) {
-        MeasurementPlan plan =
-                new MeasurementPlan(new ModelSubject(device, hardware, switches, recordBytes, 50, 1, 2));
+        MeasurementPlan plan = new MeasurementPlan(new ModelSubject(device, hardware, switches, recordBytes, 50, 1, 2));
         while (!plan.complete()) {
             plan.next();
             plan.record(new Performance(1000, 1e5, 1000, 1e5));
@@ -38,8 +37,7 @@ class ManagedModelsTest {
         PerformanceModel one = model(DEVICE, HERE, 1, 4096);
         PerformanceModel three = model(DEVICE + ", slow", HERE, 3, 4096);
         PerformanceModel other = model("mlx5_0 (system)x", HERE, 3, 4096);
-        assertEquals(
-                List.of(one, three), ManagedModels.choose(List.of(one, other, three), DEVICE, HERE, null));
+        assertEquals(List.of(one, three), ManagedModels.choose(List.of(one, other, three), DEVICE, HERE, null));
     }
 
     @Test

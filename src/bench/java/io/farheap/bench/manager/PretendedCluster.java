@@ -3,6 +3,7 @@ package io.farheap.bench.manager;
 import io.farheap.manager.CacheRequest;
 import io.farheap.manager.Candidate;
 import io.farheap.manager.ServerReport;
+import io.farheap.manager.Tenant;
 import io.farheap.manager.state.CacheRecord;
 import io.farheap.manager.state.Change;
 import io.farheap.manager.state.ServerRecord;
@@ -103,7 +104,7 @@ final class PretendedCluster {
                             CACHE_BYTES,
                             0,
                             REGION_BYTES,
-                            new Terms("", Candidate.ANY.switches(), Candidate.ANY.serverThreads(), 0),
+                            new Terms("", Candidate.ANY.switches(), Candidate.ANY.serverThreads(), 0, Tenant.DEFAULT),
                             1,
                             new TreeMap<>(Map.of(serverId(cache % servers), REGIONS)),
                             Collections.emptySortedMap())));

@@ -45,7 +45,8 @@ final class ModelListCommand implements Callable<Integer> {
     static String line(ModelSubject subject) {
         return subject.device() + "; " + subject.hardware() + "; " + subject.switches()
                 + (subject.switches() == 1 ? " switch" : " switches") + "; records of " + subject.recordBytes()
-                + " bytes, " + subject.readPercent() + "% reads; up to " + subject.clientCores() + " client cores, depth "
+                + " bytes, " + subject.readPercent() + "% reads; up to " + subject.clientCores()
+                + " client cores, depth "
                 + subject.deviceDepth();
     }
 }

@@ -27,13 +27,15 @@ final class Caches {
 
     private final Servers servers;
     private final Journal journal;
+    private final Tenants tenants;
     private final TreeMap<Long, CacheRecord> caches = new TreeMap<>(Long::compareUnsigned);
     /** Those of which nobody may hear yet. */
     private final Set<Long> unwritten = new HashSet<>();
 
-    Caches(Servers servers, Journal journal) {
+    Caches(Servers servers, Journal journal, Tenants tenants) {
         this.servers = servers;
         this.journal = journal;
+        this.tenants = tenants;
     }
 
     /** Replaces all, by what is on disk. */
@@ -44,6 +46,7 @@ final class Caches {
         for (CacheRecord cache : stored) {
             caches.put(cache.id(), cache);
             servers.promise(null, cache);
+            tenants.count(null, cache);
         }
     }
 
@@ -71,13 +74,16 @@ final class Caches {
     void put(CacheRecord cache) {
         journal.add(new Change.PutCache(cache));
         unwritten.add(cache.id());
-        servers.promise(caches.put(cache.id(), cache), cache);
+        CacheRecord before = caches.put(cache.id(), cache);
+        servers.promise(before, cache);
+        tenants.count(before, cache);
     }
 
     void remove(CacheRecord cache) {
         journal.add(new Change.RemoveCache(cache.id()));
         caches.remove(cache.id());
         servers.promise(cache, null);
+        tenants.count(cache, null);
     }
 
     /** A change is on disk. */

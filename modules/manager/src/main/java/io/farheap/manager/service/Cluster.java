@@ -7,9 +7,11 @@ import io.farheap.manager.CacheDescription;
 import io.farheap.manager.CacheManager;
 import io.farheap.manager.CacheRequest;
 import io.farheap.manager.Candidate;
+import io.farheap.manager.Quota;
 import io.farheap.manager.ServerReport;
 import io.farheap.manager.Share;
 import io.farheap.manager.StoredModel;
+import io.farheap.manager.Tenant;
 import io.farheap.manager.allocation.Allocator;
 import io.farheap.manager.allocation.Menu;
 import io.farheap.manager.allocation.Need;
@@ -63,6 +65,7 @@ public final class Cluster implements CacheManager {
     private final Caches caches;
     private final Clients clients;
     private final Models models;
+    private final Tenants tenants;
     private final Moves moves;
     private final Thrift thrift;
     private final Expiry expiry;
@@ -87,7 +90,8 @@ public final class Cluster implements CacheManager {
         this.servers = new Servers(prices, rates, options.serverSilentNanos(), supply.spares() > 0);
         this.clients = new Clients(options.clientSilentNanos());
         this.journal = new Journal(store, lock, this::written, this::load);
-        this.caches = new Caches(servers, journal);
+        this.tenants = new Tenants(journal);
+        this.caches = new Caches(servers, journal, tenants);
         this.models = new Models(journal);
         this.allocator = new Allocator(servers.stock(started), prices);
         Allocator reserve = supply.spares() > 0 ? new Allocator(servers.whole(started), prices) : allocator;
@@ -109,6 +113,7 @@ public final class Cluster implements CacheManager {
         prices.change(state.menu().isEmpty() ? Menu.EMPTY : MenuFile.parse(state.menu()));
         state.servers().forEach(servers::put);
         models.load(state.models());
+        tenants.load(state.tenants());
         caches.load(state.caches());
         servers.offerAnew();
         moves.loaded(nanos.getAsLong());
@@ -179,6 +184,7 @@ public final class Cluster implements CacheManager {
         return settled(() -> {
             CacheRecord known = caches.find(request.cacheId());
             if (known == null) {
+                tenants.requireNew(request.tenant(), request.capacity());
                 CacheRecord cache = place(request);
                 caches.put(cache);
                 clients.claim(cache.id(), nanos.getAsLong());
@@ -190,6 +196,13 @@ public final class Cluster implements CacheManager {
                         Code.INVALID_ARGUMENT,
                         "cache " + Caches.hex(known.id()) + " has " + known.capacity() + " bytes, not "
                                 + request.capacity() + "; choose another id for another cache");
+            }
+            if (!known.terms().tenant().equals(request.tenant())) {
+                throw new ControlException(
+                        Code.INVALID_ARGUMENT,
+                        "cache " + Caches.hex(known.id()) + " belongs to tenant "
+                                + known.terms().tenant() + ", not " + request.tenant()
+                                + "; choose another id for another cache");
             }
             return allocation(known);
         });
@@ -205,7 +218,8 @@ public final class Cluster implements CacheManager {
                     request.place(),
                     placement.candidate().switches(),
                     placement.candidate().serverThreads(),
-                    expiry(request.lifetimeMillis()));
+                    expiry(request.lifetimeMillis()),
+                    request.tenant());
             return new CacheRecord(
                     request.cacheId(),
                     request.name(),
@@ -239,6 +253,7 @@ public final class Cluster implements CacheManager {
                 throw new ControlException(
                         Code.INVALID_ARGUMENT, "a capacity of " + capacity + " bytes; it is 1 to " + Long.MAX_VALUE);
             }
+            tenants.requireLarger(cache, capacity);
             long missing = Caches.regions(capacity, cache.regionBytes()) - Caches.regions(cache.regions());
             if (missing <= 0 || cache.wanted() == capacity) {
                 return allocation(cache);
@@ -343,6 +358,7 @@ public final class Cluster implements CacheManager {
                         "cache " + Caches.hex(cacheId) + " is at generation " + cache.generation() + ", not "
                                 + generation + "; another alert is on its way");
             }
+            tenants.requireLarger(cache, capacity);
             CacheRecord after = cache.placed(capacity, regions);
             // What is left is planned by the next tick: a target that does not work is not asked at once again.
             moves.settled(cache, regions, nanos.getAsLong());
@@ -416,13 +432,29 @@ public final class Cluster implements CacheManager {
 
     @Override
     public List<CacheDescription> list(long after, int most) {
-        if (most < 1 || most > MAX_PAGE) {
-            throw new ControlException(Code.INVALID_ARGUMENT, "a page of " + most + " caches; it has 1 to " + MAX_PAGE);
-        }
+        requirePage(most, "caches");
         return settled(() -> caches.after(after).values().stream()
                 .limit(most)
                 .map(this::description)
                 .toList());
+    }
+
+    private static void requirePage(int most, String what) {
+        if (most < 1 || most > MAX_PAGE) {
+            throw new ControlException(
+                    Code.INVALID_ARGUMENT, "a page of " + most + " " + what + "; it has 1 to " + MAX_PAGE);
+        }
+    }
+
+    @Override
+    public Tenant setQuota(String tenant, Quota quota) {
+        return settled(() -> tenants.set(tenant, quota));
+    }
+
+    @Override
+    public List<Tenant> tenants(String after, int most) {
+        requirePage(most, "tenants");
+        return settled(() -> tenants.after(after, most));
     }
 
     @Override
@@ -667,7 +699,10 @@ public final class Cluster implements CacheManager {
     private CacheDescription description(CacheRecord cache) {
         long expires = cache.terms().expiresAtMillis();
         return new CacheDescription(
-                allocation(cache), cache.name(), expires == 0 ? 0 : Math.max(1, expires - millis.getAsLong()));
+                allocation(cache),
+                cache.name(),
+                expires == 0 ? 0 : Math.max(1, expires - millis.getAsLong()),
+                cache.terms().tenant());
     }
 
     private List<String> addresses(SortedMap<Long, Integer> regions) {

@@ -93,7 +93,7 @@ final class Journal {
             // Nothing of it is escaped.
             case Change.PutModel put -> overhead + 3 * put.model().text().length();
             case Change.PutMenu put -> overhead + escaped(put.text());
-            case Change.RemoveServer _, Change.RemoveCache _ -> overhead;
+            case Change.PutTenant _, Change.RemoveTenant _, Change.RemoveServer _, Change.RemoveCache _ -> overhead;
         };
     }
 

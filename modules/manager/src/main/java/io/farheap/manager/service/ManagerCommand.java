@@ -29,6 +29,7 @@ import picocli.CommandLine.Spec;
         name = "manager",
         description = "Find servers for caches, and tell caches when a server leaves, until SIGTERM or Ctrl-C.",
         mixinStandardHelpOptions = true,
+        subcommands = {TenantCommand.class, TenantsCommand.class},
         sortOptions = false)
 public final class ManagerCommand implements Subcommand, Callable<Integer> {
 
@@ -47,7 +48,8 @@ public final class ManagerCommand implements Subcommand, Callable<Integer> {
         private boolean temporary;
     }
 
-    @ArgGroup(multiplicity = "1")
+    /** Not optional, but subcommands have none. */
+    @ArgGroup
     private Place place;
 
     /** Without any: a ZooKeeper of its own. */
@@ -134,6 +136,8 @@ public final class ManagerCommand implements Subcommand, Callable<Integer> {
 
     @Override
     public Integer call() throws Exception {
+        requireOption(
+                place != null, "name where the manager keeps what it has to remember: --data DIR, or --temporary");
         ManagerOptions options = new ManagerOptions(
                 serverTimeout.toNanos(), clientTimeout.toNanos(), !noEarlyMoves, cheaperMoves, supply.supply());
         ServerProvider.Factory provider = supply.provider();

@@ -13,11 +13,13 @@ import io.farheap.manager.wire.Attendance;
 import io.farheap.manager.wire.CacheId;
 import io.farheap.manager.wire.CachePage;
 import io.farheap.manager.wire.DescribedCache;
+import io.farheap.manager.wire.DescribedTenant;
 import io.farheap.manager.wire.ExpiringAlert;
 import io.farheap.manager.wire.ExtendCache;
 import io.farheap.manager.wire.HelloManager;
 import io.farheap.manager.wire.ListCaches;
 import io.farheap.manager.wire.ListModels;
+import io.farheap.manager.wire.ListTenants;
 import io.farheap.manager.wire.ManagerGrpc;
 import io.farheap.manager.wire.ManagerIntroduction;
 import io.farheap.manager.wire.ModelPage;
@@ -29,6 +31,8 @@ import io.farheap.manager.wire.ReportReceipt;
 import io.farheap.manager.wire.ReportedServer;
 import io.farheap.manager.wire.ReserveRegions;
 import io.farheap.manager.wire.ServerList;
+import io.farheap.manager.wire.TenantPage;
+import io.farheap.manager.wire.TenantQuota;
 import io.grpc.StatusRuntimeException;
 import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
@@ -137,6 +141,22 @@ final class ManagerService extends ManagerGrpc.ManagerImplBase {
     public void models(ListModels request, StreamObserver<ModelPage> reply) {
         answer(reply, () -> ModelPage.newBuilder()
                 .addAllModels(manager.models(request.getAfter()).stream()
+                        .map(ManagerMessages::write)
+                        .toList())
+                .build());
+    }
+
+    @Override
+    public void setQuota(TenantQuota request, StreamObserver<DescribedTenant> reply) {
+        answer(
+                reply,
+                () -> ManagerMessages.write(manager.setQuota(request.getTenant(), ManagerMessages.read(request))));
+    }
+
+    @Override
+    public void tenants(ListTenants request, StreamObserver<TenantPage> reply) {
+        answer(reply, () -> TenantPage.newBuilder()
+                .addAllTenants(manager.tenants(request.getAfter(), request.getMost()).stream()
                         .map(ManagerMessages::write)
                         .toList())
                 .build());

@@ -34,6 +34,9 @@ final class Batch {
                     values.put(
                             NodePaths.model(put.model().key()),
                             put.model().text().getBytes(StandardCharsets.UTF_8));
+                case Change.PutTenant put ->
+                    values.put(NodePaths.tenant(put.tenant().name()), RecordFormat.encode(put.tenant()));
+                case Change.RemoveTenant remove -> values.put(NodePaths.tenant(remove.name()), null);
                 case Change.RemoveCache remove -> values.put(NodePaths.cache(remove.id()), null);
             }
         }

@@ -53,15 +53,7 @@ public record CacheRecord(
     /** With another end; its regions, and so its generation, stay. */
     public CacheRecord until(long millis) {
         return new CacheRecord(
-                id,
-                name,
-                capacity,
-                wanted,
-                regionBytes,
-                new Terms(terms.place(), terms.switches(), terms.serverThreads(), millis),
-                generation,
-                regions,
-                reserved);
+                id, name, capacity, wanted, regionBytes, terms.until(millis), generation, regions, reserved);
     }
 
     private static SortedMap<Long, Integer> counts(String what, SortedMap<Long, Integer> counts) {

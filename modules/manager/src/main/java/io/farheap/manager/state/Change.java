@@ -17,5 +17,10 @@ public sealed interface Change {
     /** @param model replaces the one of this key */
     record PutModel(ModelRecord model) implements Change {}
 
+    /** @param tenant replaces the one of this name */
+    record PutTenant(TenantRecord tenant) implements Change {}
+
+    record RemoveTenant(String name) implements Change {}
+
     record RemoveCache(long id) implements Change {}
 }

@@ -1,5 +1,7 @@
 package io.farheap.manager.state;
 
+import io.farheap.manager.Tenant;
+
 /** What records ask of their values. */
 final class Checks {
 
@@ -8,6 +10,12 @@ final class Checks {
     static void notBlank(String what, String value) {
         if (value.isBlank()) {
             throw new IllegalArgumentException(what + " is blank, and must not be");
+        }
+    }
+
+    static void tenant(String name) {
+        if (!Tenant.name(name).equals(name)) {
+            throw new IllegalArgumentException("a tenant has no name");
         }
     }
 

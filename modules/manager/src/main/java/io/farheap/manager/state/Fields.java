@@ -63,6 +63,11 @@ final class Fields {
         return unescape(key, value);
     }
 
+    /** @param missing what it is in records of an earlier release, which have none */
+    String text(String key, String missing) {
+        return values.containsKey(key) ? text(key) : missing;
+    }
+
     long number(String key) {
         return number(key, text(key));
     }

@@ -21,6 +21,8 @@ final class NodePaths {
     /** Texts as they are, by key. */
     static final String MODELS = ROOT + "/models";
 
+    static final String TENANTS = ROOT + "/tenants";
+
     static final int BUCKETS = 256;
 
     private NodePaths() {}
@@ -42,6 +44,10 @@ final class NodePaths {
         return MODELS + "/" + key;
     }
 
+    static String tenant(String name) {
+        return TENANTS + "/" + name;
+    }
+
     static String bucket(int number) {
         return CACHES + "/" + HexFormat.of().toHexDigits((byte) number);
     }
@@ -56,7 +62,7 @@ final class NodePaths {
 
     /** What is there before any record is, parents first. */
     static List<String> layout() {
-        List<String> layout = new ArrayList<>(List.of(ROOT, EPOCH, WRITES, SERVERS, CACHES, MENU, MODELS));
+        List<String> layout = new ArrayList<>(List.of(ROOT, EPOCH, WRITES, SERVERS, CACHES, MENU, MODELS, TENANTS));
         layout.addAll(buckets());
         return layout;
     }

@@ -1,5 +1,6 @@
 package io.farheap.manager.state;
 
+import io.farheap.manager.Tenant;
 import java.util.Map;
 import java.util.SortedMap;
 import java.util.TreeMap;
@@ -47,9 +48,19 @@ final class RecordFormat {
                 .put("switches", cache.terms().switches())
                 .put("serverThreads", cache.terms().serverThreads())
                 .put("expiresAtMillis", cache.terms().expiresAtMillis())
+                .put("tenant", cache.terms().tenant())
                 .put("generation", cache.generation())
                 .put("regions", counts(cache.regions()))
                 .put("reserved", counts(cache.reserved()))
+                .encode();
+    }
+
+    static byte[] encode(TenantRecord tenant) {
+        return new Fields()
+                .put("version", VERSION)
+                .put("name", tenant.name())
+                .put("bytes", tenant.bytes())
+                .put("caches", tenant.caches())
                 .encode();
     }
 
@@ -64,6 +75,17 @@ final class RecordFormat {
     /** As {@link #server(String, byte[])}. */
     static CacheRecord cache(String path, byte[] bytes) {
         return decode(path, bytes, RecordFormat::cache);
+    }
+
+    /** As {@link #server(String, byte[])}. */
+    static TenantRecord tenant(String path, byte[] bytes) {
+        return decode(path, bytes, RecordFormat::tenant);
+    }
+
+    private static TenantRecord tenant(String path, Fields fields) {
+        TenantRecord tenant = new TenantRecord(fields.text("name"), fields.number("bytes"), fields.number("caches"));
+        requirePath(path, NodePaths.tenant(tenant.name()));
+        return tenant;
     }
 
     private static ServerRecord server(String path, Fields fields) {
@@ -93,7 +115,8 @@ final class RecordFormat {
                         fields.text("place"),
                         Math.toIntExact(fields.number("switches")),
                         Math.toIntExact(fields.number("serverThreads")),
-                        fields.number("expiresAtMillis")),
+                        fields.number("expiresAtMillis"),
+                        fields.text("tenant", Tenant.DEFAULT)),
                 fields.number("generation"),
                 counts("regions", fields.text("regions")),
                 counts("reserved", fields.text("reserved")));

@@ -9,13 +9,19 @@ import java.util.List;
  * @param caches in no order
  * @param menu of machines and prices, as the operator wrote it; empty where there is none
  * @param models in no order
+ * @param tenants that have a quota, in no order
  */
 public record State(
-        List<ServerRecord> servers, List<CacheRecord> caches, String menu, List<ModelRecord> models) {
+        List<ServerRecord> servers,
+        List<CacheRecord> caches,
+        String menu,
+        List<ModelRecord> models,
+        List<TenantRecord> tenants) {
 
     public State {
         servers = List.copyOf(servers);
         caches = List.copyOf(caches);
         models = List.copyOf(models);
+        tenants = List.copyOf(tenants);
     }
 }

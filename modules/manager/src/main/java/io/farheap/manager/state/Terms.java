@@ -9,8 +9,9 @@ import java.util.Objects;
  * @param switches at most so many lie between its client and its servers, 1 or more
  * @param serverThreads of its servers, together; 0 or more
  * @param expiresAtMillis when it ends by itself, in milliseconds since 1970; 0: never
+ * @param tenant to whom it belongs, as {@code Tenant.name} has it
  */
-public record Terms(String place, int switches, int serverThreads, long expiresAtMillis) {
+public record Terms(String place, int switches, int serverThreads, long expiresAtMillis, String tenant) {
 
     /** @throws IllegalArgumentException where a value is out of its range */
     public Terms {
@@ -18,5 +19,11 @@ public record Terms(String place, int switches, int serverThreads, long expiresA
         Checks.atLeast("switches", switches, 1);
         Checks.atLeast("serverThreads", serverThreads, 0);
         Checks.atLeast("expiresAtMillis", expiresAtMillis, 0);
+        Checks.tenant(tenant);
+    }
+
+    /** With another end. */
+    Terms until(long millis) {
+        return new Terms(place, switches, serverThreads, millis, tenant);
     }
 }

@@ -95,7 +95,8 @@ public final class ZooKeeperStore implements StateStore, AutoCloseable {
                 records(servers, RecordFormat::server),
                 records(caches, RecordFormat::cache),
                 records(List.of(NodePaths.MENU), (_, bytes) -> text(bytes)).getFirst(),
-                records(paths(List.of(NodePaths.MODELS)), ZooKeeperStore::model));
+                records(paths(List.of(NodePaths.MODELS)), ZooKeeperStore::model),
+                records(paths(List.of(NodePaths.TENANTS)), RecordFormat::tenant));
         writes.checkEpoch();
         return state;
     }

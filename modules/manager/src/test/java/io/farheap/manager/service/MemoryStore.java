@@ -7,6 +7,7 @@ import io.farheap.manager.state.ServerRecord;
 import io.farheap.manager.state.State;
 import io.farheap.manager.state.StateException;
 import io.farheap.manager.state.StateStore;
+import io.farheap.manager.state.TenantRecord;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -17,6 +18,7 @@ final class MemoryStore implements StateStore {
     final Map<Long, ServerRecord> servers = new TreeMap<>();
     final Map<Long, CacheRecord> caches = new TreeMap<>();
     final Map<String, ModelRecord> models = new TreeMap<>();
+    final Map<String, TenantRecord> tenants = new TreeMap<>();
     String menu = "";
     boolean failing;
 
@@ -27,7 +29,12 @@ final class MemoryStore implements StateStore {
 
     @Override
     public State load() {
-        return new State(List.copyOf(servers.values()), List.copyOf(caches.values()), menu, List.copyOf(models.values()));
+        return new State(
+                List.copyOf(servers.values()),
+                List.copyOf(caches.values()),
+                menu,
+                List.copyOf(models.values()),
+                List.copyOf(tenants.values()));
     }
 
     @Override
@@ -42,6 +49,8 @@ final class MemoryStore implements StateStore {
                 case Change.PutCache put -> caches.put(put.cache().id(), put.cache());
                 case Change.PutMenu put -> menu = put.text();
                 case Change.PutModel put -> models.put(put.model().key(), put.model());
+                case Change.PutTenant put -> tenants.put(put.tenant().name(), put.tenant());
+                case Change.RemoveTenant remove -> tenants.remove(remove.name());
                 case Change.RemoveCache remove -> caches.remove(remove.id());
             }
         }

@@ -55,6 +55,7 @@ class RecordFormatTest {
                 switches=3
                 serverThreads=2
                 expiresAtMillis=0
+                tenant=acme
                 generation=7
                 regions=0000000000000001:3,0000000000000002:1
                 reserved=
@@ -76,6 +77,27 @@ class RecordFormatTest {
             assertEquals(
                     cache, RecordFormat.cache(NodePaths.cache(cache.id()), RecordFormat.encode(cache)), "seed " + seed);
         }
+    }
+
+    @Test
+    void aTenantsQuotaComesBack() {
+        TenantRecord acme = new TenantRecord("acme", 1L << 36, Long.MAX_VALUE);
+        byte[] bytes = RecordFormat.encode(acme);
+        assertEquals(
+                "version=1\nname=acme\nbytes=68719476736\ncaches=9223372036854775807\n",
+                new String(bytes, StandardCharsets.UTF_8));
+        assertEquals(acme, RecordFormat.tenant("/farheap/tenants/acme", bytes));
+        assertThrows(MalformedRecordException.class, () -> RecordFormat.tenant("/farheap/tenants/other", bytes));
+    }
+
+    @Test
+    void aCacheOfAnEarlierReleaseIsTheDefaultTenants() {
+        CacheRecord cache = Samples.cache(0x105, 7);
+        String text = new String(RecordFormat.encode(cache), StandardCharsets.UTF_8);
+        byte[] earlier = text.replace("tenant=acme\n", "").getBytes(StandardCharsets.UTF_8);
+        assertEquals(
+                "default",
+                RecordFormat.cache(NodePaths.cache(0x105), earlier).terms().tenant());
     }
 
     @Test
@@ -174,9 +196,11 @@ class RecordFormatTest {
         assertThrows(
                 IllegalArgumentException.class,
                 () -> new CacheRecord(1, "a", 1, -1, 1, Samples.TERMS, 0, new TreeMap<>(), new TreeMap<>()));
-        assertThrows(IllegalArgumentException.class, () -> new Terms("", 1, 0, -1));
-        assertThrows(IllegalArgumentException.class, () -> new Terms("", 0, 0, 0));
-        assertThrows(IllegalArgumentException.class, () -> new Terms("", 1, -1, 0));
+        assertThrows(IllegalArgumentException.class, () -> new Terms("", 1, 0, -1, "t"));
+        assertThrows(IllegalArgumentException.class, () -> new Terms("", 0, 0, 0, "t"));
+        assertThrows(IllegalArgumentException.class, () -> new Terms("", 1, -1, 0, "t"));
+        assertThrows(IllegalArgumentException.class, () -> new Terms("", 1, 0, 0, ""));
+        assertThrows(IllegalArgumentException.class, () -> new Terms("", 1, 0, 0, "a/b"));
         TreeMap<Long, Integer> none = new TreeMap<>();
         none.put(1L, 0);
         assertThrows(

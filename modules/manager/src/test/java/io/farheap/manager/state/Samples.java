@@ -9,7 +9,7 @@ final class Samples {
 
     private static final String AWKWARD = "a=Ü\\\n\r\t\0,:#€\uD83D\uDE00\uD83D\uDE00x\u2028 n";
 
-    static final Terms TERMS = new Terms("d/c/r", 3, 2, 0);
+    static final Terms TERMS = new Terms("d/c/r", 3, 2, 0, "acme");
 
     private Samples() {}
 
@@ -51,7 +51,8 @@ final class Samples {
                         text(random),
                         1 + random.nextInt(5),
                         random.nextInt(9),
-                        random.nextBoolean() ? 0 : positive(random)),
+                        random.nextBoolean() ? 0 : positive(random),
+                        "x-" + random.nextInt(100)),
                 positive(random),
                 counts(random),
                 counts(random));

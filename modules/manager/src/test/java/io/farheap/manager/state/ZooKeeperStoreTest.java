@@ -107,6 +107,22 @@ class ZooKeeperStoreTest {
     }
 
     @Test
+    void quotasComeBackUntilTheyAreRemoved() {
+        TenantRecord acme = new TenantRecord("acme", 5, 7);
+        TenantRecord other = new TenantRecord("o.t-h_er", 0, Long.MAX_VALUE);
+        try (ZooKeeperStore store = open()) {
+            assertEquals(List.of(), store.load().tenants());
+            store.write(List.of(new Change.PutTenant(new TenantRecord("acme", 1, 1)), new Change.PutTenant(other)));
+            store.write(List.of(new Change.PutTenant(acme), new Change.RemoveTenant("nobody")));
+        }
+        try (ZooKeeperStore store = open()) {
+            assertEquals(Set.of(acme, other), Set.copyOf(store.load().tenants()));
+            store.write(List.of(new Change.RemoveTenant("acme")));
+            assertEquals(List.of(other), store.load().tenants());
+        }
+    }
+
+    @Test
     void aRepeatedWriteSucceeds() {
         try (ZooKeeperStore store = open()) {
             List<Change> changes = List.of(put(Samples.server(1)), put(Samples.cache(1, 0)), new Change.RemoveCache(9));

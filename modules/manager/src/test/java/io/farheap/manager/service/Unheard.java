@@ -1,0 +1,18 @@
+package io.farheap.manager.service;
+
+import io.farheap.control.ControlException;
+import io.farheap.manager.CacheManager;
+import io.farheap.manager.Reclaim;
+
+/** A client that does nothing about what it hears. */
+final class Unheard implements CacheManager.Listener {
+
+    @Override
+    public void reclaim(Reclaim alert) {}
+
+    @Override
+    public void expiring(long cacheId, long leftMillis) {}
+
+    @Override
+    public void ended(ControlException why) {}
+}
