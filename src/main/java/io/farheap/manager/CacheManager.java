@@ -30,6 +30,9 @@ public interface CacheManager {
     /** The most bytes of a performance model: ZooKeeper takes 1 MiB at once, with what is written beside it. */
     int MAX_MODEL_BYTES = 900_000;
 
+    /** The most performance models: all are in the manager's memory. */
+    int MAX_MODELS = 256;
+
     /**
      * A client's and a server's first message.
      *
@@ -116,9 +119,17 @@ public interface CacheManager {
      * one. Repeated, it changes nothing.
      *
      * @param text of a complete model's file, of at most {@value #MAX_MODEL_BYTES} bytes
-     * @throws ControlException INVALID_ARGUMENT, saying what is wrong with it
+     * @throws ControlException INVALID_ARGUMENT, saying what is wrong with it; OUT_OF_MEMORY where there are
+     *     {@value #MAX_MODELS} others
      */
     void putModel(String text);
+
+    /**
+     * Forgets a performance model. Idempotent.
+     *
+     * @param key of a {@link StoredModel}
+     */
+    void removeModel(String key);
 
     /**
      * Performance models in the order of their keys, as many as fit in one message.

@@ -16,6 +16,7 @@ import io.farheap.manager.wire.ListTenants;
 import io.farheap.manager.wire.ManagerGrpc;
 import io.farheap.manager.wire.ManagerGrpc.ManagerBlockingStub;
 import io.farheap.manager.wire.ManagerGrpc.ManagerStub;
+import io.farheap.manager.wire.ModelKey;
 import io.farheap.manager.wire.ModelText;
 import io.farheap.manager.wire.MovedRegions;
 import io.farheap.manager.wire.Nothing;
@@ -184,6 +185,12 @@ public final class ManagerClient implements CacheManager, AutoCloseable {
         ModelText model =
                 ModelText.newBuilder().setText(ByteString.copyFromUtf8(text)).build();
         call(within -> within.putModel(model), reply -> reply);
+    }
+
+    @Override
+    public void removeModel(String key) {
+        ModelKey model = ModelKey.newBuilder().setKey(key).build();
+        call(within -> within.removeModel(model), reply -> reply);
     }
 
     @Override

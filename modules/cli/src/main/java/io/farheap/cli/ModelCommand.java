@@ -24,7 +24,7 @@ import picocli.CommandLine.Spec;
         name = "model",
         mixinStandardHelpOptions = true,
         versionProvider = Main.Version.class,
-        subcommands = {ModelPutCommand.class, ModelListCommand.class},
+        subcommands = {ModelPutCommand.class, ModelListCommand.class, ModelRemoveCommand.class},
         description = {
             "Measure a performance model of this machine and device, for caches that are asked for by an objective.",
             "Interrupted, it goes on where it was when it is started again."

@@ -16,7 +16,7 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "list",
         mixinStandardHelpOptions = true,
-        description = "Print what the models are of that a cache manager keeps.")
+        description = "Print the keys of the models that a cache manager keeps, and what they are of.")
 final class ModelListCommand implements Callable<Integer> {
 
     @Mixin
@@ -34,7 +34,8 @@ final class ModelListCommand implements Callable<Integer> {
                 out.println("no models; give it some with 'farheap model put'");
             }
             while (!page.isEmpty()) {
-                page.forEach(model -> out.println(line(model.model().subject())));
+                page.forEach(model ->
+                        out.println(model.key() + "  " + line(model.model().subject())));
                 page = manager.models(page.getLast().key());
             }
         }

@@ -118,6 +118,14 @@ class KeptModelsTest {
                     .getMessage();
             assertTrue(which.contains("say with CacheBuilder.workload"), which);
             builder(address).workload(2048, 50).create().close();
+
+            String line = run(0, "model", "list", "--manager", address)
+                    .lines()
+                    .filter(model -> model.contains("records of 2048"))
+                    .findFirst()
+                    .orElseThrow();
+            run(0, "model", "remove", line.substring(0, line.indexOf(' ')), "--manager", address);
+            builder(address).create().close();
         }
     }
 

@@ -465,6 +465,11 @@ public final class Cluster implements CacheManager {
     }
 
     @Override
+    public void removeModel(String key) {
+        settled(() -> models.remove(key));
+    }
+
+    @Override
     public List<StoredModel> models(String after) {
         return settled(() -> models.after(after));
     }

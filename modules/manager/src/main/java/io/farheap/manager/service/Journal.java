@@ -93,7 +93,11 @@ final class Journal {
             // Nothing of it is escaped.
             case Change.PutModel put -> overhead + 3 * put.model().text().length();
             case Change.PutMenu put -> overhead + escaped(put.text());
-            case Change.PutTenant _, Change.RemoveTenant _, Change.RemoveServer _, Change.RemoveCache _ -> overhead;
+            case Change.RemoveModel _,
+                    Change.PutTenant _,
+                    Change.RemoveTenant _,
+                    Change.RemoveServer _,
+                    Change.RemoveCache _ -> overhead;
         };
     }
 

@@ -22,6 +22,7 @@ import io.farheap.manager.wire.ListModels;
 import io.farheap.manager.wire.ListTenants;
 import io.farheap.manager.wire.ManagerGrpc;
 import io.farheap.manager.wire.ManagerIntroduction;
+import io.farheap.manager.wire.ModelKey;
 import io.farheap.manager.wire.ModelPage;
 import io.farheap.manager.wire.ModelText;
 import io.farheap.manager.wire.MovedRegions;
@@ -133,6 +134,14 @@ final class ManagerService extends ManagerGrpc.ManagerImplBase {
     public void putModel(ModelText request, StreamObserver<Nothing> reply) {
         answer(reply, () -> {
             manager.putModel(request.getText().toStringUtf8());
+            return Nothing.getDefaultInstance();
+        });
+    }
+
+    @Override
+    public void removeModel(ModelKey request, StreamObserver<Nothing> reply) {
+        answer(reply, () -> {
+            manager.removeModel(request.getKey());
             return Nothing.getDefaultInstance();
         });
     }

@@ -1,5 +1,7 @@
 package io.farheap.manager.service;
 
+import io.farheap.control.ControlException;
+import io.farheap.control.ControlException.Code;
 import io.farheap.manager.CacheManager;
 import io.farheap.manager.StoredModel;
 import io.farheap.manager.state.Change;
@@ -28,8 +30,20 @@ final class Models {
     }
 
     void put(StoredModel model) {
+        if (!texts.containsKey(model.key()) && texts.size() >= CacheManager.MAX_MODELS) {
+            throw new ControlException(
+                    Code.OUT_OF_MEMORY,
+                    "a manager keeps " + CacheManager.MAX_MODELS
+                            + " performance models, and has as many; remove one with 'farheap model remove'");
+        }
         if (!model.text().equals(texts.put(model.key(), model.text()))) {
             journal.add(new Change.PutModel(new ModelRecord(model.key(), model.text())));
+        }
+    }
+
+    void remove(String key) {
+        if (texts.remove(key) != null) {
+            journal.add(new Change.RemoveModel(key));
         }
     }
 

@@ -34,6 +34,7 @@ final class Batch {
                     values.put(
                             NodePaths.model(put.model().key()),
                             put.model().text().getBytes(StandardCharsets.UTF_8));
+                case Change.RemoveModel remove -> values.put(NodePaths.model(remove.key()), null);
                 case Change.PutTenant put ->
                     values.put(NodePaths.tenant(put.tenant().name()), RecordFormat.encode(put.tenant()));
                 case Change.RemoveTenant remove -> values.put(NodePaths.tenant(remove.name()), null);

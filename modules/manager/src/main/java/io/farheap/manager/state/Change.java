@@ -17,6 +17,8 @@ public sealed interface Change {
     /** @param model replaces the one of this key */
     record PutModel(ModelRecord model) implements Change {}
 
+    record RemoveModel(String key) implements Change {}
+
     /** @param tenant replaces the one of this name */
     record PutTenant(TenantRecord tenant) implements Change {}
 

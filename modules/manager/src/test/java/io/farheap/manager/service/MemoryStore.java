@@ -49,6 +49,7 @@ final class MemoryStore implements StateStore {
                 case Change.PutCache put -> caches.put(put.cache().id(), put.cache());
                 case Change.PutMenu put -> menu = put.text();
                 case Change.PutModel put -> models.put(put.model().key(), put.model());
+                case Change.RemoveModel remove -> models.remove(remove.key());
                 case Change.PutTenant put -> tenants.put(put.tenant().name(), put.tenant());
                 case Change.RemoveTenant remove -> tenants.remove(remove.name());
                 case Change.RemoveCache remove -> caches.remove(remove.id());

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.farheap.control.ControlException;
 import io.farheap.manager.CacheManager;
 import io.farheap.manager.StoredModel;
+import io.farheap.manager.state.ModelRecord;
 import io.farheap.slo.ModelFile;
 import io.farheap.slo.ModelSubject;
 import io.farheap.slo.Performance;
@@ -66,6 +67,38 @@ class ModelsTest {
         StoredModel model = cluster.models("").getFirst();
         assertEquals("soft0 (soft)", model.model().subject().device());
         assertEquals(1, cluster.models(model.key()).size());
+    }
+
+    @Test
+    void oneThatWasRemovedIsGoneForGood() throws IOException {
+        String one = text(1, 1000);
+        String three = text(3, 3000);
+        cluster.putModel(one);
+        cluster.putModel(three);
+        String key = StoredModel.of(one).key();
+        cluster.removeModel(key);
+        cluster.removeModel(key);
+        cluster.removeModel("no key");
+        assertEquals(Set.of(three), texts());
+        cluster = start();
+        assertEquals(Set.of(three), texts());
+    }
+
+    @Test
+    void thereIsAMostOfThem() throws IOException {
+        String one = text(1, 1000);
+        for (int i = 0; i < CacheManager.MAX_MODELS; i++) {
+            String key = String.format("%032x", i);
+            store.models.put(key, new ModelRecord(key, "kept"));
+        }
+        cluster = start();
+        String refused = assertThrows(ControlException.class, () -> cluster.putModel(one))
+                .getMessage();
+        assertTrue(refused.contains("keeps 256 performance models") && refused.contains("model remove"), refused);
+        cluster.removeModel(String.format("%032x", 7));
+        cluster.putModel(one);
+        cluster.putModel(one);
+        assertTrue(texts().contains(one));
     }
 
     @Test

@@ -103,6 +103,8 @@ class ZooKeeperStoreTest {
         }
         try (ZooKeeperStore store = open()) {
             assertEquals(Set.of(large, other), Set.copyOf(store.load().models()));
+            store.write(List.of(new Change.RemoveModel("00ff"), new Change.RemoveModel("01")));
+            assertEquals(List.of(other), store.load().models());
         }
     }
 
