@@ -96,6 +96,7 @@ public final class CacheBuilder {
 
     /**
      * To whom the cache belongs, for its manager, which keeps to the quota of each tenant: nobody checks that it is so.
+     * Without a manager it decides nothing.
      *
      * @param name up to 64 letters, digits, dots, dashes and underscores; empty, the default, for the default tenant
      */
