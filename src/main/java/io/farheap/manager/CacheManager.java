@@ -170,8 +170,22 @@ public interface CacheManager {
      */
     Attendance attend(long clientId, Listener listener);
 
-    /** A server says what it has. Every second; a server that is silent for three gets no more caches. */
-    void report(ServerReport report);
+    /**
+     * Tells a server to leave within its notice, as SIGTERM does: it gets no more caches from now on, its caches move,
+     * and its process ends. It hears so with the answer to its next report, also from another manager that leads by
+     * then. Idempotent.
+     *
+     * @param address HOST:PORT of one that reports
+     * @throws ControlException NOT_FOUND
+     */
+    void drain(String address);
+
+    /**
+     * A server says what it has. Every second; a server that is silent for three gets no more caches.
+     *
+     * @return whether it was told to leave and does not say that it does
+     */
+    boolean report(ServerReport report);
 
     /** A client process's line to the manager. */
     interface Attendance extends AutoCloseable {

@@ -8,6 +8,7 @@ import io.farheap.control.HostPort;
 import io.farheap.control.ManagerKey;
 import io.farheap.manager.wire.Alert;
 import io.farheap.manager.wire.CacheId;
+import io.farheap.manager.wire.DrainServer;
 import io.farheap.manager.wire.ExtendCache;
 import io.farheap.manager.wire.HelloManager;
 import io.farheap.manager.wire.ListCaches;
@@ -53,6 +54,9 @@ public final class ManagerClient implements CacheManager, AutoCloseable {
     private @Nullable ControlException reportsEnded;
 
     private int unheard;
+    /** As the last answer to a report says. */
+    private volatile boolean leave;
+
     private volatile Consumer<ManagerKey> keys = _ -> {};
 
     private ManagerClient(HostPort address) {
@@ -215,6 +219,12 @@ public final class ManagerClient implements CacheManager, AutoCloseable {
                 .toList());
     }
 
+    @Override
+    public void drain(String address) {
+        DrainServer request = DrainServer.newBuilder().setAddress(address).build();
+        call(within -> within.drain(request), reply -> reply);
+    }
+
     private static CacheId id(long cacheId) {
         return CacheId.newBuilder().setCacheId(cacheId).build();
     }
@@ -301,9 +311,12 @@ public final class ManagerClient implements CacheManager, AutoCloseable {
         return new ControlException(Code.UNAVAILABLE, channel.peer() + " has closed the line");
     }
 
-    /** Returns when it is on its way. A later one throws what has become of it, where it did not arrive. */
+    /**
+     * Returns when it is on its way, with what was answered to those before. A later one throws what has become of it,
+     * where it did not arrive.
+     */
     @Override
-    public synchronized void report(ServerReport report) {
+    public synchronized boolean report(ServerReport report) {
         if (reportsEnded != null) {
             ControlException why = reportsEnded;
             reportsEnded = null;
@@ -319,6 +332,7 @@ public final class ManagerClient implements CacheManager, AutoCloseable {
         }
         unheard++;
         reports.onNext(ManagerMessages.write(report));
+        return leave;
     }
 
     /** Told with each report that has arrived, on a thread that it must not hold, whose grants count. */
@@ -340,6 +354,7 @@ public final class ManagerClient implements CacheManager, AutoCloseable {
         @Override
         public void onNext(ReportReceipt receipt) {
             heard();
+            leave = receipt.getLeave();
             keys.accept(sensible(
                     () -> ManagerKey.of(receipt.getEpoch(), receipt.getKey().toByteArray(), receipt.getMillis())));
         }

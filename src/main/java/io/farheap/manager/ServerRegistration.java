@@ -20,6 +20,7 @@ public final class ServerRegistration implements AutoCloseable {
     private final List<String> managers;
     private final Supplier<ServerReport> reports;
     private final Consumer<ManagerKey> keys;
+    private final Runnable leave;
     private final Thread thread;
     /** Guarded by this. */
     private boolean soon = true;
@@ -32,9 +33,12 @@ public final class ServerRegistration implements AutoCloseable {
      * @param managers HOST:PORT; the first that answers hears
      * @param reports what the server has now
      * @param keys told whose grants count, on a thread that it must not hold
+     * @param leave told that the server is to leave, on a thread that it must not hold; perhaps more than once
      */
-    public ServerRegistration(List<String> managers, Supplier<ServerReport> reports, Consumer<ManagerKey> keys) {
+    public ServerRegistration(
+            List<String> managers, Supplier<ServerReport> reports, Consumer<ManagerKey> keys, Runnable leave) {
         this.keys = keys;
+        this.leave = leave;
         this.managers = List.copyOf(managers);
         this.reports = reports;
         thread = new Thread(this::run, "farheap-registration");
@@ -57,8 +61,11 @@ public final class ServerRegistration implements AutoCloseable {
                     manager = ManagerClient.connectFirst(managers);
                     manager.onKey(keys);
                 }
-                manager.report(reports.get());
+                boolean toLeave = manager.report(reports.get());
                 told = false;
+                if (toLeave) {
+                    leave.run();
+                }
             } catch (Throwable e) {
                 if (!told) {
                     LOG.log(

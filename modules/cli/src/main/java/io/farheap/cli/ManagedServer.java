@@ -27,6 +27,7 @@ final class ManagedServer implements AutoCloseable {
 
     private volatile boolean leaving;
 
+    /** @param drained told where a manager wishes that the server leaves; perhaps more than once */
     ManagedServer(
             MemoryServer server,
             List<String> managers,
@@ -35,7 +36,8 @@ final class ManagedServer implements AutoCloseable {
             boolean spot,
             String place,
             Duration notice,
-            Consumer<ManagerKey> keys) {
+            Consumer<ManagerKey> keys,
+            Runnable drained) {
         this.server = server;
         this.address = address;
         this.type = type;
@@ -44,7 +46,7 @@ final class ManagedServer implements AutoCloseable {
         this.notice = notice;
         // Here, and not when the first report is due: what makes no sense is said at once.
         report();
-        this.registration = new ServerRegistration(managers, this::report, keys);
+        this.registration = new ServerRegistration(managers, this::report, keys, drained);
     }
 
     private ServerReport report() {

@@ -24,7 +24,7 @@ import picocli.CommandLine.Spec;
 /** Runs a memory server until SIGTERM, SIGINT or, where asked to, the end of standard input. */
 @Command(
         name = "server",
-        description = "Donate memory: serve regions of it to clients until SIGTERM or Ctrl-C.",
+        description = "Donate memory: serve regions of it to clients until SIGTERM, Ctrl-C, or farheap manager drain.",
         mixinStandardHelpOptions = true,
         versionProvider = Main.Version.class,
         sortOptions = false)
@@ -199,7 +199,8 @@ public final class ServerCommand implements Subcommand, Callable<Integer> {
 
     private void serveManaged(MemoryServer server, Consumer<ManagerKey> keys, String address, Termination termination)
             throws InterruptedException {
-        try (ManagedServer managed = new ManagedServer(server, managers, address, type, spot, place, notice, keys)) {
+        try (ManagedServer managed =
+                new ManagedServer(server, managers, address, type, spot, place, notice, keys, termination::stop)) {
             termination.await();
             managed.leave(termination::parentGone);
         }

@@ -271,6 +271,27 @@ class ManagedCacheTest {
     }
 
     @Test
+    void aDrainedServerIsLeftAndEnds() throws Exception {
+        try (Session session = cache.openSession();
+                Buffer buffer = cache.allocate(8)) {
+            write(session, buffer, 1);
+            ServerProcess drained = serverOf(0);
+            String output = CommandProcess.start(
+                            Map.of(), "manager", "drain", drained.address(), "--manager", "127.0.0.1:1," + address)
+                    .awaitEnd(0);
+            assertTrue(output.contains("told to leave"), output);
+            assertTrue(drained.await(PATIENCE_SECONDS), "it does not end");
+            assertEquals(drained.address(), left.poll(PATIENCE_SECONDS, TimeUnit.SECONDS));
+            servers.remove(drained);
+            check(session, buffer, 1);
+            checkPlaces();
+        }
+        assertTrue(CommandProcess.start(Map.of(), "manager", "drain", "127.0.0.1:1", "--manager", address)
+                .awaitEnd(1)
+                .contains("no memory server 127.0.0.1:1 reports"));
+    }
+
+    @Test
     void aSecondManagerOnADirectoryIsOneSentence() throws Exception {
         String output = CommandProcess.start(Map.of(), "manager", "--listen", "127.0.0.1:0", "--data", data.toString())
                 .awaitEnd(1);

@@ -36,6 +36,13 @@ public final class Termination {
         return termination;
     }
 
+    /**
+     * It is time to end, though nobody has sent a signal: the first that comes then ends nothing at once. Idempotent.
+     */
+    public void stop() {
+        stop.countDown();
+    }
+
     /** Returns when it is time to end. */
     public void await() throws InterruptedException {
         stop.await();

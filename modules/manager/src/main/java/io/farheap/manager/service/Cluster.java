@@ -22,7 +22,6 @@ import io.farheap.manager.allocation.Prices;
 import io.farheap.manager.provider.ServerProvider;
 import io.farheap.manager.state.CacheRecord;
 import io.farheap.manager.state.Change;
-import io.farheap.manager.state.ServerRecord;
 import io.farheap.manager.state.State;
 import io.farheap.manager.state.StateStore;
 import io.farheap.manager.state.Terms;
@@ -62,6 +61,7 @@ public final class Cluster implements CacheManager {
     private final Prices prices = new Prices(Menu.EMPTY);
     private final Rates rates = new Rates();
     private final Servers servers;
+    private final Roll roll;
     private final Caches caches;
     private final Clients clients;
     private final Models models;
@@ -98,6 +98,7 @@ public final class Cluster implements CacheManager {
         this.moves = new Moves(caches, servers, clients, allocator, reserve, rates);
         Condition changed = lock.newCondition();
         this.fleet = new Fleet(servers, lock, changed, nanos, supply.idleNanos(), this::report);
+        this.roll = new Roll(servers, journal, prices, fleet::isStopped, millis);
         Shopping shopping = new Shopping(fleet, allocator, prices, rates);
         this.recruits = new Recruits(fleet, shopping, changed, nanos, supply.startWaitNanos());
         this.spares = new Spares(supply.spares(), servers, caches, fleet, shopping);
@@ -284,7 +285,7 @@ public final class Cluster implements CacheManager {
                         Code.BUSY, "cache " + Caches.hex(cacheId) + " moves or grows already; ask again in a moment");
             }
             long now = nanos.getAsLong();
-            Servers.Known server = staying(address, now);
+            Servers.Known server = roll.staying(address, now);
             if (server.record.regionBytes() != cache.regionBytes()) {
                 throw new ControlException(
                         Code.INVALID_ARGUMENT,
@@ -304,16 +305,6 @@ public final class Cluster implements CacheManager {
             moves.grows(cacheId, now);
             return allocation(reserving);
         });
-    }
-
-    private Servers.Known staying(String address, long now) {
-        return servers.all()
-                .filter(server -> server.record.address().equals(address)
-                        && !servers.isSilent(server, now)
-                        && !server.record.leaving())
-                .findFirst()
-                .orElseThrow(() -> new ControlException(
-                        Code.NOT_FOUND, "no memory server " + address + " reports that takes caches"));
     }
 
     private CacheRecord grow(CacheRecord cache, long capacity, long missing) {
@@ -516,18 +507,28 @@ public final class Cluster implements CacheManager {
     }
 
     @Override
-    public void report(ServerReport said) {
+    public void drain(String address) {
+        settled(() -> {
+            long now = nanos.getAsLong();
+            roll.drain(address, now);
+            moves.plan(now, millis.getAsLong());
+        });
+        alert();
+    }
+
+    @Override
+    public boolean report(ServerReport said) {
         lock.lock();
         try {
             journal.recover();
             long now = nanos.getAsLong();
-            ServerReport report = fleet.told(said, now);
-            boolean changed = changes(report);
-            Servers.Known server = Objects.requireNonNull(servers.find(report.serverId()));
-            servers.report(server, report, now);
+            ServerReport told = fleet.told(said, now);
+            boolean drained = !told.leaving() && roll.isToLeave(told.serverId());
+            ServerReport report = drained ? told.leavingWithin(told.noticeMillis()) : told;
+            boolean changed = roll.report(report, now);
             if (changed) {
                 spares.changed();
-                fleet.reported(server);
+                fleet.reported(Objects.requireNonNull(servers.find(report.serverId())));
             }
             if (report.leaving()) {
                 moves.plan(now, millis.getAsLong());
@@ -537,44 +538,9 @@ public final class Cluster implements CacheManager {
                 journal.settle();
                 alertWithLock();
             }
+            return drained;
         } finally {
             lock.unlock();
-        }
-    }
-
-    /** Whether a server is other than it was. */
-    private boolean changes(ServerReport report) {
-        Servers.Known known = servers.find(report.serverId());
-        ServerRecord record = new ServerRecord(
-                report.serverId(),
-                report.address(),
-                report.type(),
-                report.spot(),
-                known == null ? millis.getAsLong() : known.record.sinceMillis(),
-                report.place(),
-                report.regionBytes(),
-                report.totalRegions(),
-                report.noticeMillis(),
-                report.leaving());
-        if (known != null && known.record.equals(record)) {
-            return false;
-        }
-        if (report.leaving() && known != null && !known.record.leaving()) {
-            seenToEnd(record);
-        }
-        journal.add(new Change.PutServer(record));
-        servers.put(record);
-        servers.replaces(record);
-        LOG.log(
-                System.Logger.Level.DEBUG,
-                "memory server " + report.address() + (report.leaving() ? " leaves" : " is there"));
-        return true;
-    }
-
-    private void seenToEnd(ServerRecord server) {
-        if (server.spot()) {
-            double hours = (millis.getAsLong() - server.sinceMillis()) / Caches.MILLIS_AN_HOUR;
-            prices.life(server.type()).add(hours, !fleet.isStopped(server.id()));
         }
     }
 
@@ -620,7 +586,7 @@ public final class Cluster implements CacheManager {
             }
             ticked = now;
             forgetAbandoned(now);
-            forgetServers(now);
+            roll.forgetGone(now, now - started > options.clientSilentNanos(), options.clientSilentNanos());
             moves.endUnused(now);
             moves.plan(now, millis.getAsLong());
             thrift.plan(now, millis.getAsLong());
@@ -662,25 +628,6 @@ public final class Cluster implements CacheManager {
                     System.Logger.Level.WARNING,
                     "cache " + Caches.hex(cache.id()) + " of " + cache.name() + " is given up: its client is gone");
             remove(cache);
-        }
-    }
-
-    private void forgetServers(long now) {
-        List<Servers.Known> gone = servers.all()
-                .filter(server -> servers.isSilent(server, now)
-                        && server.caches().isEmpty()
-                        && (server.report == null
-                                ? now - started > options.clientSilentNanos()
-                                : now - server.reportedAt > options.clientSilentNanos()))
-                .toList();
-        for (Servers.Known server : gone) {
-            ServerRecord record = server.record;
-            if (!record.leaving()) {
-                // Without a word.
-                seenToEnd(record);
-            }
-            journal.add(new Change.RemoveServer(server.record.id()));
-            servers.remove(server.record.id());
         }
     }
 

@@ -14,6 +14,7 @@ import io.farheap.manager.wire.CacheId;
 import io.farheap.manager.wire.CachePage;
 import io.farheap.manager.wire.DescribedCache;
 import io.farheap.manager.wire.DescribedTenant;
+import io.farheap.manager.wire.DrainServer;
 import io.farheap.manager.wire.ExpiringAlert;
 import io.farheap.manager.wire.ExtendCache;
 import io.farheap.manager.wire.HelloManager;
@@ -171,6 +172,14 @@ final class ManagerService extends ManagerGrpc.ManagerImplBase {
                 .build());
     }
 
+    @Override
+    public void drain(DrainServer request, StreamObserver<Nothing> reply) {
+        answer(reply, () -> {
+            manager.drain(request.getAddress());
+            return Nothing.getDefaultInstance();
+        });
+    }
+
     private static <T> void answer(StreamObserver<T> reply, Supplier<T> call) {
         T message;
         try {
@@ -262,8 +271,9 @@ final class ManagerService extends ManagerGrpc.ManagerImplBase {
             @Override
             public void onNext(ReportedServer report) {
                 try {
-                    manager.report(ManagerMessages.read(report));
-                    receipts.onNext(grants.receipt());
+                    boolean leave = manager.report(ManagerMessages.read(report));
+                    receipts.onNext(
+                            grants.receipt().toBuilder().setLeave(leave).build());
                 } catch (Throwable e) {
                     receipts.onError(failure(e));
                 }

@@ -1,6 +1,7 @@
 package io.farheap.manager.service;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -145,6 +146,49 @@ class ClusterTest {
         store.failing = true;
         refusal(Code.INTERNAL, () -> cluster.deallocate(8));
         assertEquals("cache", cluster.describe(8).name());
+    }
+
+    @Test
+    void aDrainedServerGetsNoCachesAndHearsThatItLeavesFromLaterManagersToo() {
+        reports(1, 4);
+        reports(2, 4);
+        allocate(7, 4);
+        CacheManager.Attendance line = attend();
+        line.renew(Set.of(7L));
+        String server = cluster.describe(7).allocation().shares().getFirst().address();
+        long id = server.startsWith("host1") ? 1 : 2;
+        refusal(Code.NOT_FOUND, () -> cluster.drain("host3:1"));
+        cluster.drain(server);
+        cluster.drain(server);
+        assertEquals(1, alerts.size());
+        assertEquals(server, alerts.getFirst().server());
+        assertEquals(30_000, alerts.getFirst().withinMillis());
+        assertEquals(Reclaim.Reason.LEAVES, alerts.getFirst().reason());
+        refusal(Code.OUT_OF_MEMORY, () -> allocate(8, 1));
+        // It has not heard, and says that it stays.
+        assertTrue(cluster.report(report(id, 4, 0, false, Map.of(7L, 4))));
+        refusal(Code.OUT_OF_MEMORY, () -> allocate(8, 1));
+        cluster = start();
+        assertTrue(cluster.report(report(id, 4, 0, false, Map.of(7L, 4))));
+        refusal(Code.OUT_OF_MEMORY, () -> allocate(8, 1));
+        assertFalse(cluster.report(report(id, 4, 0, true, Map.of(7L, 4))));
+        assertFalse(cluster.report(report(3 - id, 4, 4, false, Map.of())));
+        assertEquals(
+                List.of(3 - id),
+                cluster.servers().stream()
+                        .filter(one -> !one.leaving())
+                        .map(ServerReport::serverId)
+                        .toList());
+    }
+
+    @Test
+    void aDrainThatCannotBeWrittenDoesNotHappen() {
+        reports(1, 4);
+        store.failing = true;
+        refusal(Code.INTERNAL, () -> cluster.drain("host1:1"));
+        store.failing = false;
+        assertFalse(cluster.report(report(1, 4, 4, false, Map.of())));
+        allocate(7, 4);
     }
 
     @Test

@@ -1,0 +1,141 @@
+package io.farheap.manager.service;
+
+import io.farheap.control.ControlException;
+import io.farheap.control.ControlException.Code;
+import io.farheap.manager.ServerReport;
+import io.farheap.manager.allocation.Prices;
+import io.farheap.manager.state.Change;
+import io.farheap.manager.state.ServerRecord;
+import java.util.List;
+import java.util.Objects;
+import java.util.function.LongPredicate;
+import java.util.function.LongSupplier;
+
+/**
+ * Servers come, are told to leave, and go: what of it is written. A server whose record says that it leaves never stays
+ * again, so a manager that leads later tells it so too. Its user has a lock around it.
+ */
+final class Roll {
+
+    private static final System.Logger LOG = System.getLogger(Roll.class.getName());
+
+    private final Servers servers;
+    private final Journal journal;
+    private final Prices prices;
+    private final LongPredicate stopped;
+    private final LongSupplier millis;
+
+    /**
+     * @param stopped whether a server is one that the manager has ended itself
+     * @param millis the time of day
+     */
+    Roll(Servers servers, Journal journal, Prices prices, LongPredicate stopped, LongSupplier millis) {
+        this.servers = servers;
+        this.journal = journal;
+        this.prices = prices;
+        this.stopped = stopped;
+        this.millis = millis;
+    }
+
+    /** One that reports, at an address, and takes caches. */
+    Servers.Known staying(String address, long now) {
+        return servers.all()
+                .filter(server -> isAt(server, address, now) && !server.record.leaving())
+                .findFirst()
+                .orElseThrow(() -> new ControlException(
+                        Code.NOT_FOUND, "no memory server " + address + " reports that takes caches"));
+    }
+
+    private boolean isAt(Servers.Known server, String address, long now) {
+        return server.record.address().equals(address) && !servers.isSilent(server, now);
+    }
+
+    /** Whether it has said so, or was told. */
+    boolean isToLeave(long serverId) {
+        Servers.Known known = servers.find(serverId);
+        return known != null && known.record.leaving();
+    }
+
+    /** The one at an address takes no more caches, and is to hear that it leaves. */
+    void drain(String address, long now) {
+        Servers.Known server = servers.all()
+                .filter(one -> isAt(one, address, now))
+                .findFirst()
+                .orElseThrow(() -> new ControlException(
+                        Code.NOT_FOUND,
+                        "no memory server " + address + " reports; name one as farheap top shows it, as HOST:PORT"));
+        if (!server.record.leaving()) {
+            LOG.log(System.Logger.Level.INFO, "memory server " + address + " is told to leave");
+            // How long it would have lived nobody will see.
+            seen(server.record, false);
+            ServerReport last = Objects.requireNonNull(server.report);
+            report(last.leavingWithin(last.noticeMillis()), server.reportedAt);
+        }
+    }
+
+    /** @return whether the server is other than it was */
+    boolean report(ServerReport report, long now) {
+        boolean changed = changes(report);
+        servers.report(Objects.requireNonNull(servers.find(report.serverId())), report, now);
+        return changed;
+    }
+
+    private boolean changes(ServerReport report) {
+        Servers.Known known = servers.find(report.serverId());
+        ServerRecord record = new ServerRecord(
+                report.serverId(),
+                report.address(),
+                report.type(),
+                report.spot(),
+                known == null ? millis.getAsLong() : known.record.sinceMillis(),
+                report.place(),
+                report.regionBytes(),
+                report.totalRegions(),
+                report.noticeMillis(),
+                report.leaving());
+        if (known != null && known.record.equals(record)) {
+            return false;
+        }
+        if (report.leaving() && known != null && !known.record.leaving()) {
+            seen(record, true);
+        }
+        journal.add(new Change.PutServer(record));
+        servers.put(record);
+        servers.replaces(record);
+        LOG.log(
+                System.Logger.Level.DEBUG,
+                "memory server " + report.address() + (report.leaving() ? " leaves" : " is there"));
+        return true;
+    }
+
+    /** @param ended of itself: else it might have lived on */
+    private void seen(ServerRecord server, boolean ended) {
+        if (server.spot()) {
+            double hours = (millis.getAsLong() - server.sinceMillis()) / Caches.MILLIS_AN_HOUR;
+            prices.life(server.type()).add(hours, ended && !stopped.test(server.id()));
+        }
+    }
+
+    /**
+     * Forgets servers on which no cache has anything.
+     *
+     * @param unheard also those that have not reported to this manager
+     * @param nanos for how long others are silent
+     */
+    void forgetGone(long now, boolean unheard, long nanos) {
+        List<Servers.Known> gone = servers.all()
+                .filter(server -> servers.isSilent(server, now)
+                        && server.caches().isEmpty()
+                        && (server.report == null ? unheard : now - server.reportedAt > nanos))
+                .toList();
+        for (Servers.Known server : gone) {
+            ServerRecord record = server.record;
+            if (!record.leaving()) {
+                // Without a word.
+                seen(record, true);
+            }
+            journal.add(new Change.RemoveServer(record.id()));
+            servers.remove(record.id());
+        }
+    }
+}
