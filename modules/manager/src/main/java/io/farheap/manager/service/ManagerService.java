@@ -272,8 +272,7 @@ final class ManagerService extends ManagerGrpc.ManagerImplBase {
             public void onNext(ReportedServer report) {
                 try {
                     boolean leave = manager.report(ManagerMessages.read(report));
-                    receipts.onNext(
-                            grants.receipt().toBuilder().setLeave(leave).build());
+                    receipts.onNext(grants.receipt().toBuilder().setLeave(leave).build());
                 } catch (Throwable e) {
                     receipts.onError(failure(e));
                 }
