@@ -1,35 +1,42 @@
 package io.farheap.control;
 
 import io.farheap.control.ControlException.Code;
+import io.grpc.Context;
 import io.grpc.ManagedChannel;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
-import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
-import io.grpc.netty.shaded.io.netty.channel.EventLoopGroup;
-import io.grpc.netty.shaded.io.netty.channel.socket.nio.NioSocketChannel;
 import io.grpc.stub.AbstractStub;
-import java.net.InetSocketAddress;
+import io.grpc.stub.StreamObserver;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.BiConsumer;
+import java.util.function.Consumer;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 
 /**
- * A gRPC channel to one process, with an I/O thread of its own, whose failures are {@link ControlException}s. Calls
- * block the calling thread and can be interrupted. Thread-safe.
+ * One client's calls of one process, whose failures are {@link ControlException}s. The gRPC channel below it, with its
+ * I/O thread, is its own or shared with other clients of this process: then each ends its own calls alone. Thread-safe.
+ *
+ * <p>Calls carry a context of the client's own, so that they can be ended together and no other with them. It is not
+ * derived from the calling thread's: where an application calls within a call that it serves, the end of that does not
+ * end this.
  */
 public final class CallChannel implements AutoCloseable {
 
     /** How many times slower than a real one the machine may be: emulated processors need their time. */
     private static final int SLOWNESS = Integer.getInteger("farheap.slowness", 1);
 
-    private static final long STOP_MILLIS = 500;
     private static final int MAX_REASON_LENGTH = 1000;
 
     private final String peer;
-    private final EventLoopGroup ioThread;
-    private final ManagedChannel channel;
+    private final GrpcChannel channel;
+    private final @Nullable ServerLink shared;
+    private final Context.CancellableContext calls = Context.ROOT.withCancellation();
+    private final AtomicBoolean closed = new AtomicBoolean();
 
     /**
-     * Does not connect yet.
+     * With a connection of its own. Does not connect yet.
      *
      * @param what the peer is, for messages, such as "memory server"
      * @param threadName the I/O thread's
@@ -39,17 +46,15 @@ public final class CallChannel implements AutoCloseable {
     public CallChannel(String what, HostPort address, String threadName, int maxReplyBytes) {
         ProtobufRuntime.require();
         peer = what + " " + address;
-        InetSocketAddress resolved = address.resolve();
-        ioThread = EventLoop.start(threadName);
-        channel = NettyChannelBuilder.forAddress(resolved)
-                .channelType(NioSocketChannel.class)
-                .eventLoopGroup(ioThread)
-                .directExecutor()
-                .proxyDetector(target -> null)
-                .disableRetry()
-                .maxInboundMessageSize(maxReplyBytes)
-                .usePlaintext()
-                .build();
+        channel = new GrpcChannel(address.resolve(), threadName, maxReplyBytes);
+        shared = null;
+    }
+
+    /** @param shared whose user this is until it is closed */
+    CallChannel(String what, HostPort address, ServerLink shared) {
+        peer = what + " " + address;
+        channel = shared.channel();
+        this.shared = shared;
     }
 
     /** What it is and where, for messages. */
@@ -59,7 +64,18 @@ public final class CallChannel implements AutoCloseable {
 
     /** For stubs. */
     public ManagedChannel channel() {
-        return channel;
+        return channel.calls();
+    }
+
+    /** As {@link GrpcChannel#connectAnew}. */
+    void connectAnew() {
+        channel.connectAnew();
+    }
+
+    /** What it shares with others, or null. */
+    @Nullable
+    ServerLink shared() {
+        return shared;
     }
 
     /** A call's time limit: so many ms on a machine that is not emulated, in ns. */
@@ -68,6 +84,8 @@ public final class CallChannel implements AutoCloseable {
     }
 
     /**
+     * Blocks the calling thread, and can be interrupted.
+     *
      * @param millis after which a call ends with DEADLINE_EXCEEDED, more on an emulated machine
      * @throws ControlException with the peer's code; UNAVAILABLE, DEADLINE_EXCEEDED or CANCELLED
      */
@@ -76,21 +94,52 @@ public final class CallChannel implements AutoCloseable {
     }
 
     <S extends AbstractStub<S>, R> R callWithin(S stub, long nanos, Function<S, R> call) {
+        long sentAt = System.nanoTime();
+        Context before = calls.attach();
         try {
-            return call.apply(stub.withDeadlineAfter(nanos, TimeUnit.NANOSECONDS));
+            R reply = call.apply(stub.withDeadlineAfter(nanos, TimeUnit.NANOSECONDS));
+            channel.heard();
+            return reply;
         } catch (StatusRuntimeException e) {
-            throw failure(e, TimeUnit.NANOSECONDS.toMillis(nanos));
+            throw failure(e, nanos, sentAt);
+        } finally {
+            calls.detach(before);
+        }
+    }
+
+    /**
+     * Begins a call, and does not wait for its answer.
+     *
+     * @param call gets a stub and where the answer is to go
+     * @param ended told once how it ended, null for well: on gRPC's I/O thread, on the calling one, or on one that
+     *     {@linkplain #abandon abandons} it; it must not wait for anything
+     */
+    <S extends AbstractStub<S>, R> void begin(
+            S stub, long nanos, BiConsumer<S, StreamObserver<R>> call, Consumer<@Nullable ControlException> ended) {
+        long sentAt = System.nanoTime();
+        Context before = calls.attach();
+        try {
+            call.accept(stub.withDeadlineAfter(nanos, TimeUnit.NANOSECONDS), new OneReply<>(failed -> {
+                if (failed == null) {
+                    channel.heard();
+                    ended.accept(null);
+                } else {
+                    ended.accept(failure(Status.fromThrowable(failed).asRuntimeException(), nanos, sentAt));
+                }
+            }));
+        } finally {
+            calls.detach(before);
         }
     }
 
     /** Why a stream has ended that the peer or the network ended. */
     public ControlException failure(Throwable e) {
-        return failure(Status.fromThrowable(e).asRuntimeException(), 0);
+        return failure(Status.fromThrowable(e).asRuntimeException(), 0, System.nanoTime());
     }
 
-    private ControlException failure(StatusRuntimeException e, long deadlineMillis) {
-        Code code =
-                channel.isShutdown() ? Code.CANCELLED : Codes.code(e.getStatus().getCode());
+    private ControlException failure(StatusRuntimeException e, long deadlineNanos, long sentAt) {
+        boolean abandoned = calls.isCancelled();
+        Code code = abandoned ? Code.CANCELLED : Codes.code(e.getStatus().getCode());
         String description = e.getStatus().getDescription();
         String reason = description == null
                 ? e.getStatus().getCode().name()
@@ -98,14 +147,19 @@ public final class CallChannel implements AutoCloseable {
         String message =
                 switch (code) {
                     case UNAVAILABLE -> {
-                        channel.resetConnectBackoff();
+                        channel.tryAgain();
                         yield peer + " cannot be reached: " + rootMessage(e, reason);
                     }
-                    case DEADLINE_EXCEEDED -> peer + " has not answered within " + deadlineMillis + " ms";
+                    case DEADLINE_EXCEEDED -> {
+                        channel.unheard(sentAt);
+                        yield peer + " has not answered within " + TimeUnit.NANOSECONDS.toMillis(deadlineNanos) + " ms";
+                    }
                     case CANCELLED ->
-                        "the call of " + peer + " was abandoned: "
-                                + (channel.isShutdown() ? "this client is closed" : reason);
-                    default -> peer + ": " + reason;
+                        "the call of " + peer + " was abandoned: " + (abandoned ? "this client is closed" : reason);
+                    default -> {
+                        channel.heard();
+                        yield peer + ": " + reason;
+                    }
                 };
         return new ControlException(code, message, e);
     }
@@ -120,18 +174,20 @@ public final class CallChannel implements AutoCloseable {
 
     /** Calls under way end with code CANCELLED, and so does every later one, at once. */
     public void abandon() {
-        channel.shutdownNow();
+        calls.cancel(null);
     }
 
-    /** As {@link #abandon}, and ends the thread. Idempotent. */
+    /**
+     * As {@link #abandon}. Where the channel is its own, streams end too, and so does the thread; where it is shared,
+     * the last who closes ends it. Idempotent.
+     */
     @Override
     public void close() {
-        channel.shutdownNow();
-        try {
-            channel.awaitTermination(STOP_MILLIS, TimeUnit.MILLISECONDS);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
+        abandon();
+        if (shared == null) {
+            channel.close();
+        } else if (closed.compareAndSet(false, true)) {
+            shared.release();
         }
-        EventLoop.stop(ioThread);
     }
 }

@@ -10,7 +10,9 @@ import io.farheap.control.wire.ConnectRequest;
 import io.farheap.control.wire.ConnectRingRequest;
 import io.farheap.control.wire.ControlGrpc;
 import io.farheap.control.wire.ControlGrpc.ControlBlockingStub;
+import io.farheap.control.wire.ControlGrpc.ControlStub;
 import io.farheap.control.wire.DisconnectRequest;
+import io.farheap.control.wire.Empty;
 import io.farheap.control.wire.ExportRequest;
 import io.farheap.control.wire.HelloRequest;
 import io.farheap.control.wire.OpenLeaseRequest;
@@ -22,7 +24,9 @@ import io.farheap.control.wire.RenewLeaseRequest;
 import io.farheap.control.wire.ShowGrantRequest;
 import io.farheap.verbs.Endpoint;
 import java.util.List;
+import java.util.function.Consumer;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A memory server's {@link ControlPlane} at the client's end of a connection.
@@ -34,7 +38,9 @@ import java.util.function.Function;
  * call makes the client try to connect again. {@link Replies} says which answers make sense; any other ends in code
  * BAD_REPLY.
  *
- * <p>Thread-safe, with one I/O thread of its own. Calls block the calling thread and can be interrupted.
+ * <p>Thread-safe. It has a connection and one I/O thread of its own ({@link #connect(String)}), or shares both with the
+ * process's other clients of that server ({@link #share}), of which each has its own calls all the same: their
+ * deadlines, and their end. Calls block the calling thread and can be interrupted.
  */
 public final class ControlClient implements ControlPlane, AutoCloseable {
 
@@ -50,17 +56,23 @@ public final class ControlClient implements ControlPlane, AutoCloseable {
     /** The grants of as many regions as a server may have. */
     private static final int MAX_REPLY_BYTES = 40 << 20;
 
+    private static final String WHAT = "memory server";
+    private static final String THREAD_NAME = "farheap-control-client";
+
     private final HostPort address;
     private final CallChannel channel;
     private final ControlBlockingStub stub;
+    private final ControlStub renewals;
     private final ServerDescription server;
 
-    /** Connects and says hello. */
-    private ControlClient(HostPort address) {
+    /** Says hello. */
+    private ControlClient(HostPort address, CallChannel channel) {
         this.address = address;
-        channel = new CallChannel("memory server", address, "farheap-control-client", MAX_REPLY_BYTES);
+        this.channel = channel;
         stub = ControlGrpc.newBlockingStub(channel.channel());
+        renewals = ControlGrpc.newStub(channel.channel());
         try {
+            channel.connectAnew();
             server = hello(PROTOCOL_VERSION);
         } catch (Throwable e) {
             close();
@@ -76,7 +88,19 @@ public final class ControlClient implements ControlPlane, AutoCloseable {
      *     PROTOCOL_MISMATCH
      */
     public static ControlClient connect(String address) {
-        return new ControlClient(HostPort.parse(address));
+        HostPort server = HostPort.parse(address);
+        return new ControlClient(server, new CallChannel(WHAT, server, THREAD_NAME, MAX_REPLY_BYTES));
+    }
+
+    /**
+     * As {@link #connect(String)}, over the connection of the process's other such clients of that server: the first of
+     * them makes it and the last that is closed ends it.
+     */
+    public static ControlClient share(String address) {
+        HostPort server = HostPort.parse(address);
+        ProtobufRuntime.require();
+        ServerLink link = ServerLink.join(server, THREAD_NAME, MAX_REPLY_BYTES);
+        return new ControlClient(server, new CallChannel(WHAT, server, link));
     }
 
     /** HOST:PORT as given to {@link #connect}. */
@@ -125,6 +149,29 @@ public final class ControlClient implements ControlPlane, AutoCloseable {
         RenewLeaseRequest request =
                 RenewLeaseRequest.newBuilder().setLeaseId(leaseId).build();
         call(Math.min(CallChannel.nanos(RENEW_MILLIS), withinNanos), within -> within.renewLease(request));
+    }
+
+    /**
+     * Keeps a lease alive. All that are kept through clients that {@linkplain #share share} a connection have one
+     * thread, and none of them waits for another's renewal; each must be closed before its client.
+     *
+     * @param lease just opened here
+     */
+    public LeaseKeeper keep(Lease lease, LeaseKeeper.Listener listener) {
+        ServerLink link = channel.shared();
+        return link == null
+                ? new LeaseKeeper(this, lease, listener)
+                : new LeaseKeeper(link.keeper(), this::beginRenewal, lease, listener);
+    }
+
+    private void beginRenewal(long leaseId, long withinNanos, Consumer<@Nullable ControlException> ended) {
+        RenewLeaseRequest request =
+                RenewLeaseRequest.newBuilder().setLeaseId(leaseId).build();
+        channel.<ControlStub, Empty>begin(
+                renewals,
+                Math.min(CallChannel.nanos(RENEW_MILLIS), withinNanos),
+                (within, reply) -> within.renewLease(request, reply),
+                ended);
     }
 
     @Override
@@ -257,14 +304,14 @@ public final class ControlClient implements ControlPlane, AutoCloseable {
                 .build();
     }
 
-    /** Calls under way end with code CANCELLED, and so does every later one, at once. */
+    /** This client's calls under way end with code CANCELLED, and so does every later one, at once. */
     public void abandon() {
         channel.abandon();
     }
 
     /**
-     * Calls under way end with code CANCELLED. The lease is not closed: who opened it closes it, before this.
-     * Idempotent.
+     * This client's calls under way end with code CANCELLED. The lease is not closed: who opened it closes it, before
+     * this. Idempotent.
      */
     @Override
     public void close() {

@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
  * They are offered again after each renewal of the lease, one after the other, until the server takes them or the lease
  * is gone, which takes them too.
  *
- * <p>Thread-safe. At most one virtual thread at a time offers them, so that the lease keeper's never waits for that.
+ * <p>Thread-safe. At most one virtual thread at a time offers them.
  */
 public final class Debts implements AutoCloseable {
 
@@ -19,13 +19,19 @@ public final class Debts implements AutoCloseable {
 
     private final ControlPlane plane;
     private final long leaseId;
+    private final Runnable owing;
     private final ArrayDeque<Debt> owed = new ArrayDeque<>();
     private boolean paying;
     private boolean closed;
 
-    public Debts(ControlPlane plane, long leaseId) {
+    /**
+     * @param owing told when something is owed that has not been offered or has been in vain: {@link #offer} is to be
+     *     called after the next renewal. It must not wait for anything
+     */
+    public Debts(ControlPlane plane, long leaseId, Runnable owing) {
         this.plane = plane;
         this.leaseId = leaseId;
+        this.owing = owing;
     }
 
     /** Gives a region back: now, or else later. */
@@ -45,6 +51,7 @@ public final class Debts implements AutoCloseable {
     private synchronized void owe(Debt debt) {
         if (!closed) {
             owed.add(debt);
+            owing.run();
         }
     }
 
@@ -85,6 +92,9 @@ public final class Debts implements AutoCloseable {
 
     private synchronized void stopPaying() {
         paying = false;
+        if (!owed.isEmpty()) {
+            owing.run();
+        }
     }
 
     /** Whether the server has it: it says so, or that there is no such thing any more. */

@@ -38,8 +38,10 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One memory server as its client sees it: a control channel, a lease that is kept alive, and the regions granted under
- * it. Any thread may call; its owner closes it after its connections, which gives everything back.
+ * One memory server as its client sees it: a lease that is kept alive, and the regions granted under it. Any thread may
+ * call; its owner closes it after its connections, which gives everything back. All that a process has to one server
+ * share one control channel and one thread that renews their leases, and nothing else: where one loses its lease, its
+ * own calls end.
  *
  * <p>A lease that is lost is lost for good, also where the server goes on: it has given its memory to others by then,
  * or will. No call is made any more, and calls under way end. The listener fails what sessions have of the server, and
@@ -48,7 +50,6 @@ import org.jspecify.annotations.Nullable;
  */
 public final class RemoteServer implements AutoCloseable {
 
-    private static final long STOP_MILLIS = 2_000;
     /** So much longer than a lease a batch may stay unanswered while the lease is renewed. */
     private static final long STUCK_NANOS = 3_000_000_000L * Integer.getInteger("farheap.slowness", 1);
 
@@ -68,9 +69,6 @@ public final class RemoteServer implements AutoCloseable {
     private final LateClose lateClose = new LateClose();
     private final Consumer<CompletableFuture<Void>> closesLater;
     private volatile @Nullable ControlException lost;
-    /** What the loss of the lease brings about, or null while it holds. */
-    private volatile @Nullable Thread aftermath;
-
     private volatile boolean closing;
 
     private RemoteServer(
@@ -88,8 +86,8 @@ public final class RemoteServer implements AutoCloseable {
         this.control = control;
         this.description = description;
         this.lease = lease;
-        this.debts = new Debts(control, lease.id());
-        this.keeper = new LeaseKeeper(control, lease, new LeaseKeeper.Listener() {
+        this.debts = new Debts(control, lease.id(), this::owing);
+        this.keeper = control.keep(lease, new LeaseKeeper.Listener() {
             @Override
             public void leaseLost(Lease ignored, ControlException cause) {
                 lose(cause, onLost);
@@ -116,7 +114,7 @@ public final class RemoteServer implements AutoCloseable {
      * @param clientName for the server's log
      * @param cacheId of the manager's cache that it is for, or {@link ControlPlane#NO_CACHE}
      * @param grant of that manager for this server, or {@link SignedGrant#NONE}
-     * @param onLost told once, on a thread of the server's own, when the lease is lost
+     * @param onLost told once, on a thread that is there for that alone, when the lease is lost
      * @param closesLater told what completes when something is closed that the server would not let go of, which is
      *     made of the domain's device
      * @throws ControlException where the server cannot be reached or refuses
@@ -130,7 +128,7 @@ public final class RemoteServer implements AutoCloseable {
             SignedGrant grant,
             BiConsumer<RemoteServer, ControlException> onLost,
             Consumer<CompletableFuture<Void>> closesLater) {
-        ControlClient control = ControlClient.connect(address);
+        ControlClient control = ControlClient.share(address);
         try {
             // Not asked for anew: it is what the control client checks grants against.
             ServerDescription description = control.server();
@@ -177,21 +175,21 @@ public final class RemoteServer implements AutoCloseable {
         }
     }
 
-    /**
-     * On the keeper's thread, which waits for nobody: sessions may be long in a callback, and the listener is the
-     * application's.
-     */
+    /** On a thread of its own: sessions may be long in a callback, and the listener is the application's. */
     private void lose(ControlException cause, BiConsumer<RemoteServer, ControlException> onLost) {
         if (closing) {
             return;
         }
         lost = cause;
         debts.close();
-        aftermath = Thread.ofPlatform().daemon().name("farheap-lost-server").start(() -> {
-            // First: threads that wait for an answer may hold up what follows.
-            control.abandon();
-            onLost.accept(this, cause);
-        });
+        // First: threads that wait for an answer may hold up what follows.
+        control.abandon();
+        onLost.accept(this, cause);
+    }
+
+    /** The server has not taken something back: it is offered again once it is known to answer. */
+    private void owing() {
+        keeper.tellNextRenewal();
     }
 
     /** A call that the loss of the lease ends. */
@@ -388,8 +386,9 @@ public final class RemoteServer implements AutoCloseable {
 
     @Override
     public void close() {
-        // The keeper goes on meanwhile: the loss of the lease ends what waits for an answer.
-        Closing.all(warmer, this::closeLease, keeper, debts, control, this::awaitAftermath);
+        // The keeper goes on meanwhile: the loss of the lease ends what waits for an answer. It waits a while for what
+        // the loss has brought about: for the application's listener, which may be what closes this.
+        Closing.all(warmer, this::closeLease, keeper, debts, control);
     }
 
     private void closeLease() {
@@ -399,18 +398,6 @@ public final class RemoteServer implements AutoCloseable {
             run(() -> control.closeLease(lease.id()));
         } catch (ControlException e) {
             // A server that does not answer takes everything back when the lease ends.
-        }
-    }
-
-    /** It waits for the application's listener, which may be what closes this, or wait for whoever does. */
-    private void awaitAftermath() {
-        Thread thread = aftermath;
-        if (thread != null && thread != Thread.currentThread()) {
-            try {
-                thread.join(STOP_MILLIS);
-            } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-            }
         }
     }
 

@@ -18,7 +18,7 @@ class DebtsTest {
     private static final long LEASE = 5;
 
     private final InMemoryPlane plane = new InMemoryPlane();
-    private final Debts debts = new Debts(plane, LEASE);
+    private final Debts debts = new Debts(plane, LEASE, () -> {});
 
     @AfterEach
     void close() {
