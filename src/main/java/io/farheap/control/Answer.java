@@ -33,6 +33,7 @@ final class Answer<R, T> implements Runnable {
 
     private final CallThreads threads;
     private final CallKind kind;
+    private final @Nullable Long lease;
     private final Caller caller = Objects.requireNonNull(Caller.current(), "the call has no caller");
     private final ServerCallStreamObserver<T> reply;
     private final Supplier<R> call;
@@ -40,16 +41,21 @@ final class Answer<R, T> implements Runnable {
     private final @Nullable Consumer<R> takeBack;
     private final AtomicReference<Object> state = new AtomicReference<>(OPEN);
 
-    /** @param takeBack undoes the call; null where there is nothing to undo */
+    /**
+     * @param lease for which it is; null for none
+     * @param takeBack undoes the call; null where there is nothing to undo
+     */
     Answer(
             CallThreads threads,
             CallKind kind,
+            @Nullable Long lease,
             ServerCallStreamObserver<T> reply,
             Supplier<R> call,
             Function<R, T> message,
             @Nullable Consumer<R> takeBack) {
         this.threads = threads;
         this.kind = kind;
+        this.lease = lease;
         this.reply = reply;
         this.call = call;
         this.message = message;
@@ -59,7 +65,7 @@ final class Answer<R, T> implements Runnable {
     /** On the I/O thread, as the call's message is delivered. */
     void begin() {
         reply.setOnCancelHandler(this::abandoned);
-        String refusal = threads.submit(kind, caller, this);
+        String refusal = threads.submit(kind, caller, lease, this);
         if (refusal != null) {
             reply.onError(Codes.refusal(Code.BUSY, refusal));
         }
@@ -106,7 +112,7 @@ final class Answer<R, T> implements Runnable {
     @SuppressWarnings("unchecked")
     private void abandoned() {
         if (state.getAndSet(ABANDONED) instanceof Done<?> done && takeBack != null) {
-            String refusal = threads.submit(CallKind.GIVE_BACK, caller, () -> undo((R) done.result()));
+            String refusal = threads.submit(CallKind.GIVE_BACK, caller, lease, () -> undo((R) done.result()));
             if (refusal != null) {
                 LOG.log(
                         System.Logger.Level.WARNING,

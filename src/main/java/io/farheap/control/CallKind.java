@@ -5,34 +5,40 @@ package io.farheap.control;
  * given back whatever hangs, and a server that pulls from another can be pulled from.
  */
 enum CallKind {
-    /** Never waits for anything. */
-    RENEW("renewals", 8, 4, 2, 64),
+    /** Never waits for anything: as many may come at once as a client may have leases. */
+    RENEW("renewals", 8, 256),
     /** Waits for fences. */
-    GIVE_BACK("calls that give something back", 64, 32, 16, 256),
+    GIVE_BACK("calls that give something back", 64, 256),
     /** Waits for the device. */
-    GRANT("calls that ask for something", 64, 32, 16, 128),
+    GRANT("calls that ask for something", 64, 128),
     /** Takes as long as its client does. */
-    PULL("pulls", 64, 32, 16, 32);
+    PULL("pulls", 64, 32);
+
+    /**
+     * How many calls there may be. A connection is a client process as a rule, and so has the leases of many caches; a
+     * lease is one cache's.
+     *
+     * @param all in all
+     * @param host of the clients of one host: others have the rest
+     * @param connection for one connection: others of its host have the rest
+     * @param lease for one lease of a connection: one whose calls hang leaves room for the others
+     */
+    record Limits(int all, int host, int connection, int lease) {}
 
     final String what;
-    /** Calls under way in all, for the clients of one host, and for one connection. */
-    final int threads;
+    /** Calls under way. */
+    final Limits threads;
+    /** Calls that wait for a thread. */
+    final Limits waiting;
 
-    final int threadsPerHost;
-    final int threadsPerConnection;
-    /** Calls that wait for a thread, in all and for the clients of one host, and for one connection. */
-    final int waiting;
-
-    final int waitingPerHost;
-    final int waitingPerConnection;
-
-    CallKind(String what, int threads, int threadsPerHost, int threadsPerConnection, int waitingPerConnection) {
+    CallKind(String what, int threads, int waitingPerLease) {
         this.what = what;
-        this.threads = threads;
-        this.threadsPerHost = threadsPerHost;
-        this.threadsPerConnection = threadsPerConnection;
-        this.waiting = 8 * waitingPerConnection;
-        this.waitingPerHost = 4 * waitingPerConnection;
-        this.waitingPerConnection = waitingPerConnection;
+        this.threads = new Limits(threads, threads / 4 * 3, threads / 2, threads / 4);
+        this.waiting = new Limits(8 * waitingPerLease, 6 * waitingPerLease, 4 * waitingPerLease, waitingPerLease);
+    }
+
+    /** The most of one connection that may be under way and wait. */
+    int mostPerConnection() {
+        return threads.connection + waiting.connection;
     }
 }

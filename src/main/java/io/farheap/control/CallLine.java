@@ -11,8 +11,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The threads for one kind of call, and the calls that wait for one. How many there may be of both is limited, in all
- * and for each host and connection; of those that wait, the oldest goes first whose host and connection have not their
- * share of threads already.
+ * and for each host, connection and lease; of those that wait, the oldest goes first whose host, connection and lease
+ * have not their share of threads already.
  *
  * <p>Thread-safe. While a thread is to be had, only such calls wait as may not have it: a call that ends makes room for
  * one at most, which then gets its thread.
@@ -22,9 +22,12 @@ final class CallLine {
     private static final System.Logger LOG = System.getLogger(CallLine.class.getName());
     private static final long IDLE_THREAD_SECONDS = 10;
 
-    private record Call(Caller caller, Runnable task) {}
+    /** Of one connection: another has no say in it, whatever it calls its lease. */
+    private record LeaseOf(String connection, long id) {}
 
-    /** Of one host or connection; it goes with its last call. */
+    private record Call(Caller caller, @Nullable LeaseOf lease, Runnable task) {}
+
+    /** Of one host, connection or lease; it goes with its last call. */
     private static final class Share {
         private int running;
         private int waiting;
@@ -35,6 +38,7 @@ final class CallLine {
     private final ArrayDeque<Call> waiting = new ArrayDeque<>();
     private final Map<String, Share> hosts = new HashMap<>();
     private final Map<String, Share> connections = new HashMap<>();
+    private final Map<LeaseOf, Share> leases = new HashMap<>();
     private int running;
     private boolean closed;
 
@@ -53,20 +57,21 @@ final class CallLine {
     /**
      * Runs a call soon, on another thread. Never waits.
      *
+     * @param lease for which it is; null for none
      * @return null, or why it does not
      */
-    synchronized @Nullable String submit(Caller caller, Runnable task) {
-        Call call = new Call(caller, task);
+    synchronized @Nullable String submit(Caller caller, @Nullable Long lease, Runnable task) {
+        Call call = new Call(caller, lease == null ? null : new LeaseOf(caller.connection(), lease), task);
         if (closed) {
             return "the server is stopping";
         }
-        if (running < kind.threads && mayRun(caller)) {
+        if (running < kind.threads.all() && mayRun(call)) {
             return start(call);
         }
-        String full = full(caller);
+        String full = full(call);
         if (full == null) {
             waiting.add(call);
-            count(caller, 0, 1);
+            count(call, 0, 1);
         }
         return full;
     }
@@ -97,9 +102,9 @@ final class CallLine {
         end(done);
         for (Iterator<Call> calls = waiting.iterator(); calls.hasNext(); ) {
             Call call = calls.next();
-            if (mayRun(call.caller)) {
+            if (mayRun(call)) {
                 calls.remove();
-                count(call.caller, 0, -1);
+                count(call, 0, -1);
                 begin(call);
                 return call;
             }
@@ -109,31 +114,41 @@ final class CallLine {
 
     private void begin(Call call) {
         running++;
-        count(call.caller, 1, 0);
+        count(call, 1, 0);
     }
 
     private void end(Call call) {
         running--;
-        count(call.caller, -1, 0);
+        count(call, -1, 0);
     }
 
-    private boolean mayRun(Caller caller) {
-        Share host = hosts.get(caller.host());
-        Share connection = connections.get(caller.connection());
-        return (host == null || host.running < kind.threadsPerHost)
-                && (connection == null || connection.running < kind.threadsPerConnection);
+    private boolean mayRun(Call call) {
+        return running(hosts, call.caller.host()) < kind.threads.host()
+                && running(connections, call.caller.connection()) < kind.threads.connection()
+                && running(leases, call.lease) < kind.threads.lease();
     }
 
-    private @Nullable String full(Caller caller) {
-        Share host = hosts.get(caller.host());
-        Share connection = connections.get(caller.connection());
-        if (connection != null && connection.waiting == kind.waitingPerConnection) {
-            return refusal("from this connection", kind.waitingPerConnection);
+    private @Nullable String full(Call call) {
+        if (waiting(leases, call.lease) == kind.waiting.lease()) {
+            return refusal("from this lease", kind.waiting.lease());
         }
-        if (host != null && host.waiting == kind.waitingPerHost) {
-            return refusal("from this host", kind.waitingPerHost);
+        if (waiting(connections, call.caller.connection()) == kind.waiting.connection()) {
+            return refusal("from this connection", kind.waiting.connection());
         }
-        return waiting.size() == kind.waiting ? refusal("in all", kind.waiting) : null;
+        if (waiting(hosts, call.caller.host()) == kind.waiting.host()) {
+            return refusal("from this host", kind.waiting.host());
+        }
+        return waiting.size() == kind.waiting.all() ? refusal("in all", kind.waiting.all()) : null;
+    }
+
+    private static <K> int running(Map<K, Share> shares, @Nullable K whose) {
+        Share share = whose == null ? null : shares.get(whose);
+        return share == null ? 0 : share.running;
+    }
+
+    private static <K> int waiting(Map<K, Share> shares, @Nullable K whose) {
+        Share share = whose == null ? null : shares.get(whose);
+        return share == null ? 0 : share.waiting;
     }
 
     private String refusal(String whose, int limit) {
@@ -141,12 +156,15 @@ final class CallLine {
                 + ", which is the most; call again later";
     }
 
-    private void count(Caller caller, int moreRunning, int moreWaiting) {
-        count(hosts, caller.host(), moreRunning, moreWaiting);
-        count(connections, caller.connection(), moreRunning, moreWaiting);
+    private void count(Call call, int moreRunning, int moreWaiting) {
+        count(hosts, call.caller.host(), moreRunning, moreWaiting);
+        count(connections, call.caller.connection(), moreRunning, moreWaiting);
+        if (call.lease != null) {
+            count(leases, call.lease, moreRunning, moreWaiting);
+        }
     }
 
-    private static void count(Map<String, Share> shares, String whose, int moreRunning, int moreWaiting) {
+    private static <K> void count(Map<K, Share> shares, K whose, int moreRunning, int moreWaiting) {
         Share share = shares.computeIfAbsent(whose, _ -> new Share());
         share.running += moreRunning;
         share.waiting += moreWaiting;
@@ -159,7 +177,7 @@ final class CallLine {
     void stop() {
         synchronized (this) {
             closed = true;
-            waiting.forEach(call -> count(call.caller, 0, -1));
+            waiting.forEach(call -> count(call, 0, -1));
             waiting.clear();
         }
         threads.shutdownNow();

@@ -19,8 +19,8 @@ final class CallThreads {
 
     /** As {@link CallLine#submit}. */
     @Nullable
-    String submit(CallKind kind, Caller caller, Runnable task) {
-        return Objects.requireNonNull(lines.get(kind)).submit(caller, task);
+    String submit(CallKind kind, Caller caller, @Nullable Long lease, Runnable task) {
+        return Objects.requireNonNull(lines.get(kind)).submit(caller, lease, task);
     }
 
     /** As {@link CallLine#stop}. */

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * Who calls a {@link ControlPlane} over the network, so that one client cannot take what others need.
  *
  * @param host the peer's address: what a client can have only so many of
- * @param connection one of the host's, with its port: one client process, as a rule
+ * @param connection one of the host's, with its port: one client process with all of its caches, as a rule
  */
 public record Caller(String host, String connection) {
 

@@ -11,15 +11,15 @@ import java.util.concurrent.TimeUnit;
  * Serves a {@link ControlPlane} over gRPC.
  *
  * <p>One I/O thread, and {@linkplain CallKind call threads}: a pull or the zeroing of a region takes long, and must not
- * hold up the renewals of others. How many calls may be under way and wait is limited, in all, for each host and for
- * each connection, and so is the size of a message.
+ * hold up the renewals of others. How many calls may be under way and wait is limited, in all, for each host,
+ * connection and lease, and so is the size of a message.
  *
  * <p>Thread-safe. It does not own the plane: its maker closes that, after this.
  */
 public final class ControlServer implements AutoCloseable {
 
     /** More than may be under way and wait: a client hears of that limit, and its renewals do not wait for this one. */
-    private static final int MAX_CALLS_PER_CONNECTION = 1024;
+    static final int MAX_CALLS_PER_CONNECTION = 4096;
     /** Twice what the longest name, and the longest address of another server, need. */
     private static final int MAX_MESSAGE_BYTES = 4 * 1024;
 

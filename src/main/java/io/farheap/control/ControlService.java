@@ -53,6 +53,7 @@ final class ControlService extends ControlGrpc.ControlImplBase {
     public void hello(HelloRequest request, StreamObserver<HelloReply> reply) {
         answer(
                 CallKind.RENEW,
+                null,
                 reply,
                 () -> plane.hello(request.getProtocolVersion()),
                 server -> HelloReply.newBuilder()
@@ -70,6 +71,7 @@ final class ControlService extends ControlGrpc.ControlImplBase {
     public void openLease(OpenLeaseRequest request, StreamObserver<OpenLeaseReply> reply) {
         answer(
                 CallKind.GRANT,
+                null,
                 reply,
                 () -> plane.openLease(clientName(request), request.getCacheId(), grant(request.getGrant())),
                 lease -> OpenLeaseReply.newBuilder()
@@ -81,23 +83,24 @@ final class ControlService extends ControlGrpc.ControlImplBase {
 
     @Override
     public void showGrant(ShowGrantRequest request, StreamObserver<Empty> reply) {
-        answer(CallKind.GRANT, reply, () -> plane.showGrant(request.getLeaseId(), grant(request.getGrant())));
+        answer(CallKind.GRANT, request.getLeaseId(), reply, () -> plane.showGrant(request.getLeaseId(), grant(request.getGrant())));
     }
 
     @Override
     public void renewLease(RenewLeaseRequest request, StreamObserver<Empty> reply) {
-        answer(CallKind.RENEW, reply, () -> plane.renewLease(request.getLeaseId()));
+        answer(CallKind.RENEW, request.getLeaseId(), reply, () -> plane.renewLease(request.getLeaseId()));
     }
 
     @Override
     public void closeLease(CloseLeaseRequest request, StreamObserver<Empty> reply) {
-        answer(CallKind.GIVE_BACK, reply, () -> plane.closeLease(request.getLeaseId()));
+        answer(CallKind.GIVE_BACK, request.getLeaseId(), reply, () -> plane.closeLease(request.getLeaseId()));
     }
 
     @Override
     public void connect(ConnectRequest request, StreamObserver<ConnectReply> reply) {
         answer(
                 CallKind.GRANT,
+                request.getLeaseId(),
                 reply,
                 () -> plane.connect(request.getLeaseId(), Wire.endpoint(request.getClient())),
                 connected -> ConnectReply.newBuilder()
@@ -111,6 +114,7 @@ final class ControlService extends ControlGrpc.ControlImplBase {
     public void connectRing(ConnectRingRequest request, StreamObserver<ConnectRingReply> reply) {
         answer(
                 CallKind.GRANT,
+                request.getLeaseId(),
                 reply,
                 () -> plane.connectRing(
                         request.getLeaseId(),
@@ -134,7 +138,7 @@ final class ControlService extends ControlGrpc.ControlImplBase {
 
     @Override
     public void disconnect(DisconnectRequest request, StreamObserver<Empty> reply) {
-        answer(CallKind.GIVE_BACK, reply, () -> plane.disconnect(request.getLeaseId(), request.getConnectionId()));
+        answer(CallKind.GIVE_BACK, request.getLeaseId(), reply, () -> plane.disconnect(request.getLeaseId(), request.getConnectionId()));
     }
 
     @Override
@@ -143,6 +147,7 @@ final class ControlService extends ControlGrpc.ControlImplBase {
         long allocation = request.getAllocationId();
         answer(
                 CallKind.GRANT,
+                lease,
                 reply,
                 () -> plane.allocate(lease, request.getRegions(), allocation),
                 granted -> AllocateReply.newBuilder()
@@ -161,19 +166,21 @@ final class ControlService extends ControlGrpc.ControlImplBase {
     public void release(ReleaseRequest request, StreamObserver<Empty> reply) {
         answer(
                 CallKind.GIVE_BACK,
+                request.getLeaseId(),
                 reply,
                 () -> plane.release(request.getLeaseId(), request.getRegionId(), request.getAllocationId()));
     }
 
     @Override
     public void abandon(AbandonRequest request, StreamObserver<Empty> reply) {
-        answer(CallKind.GIVE_BACK, reply, () -> plane.abandon(request.getLeaseId(), request.getAllocationId()));
+        answer(CallKind.GIVE_BACK, request.getLeaseId(), reply, () -> plane.abandon(request.getLeaseId(), request.getAllocationId()));
     }
 
     @Override
     public void export(ExportRequest request, StreamObserver<ExportReply> reply) {
         answer(
                 CallKind.GRANT,
+                request.getLeaseId(),
                 reply,
                 () -> plane.export(request.getLeaseId(), request.getRegionId()),
                 ticket -> ExportReply.newBuilder()
@@ -187,6 +194,7 @@ final class ControlService extends ControlGrpc.ControlImplBase {
     public void openPull(OpenPullRequest request, StreamObserver<OpenPullReply> reply) {
         answer(
                 CallKind.GRANT,
+                null,
                 reply,
                 () -> plane.openPull(request.getToken().toByteArray(), Wire.endpoint(request.getPuller())),
                 source -> OpenPullReply.newBuilder()
@@ -201,7 +209,7 @@ final class ControlService extends ControlGrpc.ControlImplBase {
 
     @Override
     public void closePull(ClosePullRequest request, StreamObserver<Empty> reply) {
-        answer(CallKind.GIVE_BACK, reply, () -> plane.closePull(request.getPullId()));
+        answer(CallKind.GIVE_BACK, null, reply, () -> plane.closePull(request.getPullId()));
     }
 
     @Override
@@ -209,6 +217,7 @@ final class ControlService extends ControlGrpc.ControlImplBase {
         PullRequest pull = request.getPull();
         answer(
                 CallKind.PULL,
+                pull.getLeaseId(),
                 reply,
                 () -> plane.preparePull(
                         pull.getLeaseId(),
@@ -230,6 +239,7 @@ final class ControlService extends ControlGrpc.ControlImplBase {
     public void pull(PullRequest request, StreamObserver<PullReply> reply) {
         answer(
                 CallKind.PULL,
+                request.getLeaseId(),
                 reply,
                 () -> plane.pull(
                         request.getLeaseId(),
@@ -260,9 +270,10 @@ final class ControlService extends ControlGrpc.ControlImplBase {
         }
     }
 
-    private void answer(CallKind kind, StreamObserver<Empty> reply, Runnable call) {
+    private void answer(CallKind kind, @Nullable Long lease, StreamObserver<Empty> reply, Runnable call) {
         answer(
                 kind,
+                lease,
                 reply,
                 () -> {
                     call.run();
@@ -272,13 +283,17 @@ final class ControlService extends ControlGrpc.ControlImplBase {
                 null);
     }
 
-    /** @param takeBack undoes a call whose answer nobody waits for; null where there is nothing to undo */
+    /**
+     * @param lease for which it is; null for none
+     * @param takeBack undoes a call whose answer nobody waits for; null where there is nothing to undo
+     */
     private <R, T> void answer(
             CallKind kind,
+            @Nullable Long lease,
             StreamObserver<T> reply,
             Supplier<R> call,
             Function<R, T> message,
             @Nullable Consumer<R> takeBack) {
-        new Answer<>(threads, kind, (ServerCallStreamObserver<T>) reply, call, message, takeBack).begin();
+        new Answer<>(threads, kind, lease, (ServerCallStreamObserver<T>) reply, call, message, takeBack).begin();
     }
 }

@@ -157,6 +157,21 @@ class CallThreadsTest {
         persist(() -> other.pull(1, 1, "h:1", new byte[16]));
     }
 
+    /** Leases of one process share a connection. */
+    @Test
+    void oneLeasesHangingCallsLeaveThreadsForAnotherOfTheSameConnection() throws Exception {
+        plane.hanging = Set.of("connect", "disconnect", "pull");
+        ControlClient client = client();
+        exhaust(() -> client.connect(1, END));
+        exhaust(() -> client.disconnect(1, 2));
+        exhaust(() -> client.pull(1, 1, "h:1", new byte[16]));
+        plane.hanging = Set.of();
+        plane.pullMayEnd.countDown();
+        persist(() -> client.connect(2, END));
+        persist(() -> client.disconnect(2, 2));
+        persist(() -> client.pull(2, 1, "h:1", new byte[16]));
+    }
+
     @Test
     void waitingCallsAreServedOnceThreadsAreFree() throws Exception {
         plane.hanging = Set.of("connect");
