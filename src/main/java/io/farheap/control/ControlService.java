@@ -83,7 +83,11 @@ final class ControlService extends ControlGrpc.ControlImplBase {
 
     @Override
     public void showGrant(ShowGrantRequest request, StreamObserver<Empty> reply) {
-        answer(CallKind.GRANT, request.getLeaseId(), reply, () -> plane.showGrant(request.getLeaseId(), grant(request.getGrant())));
+        answer(
+                CallKind.GRANT,
+                request.getLeaseId(),
+                reply,
+                () -> plane.showGrant(request.getLeaseId(), grant(request.getGrant())));
     }
 
     @Override
@@ -138,7 +142,11 @@ final class ControlService extends ControlGrpc.ControlImplBase {
 
     @Override
     public void disconnect(DisconnectRequest request, StreamObserver<Empty> reply) {
-        answer(CallKind.GIVE_BACK, request.getLeaseId(), reply, () -> plane.disconnect(request.getLeaseId(), request.getConnectionId()));
+        answer(
+                CallKind.GIVE_BACK,
+                request.getLeaseId(),
+                reply,
+                () -> plane.disconnect(request.getLeaseId(), request.getConnectionId()));
     }
 
     @Override
@@ -173,7 +181,11 @@ final class ControlService extends ControlGrpc.ControlImplBase {
 
     @Override
     public void abandon(AbandonRequest request, StreamObserver<Empty> reply) {
-        answer(CallKind.GIVE_BACK, request.getLeaseId(), reply, () -> plane.abandon(request.getLeaseId(), request.getAllocationId()));
+        answer(
+                CallKind.GIVE_BACK,
+                request.getLeaseId(),
+                reply,
+                () -> plane.abandon(request.getLeaseId(), request.getAllocationId()));
     }
 
     @Override

@@ -12,6 +12,11 @@ final class LeaseTimes {
     /** At least between the beginnings of two renewals of which the first failed. */
     static final long RETRY_NANOS = 100_000_000L;
 
+    /** After its time limit a renewal that has not ended is taken for one that never will. */
+    static final long UNENDED_NANOS = 10_000_000_000L;
+
+    private static final long LATE_NANOS = 1_000_000_000L;
+
     private final long duration;
     private long renewedAt;
     private long sentAt;
@@ -58,7 +63,7 @@ final class LeaseTimes {
         long within = left > 0 ? left : duration / 3;
         sentAt = now;
         asking = true;
-        dueAt = now + within + duration;
+        dueAt = now + within + UNENDED_NANOS;
         return within;
     }
 
@@ -67,8 +72,8 @@ final class LeaseTimes {
      * this thread is late too, the process was stopped: then the end may be on its way.
      */
     private void unended(long now) {
-        if (now - dueAt > duration / 3) {
-            dueAt = now + duration;
+        if (now - dueAt > LATE_NANOS) {
+            dueAt = now + UNENDED_NANOS;
         } else {
             lost = new ControlException(Code.INTERNAL, "the lease cannot be renewed: a renewal has not ended");
         }
