@@ -26,19 +26,22 @@ enum CallKind {
     record Limits(int all, int host, int connection, int lease) {}
 
     final String what;
-    /** Calls under way. */
-    final Limits threads;
-    /** Calls that wait for a thread. */
-    final Limits waiting;
+    private final int threads;
+    private final int waitingPerLease;
 
     CallKind(String what, int threads, int waitingPerLease) {
         this.what = what;
-        this.threads = new Limits(threads, threads / 4 * 3, threads / 2, threads / 4);
-        this.waiting = new Limits(8 * waitingPerLease, 6 * waitingPerLease, 4 * waitingPerLease, waitingPerLease);
+        this.threads = threads;
+        this.waitingPerLease = waitingPerLease;
     }
 
-    /** The most of one connection that may be under way and wait. */
-    int mostPerConnection() {
-        return threads.connection + waiting.connection;
+    /** Calls under way. */
+    Limits threads() {
+        return new Limits(threads, threads / 4 * 3, threads / 2, threads / 4);
+    }
+
+    /** Calls that wait for a thread. */
+    Limits waiting() {
+        return new Limits(8 * waitingPerLease, 6 * waitingPerLease, 4 * waitingPerLease, waitingPerLease);
     }
 }

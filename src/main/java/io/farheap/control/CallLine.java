@@ -34,6 +34,8 @@ final class CallLine {
     }
 
     private final CallKind kind;
+    private final CallKind.Limits mayRun;
+    private final CallKind.Limits mayWait;
     private final ThreadPoolExecutor threads;
     private final ArrayDeque<Call> waiting = new ArrayDeque<>();
     private final Map<String, Share> hosts = new HashMap<>();
@@ -44,6 +46,8 @@ final class CallLine {
 
     CallLine(CallKind kind) {
         this.kind = kind;
+        mayRun = kind.threads();
+        mayWait = kind.waiting();
         // Not limited here: a thread that has done its last call counts for a moment more.
         threads = new ThreadPoolExecutor(
                 0,
@@ -65,7 +69,7 @@ final class CallLine {
         if (closed) {
             return "the server is stopping";
         }
-        if (running < kind.threads.all() && mayRun(call)) {
+        if (running < mayRun.all() && mayRun(call)) {
             return start(call);
         }
         String full = full(call);
@@ -123,22 +127,22 @@ final class CallLine {
     }
 
     private boolean mayRun(Call call) {
-        return running(hosts, call.caller.host()) < kind.threads.host()
-                && running(connections, call.caller.connection()) < kind.threads.connection()
-                && running(leases, call.lease) < kind.threads.lease();
+        return running(hosts, call.caller.host()) < mayRun.host()
+                && running(connections, call.caller.connection()) < mayRun.connection()
+                && running(leases, call.lease) < mayRun.lease();
     }
 
     private @Nullable String full(Call call) {
-        if (waiting(leases, call.lease) == kind.waiting.lease()) {
-            return refusal("from this lease", kind.waiting.lease());
+        if (waiting(leases, call.lease) == mayWait.lease()) {
+            return refusal("from this lease", mayWait.lease());
         }
-        if (waiting(connections, call.caller.connection()) == kind.waiting.connection()) {
-            return refusal("from this connection", kind.waiting.connection());
+        if (waiting(connections, call.caller.connection()) == mayWait.connection()) {
+            return refusal("from this connection", mayWait.connection());
         }
-        if (waiting(hosts, call.caller.host()) == kind.waiting.host()) {
-            return refusal("from this host", kind.waiting.host());
+        if (waiting(hosts, call.caller.host()) == mayWait.host()) {
+            return refusal("from this host", mayWait.host());
         }
-        return waiting.size() == kind.waiting.all() ? refusal("in all", kind.waiting.all()) : null;
+        return waiting.size() == mayWait.all() ? refusal("in all", mayWait.all()) : null;
     }
 
     private static <K> int running(Map<K, Share> shares, @Nullable K whose) {

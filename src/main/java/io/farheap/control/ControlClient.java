@@ -157,14 +157,14 @@ public final class ControlClient implements ControlPlane, AutoCloseable {
      *
      * @param lease just opened here
      */
-    public LeaseKeeper keep(Lease lease, LeaseKeeper.Listener listener) {
+    public LeaseKeeper keep(Lease lease, LeaseListener listener) {
         ServerLink link = channel.shared();
         return link == null
                 ? new LeaseKeeper(this, lease, listener)
                 : new LeaseKeeper(link.keeper(), this::beginRenewal, lease, listener);
     }
 
-    private void beginRenewal(long leaseId, long withinNanos, Consumer<@Nullable ControlException> ended) {
+    void beginRenewal(long leaseId, long withinNanos, Consumer<@Nullable ControlException> ended) {
         RenewLeaseRequest request =
                 RenewLeaseRequest.newBuilder().setLeaseId(leaseId).build();
         channel.<ControlStub, Empty>begin(

@@ -18,7 +18,11 @@ final class GrpcChannel implements AutoCloseable {
 
     private final EventLoopGroup ioThread;
     private final ManagedChannel calls;
-    /** {@code nanoTime} when the peer last answered a call. */
+    /**
+     * {@code nanoTime} when the peer last answered a call. This and {@code silent} are two words, and an answer may
+     * come between a look at the one and a store to the other: then a channel is taken for silent until its next
+     * answer, which costs a client that comes meanwhile a connection of its own.
+     */
     private volatile long heardAt = System.nanoTime();
 
     private volatile boolean silent;

@@ -23,44 +23,38 @@ import org.jspecify.annotations.Nullable;
  */
 final class KeeperThread implements AutoCloseable {
 
-    private static final System.Logger LOG = System.getLogger(LeaseKeeper.class.getName());
     private static final long STOP_MILLIS = 2_000;
     /** Until a thread that could not be had is asked for again. */
     private static final long RETRY_NANOS = 100_000_000L;
 
     /** nanoTime may overflow, so times are compared by their difference. */
-    private static final Comparator<LeaseKeeper> BY_TIME =
-            (one, other) -> Long.signum(one.times.dueAt() - other.times.dueAt());
+    private static final Comparator<KeptLease> BY_TIME =
+            (one, other) -> Long.signum(one.times().dueAt() - other.times().dueAt());
 
     private final Queue<Runnable> inbox = new ConcurrentLinkedQueue<>();
     private final Thread thread = EventLoop.daemon(this::run, "farheap-lease-keeper");
     private volatile boolean stopped;
 
     /** Kept, or lost and untold. Others add to it too, so that none is forgotten by an error on its way here. */
-    private final Set<LeaseKeeper> all = ConcurrentHashMap.newKeySet();
+    private final Set<KeptLease> all = ConcurrentHashMap.newKeySet();
     /** Those that are kept, by when to look at them. */
-    private final PriorityQueue<LeaseKeeper> waiting = new PriorityQueue<>(BY_TIME);
+    private final PriorityQueue<KeptLease> waiting = new PriorityQueue<>(BY_TIME);
     /** Those whose listener is to be told of the loss. */
-    private final Set<LeaseKeeper> untold = new HashSet<>();
+    private final Set<KeptLease> untold = new HashSet<>();
 
     KeeperThread() {
         thread.start();
     }
 
     /** Begins to renew a lease. Any thread. */
-    void add(LeaseKeeper keeper) {
-        all.add(keeper);
-        send(() -> waiting.add(keeper));
+    void add(KeptLease lease) {
+        all.add(lease);
+        send(() -> waiting.add(lease));
     }
 
     /** Forgets a lease that is closed. Any thread. */
-    void remove(LeaseKeeper keeper) {
-        send(() -> forget(keeper));
-    }
-
-    /** A renewal has ended: well, where {@code failed} is null. Any thread. */
-    void ended(LeaseKeeper keeper, @Nullable ControlException failed) {
-        send(() -> answered(keeper, failed));
+    void remove(KeptLease lease) {
+        send(() -> forget(lease));
     }
 
     private void send(Runnable message) {
@@ -68,31 +62,32 @@ final class KeeperThread implements AutoCloseable {
         LockSupport.unpark(thread);
     }
 
-    private void forget(LeaseKeeper keeper) {
-        all.remove(keeper);
-        waiting.remove(keeper);
-        untold.remove(keeper);
+    private void forget(KeptLease lease) {
+        all.remove(lease);
+        waiting.remove(lease);
+        untold.remove(lease);
     }
 
-    private void answered(LeaseKeeper keeper, @Nullable ControlException failed) {
+    /** A renewal has ended: well, where {@code failed} is null. */
+    private void ended(KeptLease lease, @Nullable ControlException failed) {
         // It may have been closed, or lost by an error, while its renewal was under way.
-        if (!all.contains(keeper) || keeper.times.lost() != null) {
+        if (!all.contains(lease) || lease.times().lost() != null) {
             return;
         }
         long now = System.nanoTime();
-        waiting.remove(keeper);
+        waiting.remove(lease);
         if (failed == null) {
-            keeper.times.succeeded(now);
+            lease.times().succeeded(now);
         } else {
-            keeper.times.failed(failed, now);
+            lease.times().failed(failed, now);
         }
-        if (keeper.times.lost() != null) {
-            untold.add(keeper);
+        if (lease.times().lost() != null) {
+            untold.add(lease);
             return;
         }
-        waiting.add(keeper);
+        waiting.add(lease);
         if (failed == null) {
-            keeper.tellRenewed();
+            lease.tellRenewed();
         }
     }
 
@@ -111,8 +106,8 @@ final class KeeperThread implements AutoCloseable {
             message.run();
         }
         long now = System.nanoTime();
-        LeaseKeeper next = waiting.peek();
-        while (next != null && next.times.dueAt() - now <= 0) {
+        KeptLease next = waiting.peek();
+        while (next != null && next.times().dueAt() - now <= 0) {
             waiting.remove();
             renew(next, now);
             now = System.nanoTime();
@@ -120,7 +115,7 @@ final class KeeperThread implements AutoCloseable {
         }
         boolean told = tellLosses();
         if (inbox.isEmpty()) {
-            pause(next == null ? Long.MAX_VALUE : next.times.dueAt() - now, told);
+            pause(next == null ? Long.MAX_VALUE : next.times().dueAt() - now, told);
         }
     }
 
@@ -133,31 +128,20 @@ final class KeeperThread implements AutoCloseable {
         }
     }
 
-    /** An error costs the one lease that it struck. */
-    private void renew(LeaseKeeper keeper, long now) {
-        try {
-            keeper.renew(now);
-        } catch (Throwable e) {
-            keeper.fail(e);
-        }
-        if (keeper.times.lost() == null) {
-            waiting.add(keeper);
+    private void renew(KeptLease lease, long now) {
+        lease.renew(now, failed -> send(() -> ended(lease, failed)));
+        if (lease.times().lost() == null) {
+            waiting.add(lease);
         } else {
-            untold.add(keeper);
+            untold.add(lease);
         }
     }
 
     /** @return whether none is left, for want of a thread */
     private boolean tellLosses() {
-        for (LeaseKeeper keeper : Set.copyOf(untold)) {
-            ControlException cause = keeper.times.lost();
-            try {
-                if (cause != null) {
-                    keeper.tellLost(cause);
-                }
-                forget(keeper);
-            } catch (Throwable e) {
-                LOG.log(System.Logger.Level.ERROR, "no thread can be had to tell that a lease is lost; tried again", e);
+        for (KeptLease lease : Set.copyOf(untold)) {
+            if (lease.tellLost()) {
+                forget(lease);
             }
         }
         return untold.isEmpty();
@@ -166,9 +150,9 @@ final class KeeperThread implements AutoCloseable {
     /** What this thread knows may be wrong after an error in its own work: whoever holds a lease is to know. */
     private void loseAll(Throwable e) {
         try {
-            for (LeaseKeeper keeper : all) {
-                keeper.fail(e);
-                untold.add(keeper);
+            for (KeptLease lease : all) {
+                lease.fail(e);
+                untold.add(lease);
             }
             waiting.clear();
         } catch (Throwable again) {

@@ -1,9 +1,5 @@
 package io.farheap.control;
 
-import io.farheap.control.ControlException.Code;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.ReentrantLock;
-
 /**
  * Keeps a lease alive: a daemon thread renews it every third of its duration, and a listener is told when it is lost. A
  * renewal that fails is repeated, for as long as the lease lasts; it waits for no longer than that. The thread is the
@@ -13,70 +9,41 @@ import java.util.concurrent.locks.ReentrantLock;
  * the moment the last good one was sent: then the server has taken everything back, or will have by the time it can be
  * reached again. It is also lost when renewing fails otherwise, since nobody renews it then.
  *
- * <p>Thread-safe. The keeper's thread never calls the listener, which may take as long as it likes: it would cost the
- * other leases of that thread. Each call has a thread of its own; they are rare, and {@code telling} lets one lease
- * have one at a time.
+ * <p>Thread-safe. The listener is called on threads of its own, never on the keeper's.
  */
 public final class LeaseKeeper implements AutoCloseable {
-
-    /** Told of its lease, on a thread that is there for that call alone; of one lease never two at a time. */
-    public interface Listener {
-
-        /**
-         * Told once that the lease is lost. The keeper has stopped by then; the listener may close it.
-         *
-         * @param lease the one that is lost
-         * @param cause the server's refusal, or the last failure to reach it
-         */
-        void leaseLost(Lease lease, ControlException cause);
-
-        /** The lease was renewed just now, the first time since {@link LeaseKeeper#tellNextRenewal}. */
-        default void renewed(Lease lease) {}
-    }
 
     private static final System.Logger LOG = System.getLogger(LeaseKeeper.class.getName());
     private static final long STOP_MILLIS = 2_000;
 
-    private final Lease lease;
-    private final Listener listener;
-    private final Renewals renewals;
     private final KeeperThread thread;
     private final boolean alone;
-
-    /** Of the keeper's thread alone. */
-    final LeaseTimes times;
-
-    private final ReentrantLock telling = new ReentrantLock();
-    private volatile boolean tellRenewal;
-    private volatile boolean closed;
+    private final KeptLease kept;
 
     /**
      * Starts renewing, on a thread of its own.
      *
      * @param lease just opened on {@code plane}
      */
-    public LeaseKeeper(ControlPlane plane, Lease lease, Listener listener) {
-        this(new KeeperThread(), true, Renewals.blocking(plane), lease, listener);
+    public LeaseKeeper(ControlPlane plane, Lease lease, LeaseListener listener) {
+        this(new KeeperThread(), true, new KeptLease(Renewals.blocking(plane), lease, listener, LOG));
     }
 
     /** Starts renewing, on a thread that may have other leases: so {@code renewals} must not wait for anything. */
-    LeaseKeeper(KeeperThread thread, Renewals renewals, Lease lease, Listener listener) {
-        this(thread, false, renewals, lease, listener);
+    LeaseKeeper(KeeperThread thread, Renewals renewals, Lease lease, LeaseListener listener) {
+        this(thread, false, new KeptLease(renewals, lease, listener, LOG));
     }
 
-    private LeaseKeeper(KeeperThread thread, boolean alone, Renewals renewals, Lease lease, Listener listener) {
+    private LeaseKeeper(KeeperThread thread, boolean alone, KeptLease kept) {
         this.thread = thread;
         this.alone = alone;
-        this.renewals = renewals;
-        this.lease = lease;
-        this.listener = listener;
-        times = new LeaseTimes(lease.durationNanos(), System.nanoTime());
-        thread.add(this);
+        this.kept = kept;
+        thread.add(kept);
     }
 
-    /** The listener is to be told once the lease is renewed the next time. Any thread; does not wait. */
+    /** The listener is to be told once the lease is renewed the next time. Does not wait. */
     public void tellNextRenewal() {
-        tellRenewal = true;
+        kept.tellNextRenewal();
     }
 
     /**
@@ -85,73 +52,10 @@ public final class LeaseKeeper implements AutoCloseable {
      */
     @Override
     public void close() {
-        closed = true;
-        thread.remove(this);
+        thread.remove(kept);
+        kept.close(STOP_MILLIS);
         if (alone) {
             thread.close();
-        }
-        try {
-            // Whoever tells the listener looks at closed once it has this. The listener itself has it already.
-            if (telling.tryLock() || telling.tryLock(STOP_MILLIS, TimeUnit.MILLISECONDS)) {
-                telling.unlock();
-            }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
-    }
-
-    /** On the keeper's thread, when it is due. An error loses it. */
-    void renew(long now) {
-        long within = times.begin(now);
-        if (within > 0) {
-            renewals.begin(lease.id(), within, failed -> thread.ended(this, failed));
-        }
-    }
-
-    /** On the keeper's thread. */
-    void fail(Throwable e) {
-        if (times.lost() == null) {
-            LOG.log(System.Logger.Level.ERROR, "the lease is not kept any more, and so it is lost", e);
-            times.lose(new ControlException(Code.INTERNAL, "the lease cannot be renewed: " + e, e));
-        }
-    }
-
-    /** On the keeper's thread. */
-    void tellRenewed() {
-        if (!tellRenewal || closed) {
-            return;
-        }
-        // First: who asks while the listener is told is told again.
-        tellRenewal = false;
-        try {
-            start(() -> listener.renewed(lease));
-        } catch (Throwable e) {
-            tellRenewal = true;
-            LOG.log(System.Logger.Level.ERROR, "no thread can be had to tell that a lease is renewed; tried again", e);
-        }
-    }
-
-    /** On the keeper's thread. Throws where no thread can be had for it. */
-    void tellLost(ControlException cause) {
-        if (!closed) {
-            start(() -> listener.leaseLost(lease, cause));
-        }
-    }
-
-    private void start(Runnable call) {
-        EventLoop.daemon(() -> tell(call), "farheap-lease-listener").start();
-    }
-
-    private void tell(Runnable call) {
-        telling.lock();
-        try {
-            if (!closed) {
-                call.run();
-            }
-        } catch (Throwable e) {
-            LOG.log(System.Logger.Level.ERROR, "whoever was told of a lease, that it is renewed or lost, failed", e);
-        } finally {
-            telling.unlock();
         }
     }
 }

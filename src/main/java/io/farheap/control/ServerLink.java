@@ -1,7 +1,10 @@
 package io.farheap.control;
 
+import io.farheap.lifetime.Closing;
 import java.net.InetSocketAddress;
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -14,20 +17,16 @@ import org.jspecify.annotations.Nullable;
  */
 final class ServerLink {
 
-    /** By address: where the next client of a server joins. Guards users and what was there before. */
-    private static final Map<InetSocketAddress, ServerLink> LINKS = new HashMap<>();
+    /** By address, the oldest first. Its lock guards users and keepers too, and nobody waits for anything with it. */
+    private static final Map<InetSocketAddress, List<ServerLink>> LINKS = new HashMap<>();
 
     private final InetSocketAddress address;
     private final GrpcChannel channel;
-    /** The one in whose place this is, as it was silent; null for none. */
-    private final @Nullable ServerLink before;
-
     private @Nullable KeeperThread keeper;
     private int users;
 
-    private ServerLink(InetSocketAddress address, String threadName, int maxReplyBytes, @Nullable ServerLink before) {
+    private ServerLink(InetSocketAddress address, String threadName, int maxReplyBytes) {
         this.address = address;
-        this.before = before;
         channel = new GrpcChannel(address, threadName, maxReplyBytes);
     }
 
@@ -43,12 +42,15 @@ final class ServerLink {
     static ServerLink join(HostPort server, String threadName, int maxReplyBytes) {
         InetSocketAddress address = server.resolve();
         synchronized (LINKS) {
-            ServerLink link = LINKS.get(address);
-            if (link == null || link.channel.silent()) {
-                link = new ServerLink(address, threadName, maxReplyBytes, link);
-                LINKS.put(address, link);
+            for (ServerLink link : LINKS.getOrDefault(address, List.of())) {
+                if (!link.channel.silent()) {
+                    link.users++;
+                    return link;
+                }
             }
-            link.users++;
+            ServerLink link = new ServerLink(address, threadName, maxReplyBytes);
+            LINKS.computeIfAbsent(address, _ -> new ArrayList<>(1)).add(link);
+            link.users = 1;
             return link;
         }
     }
@@ -75,14 +77,9 @@ final class ServerLink {
                 return;
             }
             ended = keeper;
-            if (LINKS.remove(address, this) && before != null && before.users > 0) {
-                LINKS.put(address, before);
-            }
+            // Nobody joins it from here on: who comes now gets another, and does not wait for this one's end.
+            LINKS.computeIfPresent(address, (_, links) -> links.remove(this) && links.isEmpty() ? null : links);
         }
-        // Without the lock: whoever comes now gets a link of his own, and waits for nobody.
-        if (ended != null) {
-            ended.close();
-        }
-        channel.close();
+        Closing.all(ended, channel);
     }
 }

@@ -9,6 +9,7 @@ import io.farheap.control.ControlPlane;
 import io.farheap.control.Debts;
 import io.farheap.control.Lease;
 import io.farheap.control.LeaseKeeper;
+import io.farheap.control.LeaseListener;
 import io.farheap.control.Mark;
 import io.farheap.control.PullPace;
 import io.farheap.control.PullResult;
@@ -87,7 +88,7 @@ public final class RemoteServer implements AutoCloseable {
         this.description = description;
         this.lease = lease;
         this.debts = new Debts(control, lease.id(), this::owing);
-        this.keeper = control.keep(lease, new LeaseKeeper.Listener() {
+        this.keeper = control.keep(lease, new LeaseListener() {
             @Override
             public void leaseLost(Lease ignored, ControlException cause) {
                 lose(cause, onLost);

@@ -19,7 +19,9 @@ record Budgets(Budget leases, Budget queuePairs, Budget rings, Budget ringBytes,
 
     private static final int MOST_QUEUE_PAIRS = 1 << 16;
     private static final int MOST_LEASES = 1 << 12;
-    private static final int MOST_PULLS = 256;
+    /** A client's caches may all leave a server at once, with a pull or two each: a quarter is for that. */
+    private static final int MOST_PULLS = 1024;
+
     private static final int LEASE_QUEUE_PAIRS = 1280;
     private static final int LEASE_RINGS = 256;
     private static final int LEASE_PULLS = 64;

@@ -64,13 +64,13 @@ class CallLineTest {
     @Test
     void aConnectionHasItsShareAndHearsOfItsLimit() throws Exception {
         int taken = submit(caller(1, 1), 1000);
-        assertEquals(KIND.threads.connection() + KIND.waiting.connection(), taken);
-        await(() -> begun.get() == KIND.threads.connection());
+        assertEquals(KIND.threads().connection() + KIND.waiting().connection(), taken);
+        await(() -> begun.get() == KIND.threads().connection());
         String refusal = line.submit(caller(1, 1), null, this::hold);
-        assertTrue(refusal.contains(KIND.waiting.connection() + " pulls waiting from this connection"), refusal);
+        assertTrue(refusal.contains(KIND.waiting().connection() + " pulls waiting from this connection"), refusal);
 
         assertEquals(1, submit(caller(1, 2), 1));
-        await(() -> begun.get() == KIND.threads.connection() + 1);
+        await(() -> begun.get() == KIND.threads().connection() + 1);
     }
 
     /** Caches of one process share a connection: one whose calls hang leaves room for the others. */
@@ -80,16 +80,16 @@ class CallLineTest {
         for (int i = 0; i < 1000; i++) {
             taken += line.submit(caller(1, 1), 7L, this::hold) == null ? 1 : 0;
         }
-        assertEquals(KIND.threads.lease() + KIND.waiting.lease(), taken);
-        await(() -> begun.get() == KIND.threads.lease());
+        assertEquals(KIND.threads().lease() + KIND.waiting().lease(), taken);
+        await(() -> begun.get() == KIND.threads().lease());
         String refusal = line.submit(caller(1, 1), 7L, this::hold);
-        assertTrue(refusal.contains(KIND.waiting.lease() + " pulls waiting from this lease"), refusal);
+        assertTrue(refusal.contains(KIND.waiting().lease() + " pulls waiting from this lease"), refusal);
 
         assertNull(line.submit(caller(1, 1), 8L, this::hold));
-        await(() -> begun.get() == KIND.threads.lease() + 1);
+        await(() -> begun.get() == KIND.threads().lease() + 1);
         // The number alone is no lease: it counts with the connection that says it.
         assertNull(line.submit(caller(1, 2), 7L, this::hold));
-        await(() -> begun.get() == KIND.threads.lease() + 2);
+        await(() -> begun.get() == KIND.threads().lease() + 2);
     }
 
     /** A client's renewals would wait for its other calls otherwise, and not be refused. */
@@ -97,7 +97,7 @@ class CallLineTest {
     void aConnectionCarriesAllCallsThatTheServerTakes() {
         int most = 0;
         for (CallKind kind : CallKind.values()) {
-            most += kind.mostPerConnection();
+            most += kind.threads().connection() + kind.waiting().connection();
         }
         assertTrue(most < ControlServer.MAX_CALLS_PER_CONNECTION, most + " calls");
     }
@@ -108,13 +108,13 @@ class CallLineTest {
         for (int connection = 0; connection < 100; connection++) {
             taken += submit(caller(1, connection), 20);
         }
-        assertEquals(KIND.threads.host() + KIND.waiting.host(), taken);
-        await(() -> begun.get() == KIND.threads.host());
+        assertEquals(KIND.threads().host() + KIND.waiting().host(), taken);
+        await(() -> begun.get() == KIND.threads().host());
         String refusal = line.submit(caller(1, 1000), null, this::hold);
         assertTrue(refusal.contains("from this host"), refusal);
 
         assertEquals(1, submit(caller(2, 0), 1));
-        await(() -> begun.get() == KIND.threads.host() + 1);
+        await(() -> begun.get() == KIND.threads().host() + 1);
     }
 
     @Test
@@ -123,8 +123,8 @@ class CallLineTest {
         for (int host = 0; host < 100; host++) {
             taken += submit(caller(host, 0), 20);
         }
-        assertEquals(KIND.threads.all() + KIND.waiting.all(), taken);
-        await(() -> begun.get() == KIND.threads.all());
+        assertEquals(KIND.threads().all() + KIND.waiting().all(), taken);
+        await(() -> begun.get() == KIND.threads().all());
         assertTrue(line.submit(caller(1000, 0), null, this::hold).contains("in all"));
 
         mayEnd.countDown();
@@ -138,7 +138,7 @@ class CallLineTest {
     private void aConnectionHasItsShareAgain() throws InterruptedException {
         CountDownLatch hold = new CountDownLatch(1);
         AtomicInteger running = new AtomicInteger();
-        for (int i = 0; i < KIND.threads.connection(); i++) {
+        for (int i = 0; i < KIND.threads().connection(); i++) {
             assertNull(line.submit(caller(7, 7), null, () -> {
                 running.incrementAndGet();
                 try {
@@ -148,7 +148,7 @@ class CallLineTest {
                 }
             }));
         }
-        await(() -> running.get() == KIND.threads.connection());
+        await(() -> running.get() == KIND.threads().connection());
         hold.countDown();
     }
 
@@ -156,7 +156,7 @@ class CallLineTest {
     void whatWaitsGoesInOrderButNotBehindThoseThatHaveTheirShare() throws Exception {
         List<Integer> order = new CopyOnWriteArrayList<>();
         CountDownLatch first = new CountDownLatch(1);
-        for (int i = 0; i < KIND.threads.connection() - 1; i++) {
+        for (int i = 0; i < KIND.threads().connection() - 1; i++) {
             submit(caller(1, 1), 1);
         }
         assertNull(line.submit(caller(1, 1), null, () -> {
@@ -183,13 +183,13 @@ class CallLineTest {
     void anErrorTakesNoThreadAway() throws Exception {
         Logger log = Logger.getLogger(CallLine.class.getName());
         log.setLevel(Level.OFF);
-        for (int i = 0; i < 3 * KIND.threads.all(); i++) {
+        for (int i = 0; i < 3 * KIND.threads().all(); i++) {
             assertNull(line.submit(caller(i, 0), null, () -> {
                 begun.incrementAndGet();
                 throw new LinkageError("injected");
             }));
         }
-        await(() -> begun.get() == 3 * KIND.threads.all());
+        await(() -> begun.get() == 3 * KIND.threads().all());
         log.setLevel(null);
         aConnectionHasItsShareAgain();
     }

@@ -15,9 +15,13 @@ import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.function.BooleanSupplier;
+import java.util.stream.LongStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -114,7 +118,7 @@ class SharedConnectionTest {
     }
 
     private static Code get(CompletableFuture<Code> code)
-            throws InterruptedException, ExecutionException, java.util.concurrent.TimeoutException {
+            throws InterruptedException, ExecutionException, TimeoutException {
         return code.get(60, TimeUnit.SECONDS);
     }
 
@@ -122,7 +126,7 @@ class SharedConnectionTest {
     void howeverManyThereAreTheyHaveTwoThreadsAndAConnectionForEachServer() throws Exception {
         List<String> addresses = List.of(server().address(), server().address());
         List<Long> leases = new ArrayList<>();
-        List<ControlException> losses = new java.util.concurrent.CopyOnWriteArrayList<>();
+        List<ControlException> losses = new CopyOnWriteArrayList<>();
         for (int i = 0; i < CLIENTS; i++) {
             for (String address : addresses) {
                 ControlClient client = share(address);
@@ -142,6 +146,33 @@ class SharedConnectionTest {
         renewed.clear();
         await(() -> renewed.containsAll(leases.subList(1, leases.size())));
         assertEquals(1, losses.size());
+    }
+
+    /** As after the process was stopped: all are due at once, and the server's limits are for other things. */
+    @Test
+    void asManyLeasesAsCachesAreDueAtOnceAndNoneIsRefused() throws Exception {
+        ControlServer server = server();
+        List<Object> failures = new CopyOnWriteArrayList<>();
+        List<Long> leases = LongStream.range(0, 400).boxed().toList();
+        ControlClient client = share(server.address());
+        CountDownLatch ended = new CountDownLatch(leases.size());
+        for (long lease : leases) {
+            client.beginRenewal(lease, 60_000_000_000L, failed -> {
+                if (failed != null && failed.code() != Code.DEADLINE_EXCEEDED) {
+                    failures.add(failed);
+                }
+                ended.countDown();
+            });
+        }
+        assertTrue(ended.await(60, TimeUnit.SECONDS));
+        assertEquals(List.of(), failures);
+        for (long lease : leases) {
+            open(client.keep(new Lease(lease, 5_000_000_000L), (lost, cause) -> failures.add(cause)));
+        }
+        renewed.clear();
+        await(() -> renewed.size() == leases.size());
+        assertEquals(keeperThreads + 1, threads(KEEPER));
+        assertEquals(List.of(), failures);
     }
 
     @Test
@@ -231,7 +262,7 @@ class SharedConnectionTest {
         ControlServer server = server();
         ControlClient one = share(server.address());
         ControlClient two = share(server.address());
-        List<ControlException> losses = new java.util.concurrent.CopyOnWriteArrayList<>();
+        List<ControlException> losses = new CopyOnWriteArrayList<>();
         plane.hanging = Set.of("renewLease");
         open(one.keep(new Lease(1, 600_000_000L), (lease, cause) -> losses.add(cause)));
         await(() -> losses.size() == 1);
@@ -250,7 +281,7 @@ class SharedConnectionTest {
     void comingAndGoingAtOnceLeavesNothing() throws Exception {
         ControlServer server = server();
         List<Thread> users = new ArrayList<>();
-        List<Throwable> failures = new java.util.concurrent.CopyOnWriteArrayList<>();
+        List<Throwable> failures = new CopyOnWriteArrayList<>();
         for (int user = 0; user < 6; user++) {
             Random random = new Random(user);
             users.add(Thread.ofPlatform().daemon().start(() -> {
