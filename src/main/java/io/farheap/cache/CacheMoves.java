@@ -101,11 +101,12 @@ final class CacheMoves {
 
     /** @param source where regions are to leave; null where all of them is to move */
     private MigrationResult moveAll(
-            List<Integer> regions,
+            List<Integer> some,
             @Nullable RemoteServer source,
             Supplier<List<RemoteServer>> destinations,
             MigrationOptions how,
             Consumer<MigrationResult> moved) {
+        List<Integer> regions = some.stream().distinct().toList();
         MigrationResult total = MigrationResult.NONE;
         long started = System.nanoTime();
         boolean pause = how.pause() == Pause.CACHE;

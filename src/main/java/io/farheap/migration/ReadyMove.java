@@ -18,8 +18,8 @@ public final class ReadyMove implements AutoCloseable {
     private final RemoteRegion target;
     /** Whether the target was granted for this move, and has nothing of the region yet. */
     private final boolean granted;
-    /** What the pull copies; -1 where nothing is to move. */
-    private final int extent;
+    /** What the pull copies, as long as the region is as it was; null where nothing was to move. */
+    private final @Nullable Part part;
     /** Null when it is somebody else's, or there is none. */
     private @Nullable PacedPull pull;
 
@@ -28,13 +28,13 @@ public final class ReadyMove implements AutoCloseable {
             @Nullable RemoteServer from,
             RemoteRegion target,
             boolean granted,
-            int extent,
+            @Nullable Part part,
             @Nullable PacedPull pull) {
         this.index = index;
         this.from = from;
         this.target = target;
         this.granted = granted;
-        this.extent = extent;
+        this.part = part;
         this.pull = pull;
     }
 
@@ -49,8 +49,9 @@ public final class ReadyMove implements AutoCloseable {
         RemoteRegion target = there == null ? destination.allocate(1).getFirst() : there;
         try {
             int extent = region.toMove(from, target);
-            PacedPull pull = extent < 0 ? null : begin(context, region, extent, target, pieceBytes);
-            return new ReadyMove(index, from, target, there == null, extent, pull);
+            Part part = extent < 0 ? null : Part.of(region, extent);
+            PacedPull pull = part == null ? null : part.begin(context, target, pieceBytes);
+            return new ReadyMove(index, from, target, there == null, part, pull);
         } catch (Throwable e) {
             if (there == null) {
                 destination.releaseQuietly(target);
@@ -59,10 +60,20 @@ public final class ReadyMove implements AutoCloseable {
         }
     }
 
-    private static PacedPull begin(
-            Context context, SplitRegion region, int extent, RemoteRegion target, int pieceBytes) {
-        return PacedPull.begin(
-                context, target, region.copy(extent), region.start(extent), region.end(extent), pieceBytes);
+    /** Some of a region, in one copy. */
+    private record Part(RemoteRegion copy, long start, long end) {
+
+        static Part of(SplitRegion region, int extent) {
+            return new Part(region.copy(extent), region.start(extent), region.end(extent));
+        }
+
+        PacedPull begin(Context context, RemoteRegion target, int pieceBytes) {
+            return PacedPull.begin(context, target, copy, start, end, pieceBytes);
+        }
+
+        boolean is(Part other) {
+            return copy == other.copy && start == other.start && end == other.end;
+        }
     }
 
     /** Of the virtual region. */
@@ -84,14 +95,18 @@ public final class ReadyMove implements AutoCloseable {
         return target.server();
     }
 
-    /** A pull for an extent of the region, which the caller closes: the one that waits, where it is for that. */
-    PacedPull pull(Context context, SplitRegion region, int wanted, int pieceBytes) {
+    /**
+     * A pull for an extent of the region as it is now, which the caller closes: the one that waits, where it is for
+     * that. The region may have moved since; then the one that waits would copy what is not there any more.
+     */
+    PacedPull pull(Context context, SplitRegion region, int extent, int pieceBytes) {
+        Part wanted = Part.of(region, extent);
         PacedPull waiting = pull;
-        if (waiting != null && wanted == extent) {
+        if (waiting != null && part != null && part.is(wanted)) {
             pull = null;
             return waiting;
         }
-        return begin(context, region, wanted, target, pieceBytes);
+        return wanted.begin(context, target, pieceBytes);
     }
 
     /** Whether it can still be used: a server does not wait for ever. */

@@ -12,6 +12,7 @@ import io.farheap.testing.Needs;
 import io.farheap.testing.TestDevice;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -85,6 +86,27 @@ class MoveAheadTest {
             assertEquals(List.of(REGIONS, 0), List.of(cluster.freeRegions(1 - to), cluster.freeRegions(to)));
             checkContent();
         }
+    }
+
+    /** What is ready for a region is of no use when its listener moves it, or it is named twice. */
+    @Test
+    void regionsThatMoveMeanwhileAreWhereTheyWent() throws Exception {
+        String roomy = cluster.add(3 * REGIONS);
+        cache.addServer(roomy);
+        AtomicBoolean first = new AtomicBoolean(true);
+        polling(CompletableFuture.supplyAsync(() -> cache.retire(cluster.address(0), _ -> {
+            if (first.getAndSet(false)) {
+                cache.migrate(List.of(1, 2, 1), roomy, MigrationOptions.DEFAULT);
+            }
+        })));
+        assertEquals(List.of(roomy), cache.servers());
+        assertEquals(2 * REGIONS, cluster.freeRegions(3));
+        checkContent();
+        cache.addServer(cluster.address(1));
+        polling(CompletableFuture.supplyAsync(
+                () -> cache.migrate(List.of(5, 5, 4, 5, 4), cluster.address(1), MigrationOptions.DEFAULT)));
+        assertEquals(List.of(REGIONS - 2, 2 * REGIONS + 2), List.of(cluster.freeRegions(1), cluster.freeRegions(3)));
+        checkContent();
     }
 
     @RepeatedTest(5)
