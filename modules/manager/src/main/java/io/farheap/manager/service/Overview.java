@@ -73,12 +73,13 @@ record Overview(long epoch, List<ServerReport> servers, List<CacheDescription> c
         append(text, rows);
         text.append('\n');
         rows.clear();
-        rows.add(List.of("CACHE", "NAME", "CAPACITY", "SWITCHES", "THREADS", "LEFT", "SERVERS"));
+        rows.add(List.of("CACHE", "NAME", "TENANT", "CAPACITY", "SWITCHES", "THREADS", "LEFT", "SERVERS"));
         for (CacheDescription cache : caches) {
             Allocation allocation = cache.allocation();
             rows.add(List.of(
                     Caches.hex(allocation.cacheId()),
                     cache.name(),
+                    cache.tenant(),
                     Sizes.format(allocation.capacity()),
                     String.valueOf(allocation.candidate().switches()),
                     String.valueOf(allocation.candidate().serverThreads()),
@@ -145,6 +146,7 @@ record Overview(long epoch, List<ServerReport> servers, List<CacheDescription> c
         JsonObject json = new JsonObject();
         json.addProperty("id", Caches.hex(allocation.cacheId()));
         json.addProperty("name", cache.name());
+        json.addProperty("tenant", cache.tenant());
         json.addProperty("capacity", allocation.capacity());
         json.addProperty("generation", allocation.generation());
         json.addProperty("region_bytes", allocation.regionBytes());

@@ -11,6 +11,7 @@ import io.farheap.manager.CacheManager;
 import io.farheap.manager.CacheRequest;
 import io.farheap.manager.Candidate;
 import io.farheap.manager.ServerReport;
+import io.farheap.manager.Tenant;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Path;
@@ -114,7 +115,8 @@ class TopCommandTest {
         assertTrue(table.lines().anyMatch(line -> line.matches("host2:1 +m16 \\(spot\\) +d/c/r2 .* serves")), table);
         assertTrue(
                 table.lines()
-                        .anyMatch(line -> line.matches("00000000000000ab +orders +1 MiB +3 +0 +for ever +host1:1 1")),
+                        .anyMatch(line -> line.matches(
+                                "00000000000000ab +orders +" + Tenant.DEFAULT + " +1 MiB +3 +0 +for ever +host1:1 1")),
                 table);
         assertTrue(table.lines().anyMatch(line -> line.matches("00000000000000cd +orders .* 1h1m1s .*")), table);
     }
@@ -146,6 +148,6 @@ class TopCommandTest {
     @Test
     void aManagerNeedsAPlace() {
         assertEquals(2, run(new ManagerCommand()));
-        assertTrue(out.toString().contains("name --data DIR, or --temporary"), out::toString);
+        assertTrue(out.toString().contains("--data DIR, or --temporary"), out::toString);
     }
 }
