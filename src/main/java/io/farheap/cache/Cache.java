@@ -998,6 +998,15 @@ public final class Cache implements AutoCloseable {
         }
 
         @Override
+        public void doubt(String address) {
+            for (RemoteServer server : servers) {
+                if (server.address().equals(address)) {
+                    server.doubt();
+                }
+            }
+        }
+
+        @Override
         public boolean serves(String address) {
             return servers.stream().anyMatch(server -> server.address().equals(address) && server.lost() == null);
         }

@@ -85,6 +85,9 @@ final class Management implements CacheAlerts, AutoCloseable {
         /** Whether a region, or some of it, is on a server. */
         boolean uses(int region, String address);
 
+        /** A server may be gone: its lease is to say so. Does not wait. */
+        void doubt(String address);
+
         /** Whether it has a lease there that holds. */
         boolean serves(String address);
 
@@ -224,6 +227,17 @@ final class Management implements CacheAlerts, AutoCloseable {
     public void expiring(long leftMillis) {
         if (expiring != null) {
             expiring.accept(Duration.ofMillis(leftMillis));
+        }
+    }
+
+    @Override
+    public void lost(String server) {
+        Owner managed;
+        synchronized (this) {
+            managed = cache;
+        }
+        if (managed != null) {
+            managed.doubt(server);
         }
     }
 

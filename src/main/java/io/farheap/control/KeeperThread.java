@@ -57,6 +57,16 @@ final class KeeperThread implements AutoCloseable {
         send(() -> forget(lease));
     }
 
+    /** Renews a lease now, where it is kept. Any thread. */
+    void hasten(KeptLease lease) {
+        send(() -> {
+            if (waiting.remove(lease)) {
+                lease.times().hasten(System.nanoTime());
+                waiting.add(lease);
+            }
+        });
+    }
+
     private void send(Runnable message) {
         inbox.add(message);
         LockSupport.unpark(thread);

@@ -46,6 +46,11 @@ public final class LeaseKeeper implements AutoCloseable {
         kept.tellNextRenewal();
     }
 
+    /** The lease is to be renewed now: somebody says that it may be lost. Does not wait. */
+    public void renewNow() {
+        thread.hasten(kept);
+    }
+
     /**
      * Stops renewing, and does not close the lease. When it returns, the listener will not be called any more, unless
      * it is in a call and stays there for {@value #STOP_MILLIS} ms. Idempotent.

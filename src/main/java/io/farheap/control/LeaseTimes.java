@@ -79,6 +79,13 @@ final class LeaseTimes {
         }
     }
 
+    /** It is to be renewed before its time, unless that is under way. */
+    void hasten(long now) {
+        if (!asking) {
+            dueAt = now;
+        }
+    }
+
     void succeeded(long now) {
         asking = false;
         // Not now: the server's time has begun some time between the two.

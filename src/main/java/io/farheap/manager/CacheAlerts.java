@@ -1,6 +1,6 @@
 package io.farheap.manager;
 
-/** What a cache hears from its manager, on a thread that it must not hold. Both may come more than once. */
+/** What a cache hears from its manager, on a thread that it must not hold. All may come more than once. */
 public interface CacheAlerts {
 
     /** The cache is to leave a server. */
@@ -12,4 +12,12 @@ public interface CacheAlerts {
      * @param leftMillis 0 or more
      */
     void expiring(long leftMillis);
+
+    /**
+     * The manager has not heard of one of the cache's servers for a while, or it was started anew. Advice: the cache's
+     * lease on it decides.
+     *
+     * @param server HOST:PORT
+     */
+    void lost(String server);
 }

@@ -215,6 +215,14 @@ public interface CacheManager {
          */
         void expiring(long cacheId, long leftMillis);
 
+        /**
+         * A server of one of its caches has not reported for a while, or was started anew. Advice: the client's lease
+         * decides. Said once for each loss and line.
+         *
+         * @param server HOST:PORT
+         */
+        void lost(long cacheId, String server);
+
         /** Nothing will be heard any more: attend anew. Not where {@link Attendance#close} was called. */
         void ended(ControlException why);
     }

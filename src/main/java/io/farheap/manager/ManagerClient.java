@@ -284,6 +284,8 @@ public final class ManagerClient implements CacheManager, AutoCloseable {
                     listener.expiring(
                             alert.getExpiring().getCacheId(),
                             Math.max(0, alert.getExpiring().getLeftMillis()));
+                case LOST ->
+                    listener.lost(alert.getLost().getCacheId(), alert.getLost().getServer());
                 case WHAT_NOT_SET -> {
                     // Of a newer manager: nothing that this release must know.
                 }

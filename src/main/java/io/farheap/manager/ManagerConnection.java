@@ -252,6 +252,14 @@ public final class ManagerConnection implements AutoCloseable {
         }
 
         @Override
+        public void lost(long cacheId, String server) {
+            CacheAlerts cache = caches.get(cacheId);
+            if (cache != null) {
+                cache.lost(server);
+            }
+        }
+
+        @Override
         public void ended(ControlException why) {
             LOG.log(System.Logger.Level.DEBUG, "the line to the cache manager has ended: " + why.getMessage());
             synchronized (ManagerConnection.this) {

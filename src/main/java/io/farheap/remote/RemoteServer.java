@@ -165,6 +165,11 @@ public final class RemoteServer implements AutoCloseable {
         return lost;
     }
 
+    /** Somebody says that the server is gone: its lease is renewed now, and lost where that is so. Does not wait. */
+    public void doubt() {
+        keeper.renewNow();
+    }
+
     /** Throws where the lease is lost. */
     public void requireHeld() {
         ControlException cause = lost;

@@ -49,6 +49,25 @@ class LeaseKeeperTest {
     }
 
     @Test
+    void aLeaseThatIsDoubtedIsRenewedAtOnce() throws Exception {
+        // By itself it would be renewed in 20 minutes.
+        Lease lease = new Lease(11, 3_600_000_000_000L);
+        try (LeaseKeeper keeper = new LeaseKeeper(plane, lease, (_, cause) -> losses.add(cause))) {
+            keeper.renewNow();
+            while (plane.calls.isEmpty()) {
+                Thread.sleep(10);
+            }
+            assertTrue(losses.isEmpty());
+            plane.failWith = new ControlException(Code.LEASE_EXPIRED, "gone");
+            keeper.renewNow();
+            assertNotNull(losses.poll(60, TimeUnit.SECONDS));
+            // There is nothing left to renew.
+            keeper.renewNow();
+        }
+        assertEquals(2, plane.calls.size());
+    }
+
+    @Test
     void anExpiredLeaseIsReportedOnceAndAtOnce() throws Exception {
         plane.failWith = new ControlException(Code.LEASE_EXPIRED, "gone");
         try (LeaseKeeper _ = keep()) {

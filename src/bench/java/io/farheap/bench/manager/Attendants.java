@@ -32,6 +32,9 @@ final class Attendants implements AutoCloseable {
         public void expiring(long cacheId, long leftMillis) {}
 
         @Override
+        public void lost(long cacheId, String server) {}
+
+        @Override
         public void ended(ControlException why) {}
     };
 

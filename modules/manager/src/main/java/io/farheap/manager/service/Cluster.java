@@ -69,6 +69,7 @@ public final class Cluster implements CacheManager {
     private final Moves moves;
     private final Thrift thrift;
     private final Expiry expiry;
+    private final Losses losses;
     private final Allocator allocator;
     private final Fleet fleet;
     private final Recruits recruits;
@@ -104,6 +105,7 @@ public final class Cluster implements CacheManager {
         this.spares = new Spares(supply.spares(), servers, caches, fleet, shopping);
         this.thrift = new Thrift(caches, servers, moves, allocator, prices, options);
         this.expiry = new Expiry(caches, clients);
+        this.losses = new Losses(caches, servers, clients);
         load();
         caches.all().forEach(cache -> clients.claim(cache.id(), started));
     }
@@ -602,6 +604,8 @@ public final class Cluster implements CacheManager {
         lock.lock();
         try {
             alertWithLock();
+            long now = nanos.getAsLong();
+            losses.alert(now, now - started <= options.serverSilentNanos());
         } finally {
             lock.unlock();
         }

@@ -21,6 +21,7 @@ import io.farheap.manager.wire.HelloManager;
 import io.farheap.manager.wire.ListCaches;
 import io.farheap.manager.wire.ListModels;
 import io.farheap.manager.wire.ListTenants;
+import io.farheap.manager.wire.LostAlert;
 import io.farheap.manager.wire.ManagerGrpc;
 import io.farheap.manager.wire.ManagerIntroduction;
 import io.farheap.manager.wire.ModelKey;
@@ -239,6 +240,13 @@ final class ManagerService extends ManagerGrpc.ManagerImplBase {
         public synchronized void expiring(long cacheId, long leftMillis) {
             alerts.onNext(Alert.newBuilder()
                     .setExpiring(ExpiringAlert.newBuilder().setCacheId(cacheId).setLeftMillis(leftMillis))
+                    .build());
+        }
+
+        @Override
+        public synchronized void lost(long cacheId, String server) {
+            alerts.onNext(Alert.newBuilder()
+                    .setLost(LostAlert.newBuilder().setCacheId(cacheId).setServer(server))
                     .build());
         }
 

@@ -34,6 +34,7 @@ class ClusterTest {
     private Cluster cluster = start();
     private final List<Reclaim> alerts = new ArrayList<>();
     private final List<String> expiring = new ArrayList<>();
+    private final List<String> lost = new ArrayList<>();
 
     private Cluster start() {
         return new Cluster(store, ManagerOptions.DEFAULT, () -> now, () -> time);
@@ -82,6 +83,11 @@ class ClusterTest {
             }
 
             @Override
+            public void lost(long cacheId, String server) {
+                lost.add(cacheId + " on " + server);
+            }
+
+            @Override
             public void ended(ControlException why) {
                 throw new AssertionError(why);
             }
@@ -123,6 +129,60 @@ class ClusterTest {
         assertEquals(List.of(), cluster.servers());
         reports(1, 4);
         allocate(7, 1);
+    }
+
+    @Test
+    void aLossIsToldOnceOverEachLine() {
+        reports(1, 4);
+        reports(2, 2);
+        allocate(7, 3);
+        CacheManager.Attendance line = attend();
+        line.renew(Set.of(7L));
+        now += 4 * SECOND;
+        cluster.tick();
+        assertEquals(List.of(), lost, "no server at all is heard: it may be the manager that is deaf");
+        reports(2, 2);
+        cluster.tick();
+        cluster.tick();
+        assertEquals(List.of("7 on host1:1"), lost);
+        line.close();
+        attend().renew(Set.of(7L));
+        cluster.tick();
+        assertEquals(2, lost.size(), "another line");
+        cluster.report(report(1, 4, 1, false, Map.of(7L, 3)));
+        cluster.tick();
+        now += 4 * SECOND;
+        reports(2, 2);
+        cluster.tick();
+        assertEquals(3, lost.size(), "it is lost again");
+    }
+
+    @Test
+    void aServerThatIsStartedAnewIsALoss() {
+        reports(1, 4);
+        allocate(7, 3);
+        attend().renew(Set.of(7L));
+        now += 4 * SECOND;
+        cluster.report(new ServerReport(5, "host1:1", "t", false, "d/c/r", MIB, 4, 4, 30_000, false, 0, Map.of()));
+        cluster.tick();
+        assertEquals(List.of("7 on host1:1"), lost);
+    }
+
+    @Test
+    void aNewLeaderListensBeforeItTakesAServerForLost() {
+        reports(1, 4);
+        reports(2, 2);
+        allocate(7, 3);
+        cluster = start();
+        attend().renew(Set.of(7L));
+        reports(2, 2);
+        now += 2 * SECOND;
+        cluster.tick();
+        assertEquals(List.of(), lost);
+        now += 2 * SECOND;
+        reports(2, 2);
+        cluster.tick();
+        assertEquals(List.of("7 on host1:1"), lost);
     }
 
     @Test

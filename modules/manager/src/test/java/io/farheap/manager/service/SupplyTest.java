@@ -126,6 +126,9 @@ class SupplyTest {
                     public void expiring(long cacheId, long leftMillis) {}
 
                     @Override
+                    public void lost(long cacheId, String server) {}
+
+                    @Override
                     public void ended(ControlException why) {
                         throw new AssertionError(why);
                     }

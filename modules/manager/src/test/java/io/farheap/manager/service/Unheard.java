@@ -14,5 +14,8 @@ final class Unheard implements CacheManager.Listener {
     public void expiring(long cacheId, long leftMillis) {}
 
     @Override
+    public void lost(long cacheId, String server) {}
+
+    @Override
     public void ended(ControlException why) {}
 }
