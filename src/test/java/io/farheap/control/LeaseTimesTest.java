@@ -136,6 +136,11 @@ class LeaseTimesTest {
         void step() {
             long due = times.dueAt();
             checkPause(due - lastEndedAt);
+            if (random.nextInt(10) == 0) {
+                due = lastEndedAt + random.nextLong(Math.max(1, due - lastEndedAt));
+                times.hasten(due);
+                assertEquals(due, times.dueAt());
+            }
             boolean sleep = random.nextInt(20) == 0;
             sleeps += sleep ? 1 : 0;
             now = due + (sleep ? random.nextLong(3 * duration) : random.nextLong(MILLI));
@@ -163,6 +168,11 @@ class LeaseTimesTest {
         }
 
         private void end(long sentAt, long within) {
+            if (random.nextInt(10) == 0) {
+                long ends = times.dueAt();
+                times.hasten(sentAt);
+                assertEquals(ends, times.dueAt(), "a renewal is under way already");
+            }
             boolean slow = random.nextBoolean();
             now += slow ? random.nextLong(within) : random.nextLong(Math.min(within, MILLI));
             if (random.nextInt(100) >= badness) {
