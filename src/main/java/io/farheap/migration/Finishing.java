@@ -9,10 +9,17 @@ final class Finishing {
 
     private static final System.Logger LOG = System.getLogger(Finishing.class.getName());
 
+    /** What has not ended holds connections, of which a server lends only so many. */
+    private static final int MOST = 8;
+
     private final List<CompletableFuture<Void>> tasks = new ArrayList<>();
 
+    /** Waits where many have not run. */
     void add(Runnable task) {
         tasks.removeIf(CompletableFuture::isDone);
+        while (tasks.size() >= MOST) {
+            tasks.removeFirst().join();
+        }
         tasks.add(CompletableFuture.runAsync(
                 () -> run(task),
                 each -> Thread.ofVirtual().name("farheap-finishing").start(each)));
