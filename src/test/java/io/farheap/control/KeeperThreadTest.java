@@ -8,6 +8,7 @@ import io.farheap.control.ControlException.Code;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -29,6 +30,9 @@ class KeeperThreadTest {
 
     private static final Logger LOG = Logger.getLogger(LeaseKeeper.class.getName());
 
+    /** Of other tests, which may have left some. */
+    private final Set<Thread> others = Thread.getAllStackTraces().keySet();
+
     private final RenewalFates fates = new RenewalFates();
     private final KeeperThread thread = new KeeperThread();
     private final List<LeaseKeeper> keepers = new ArrayList<>();
@@ -49,9 +53,9 @@ class KeeperThreadTest {
         LOG.setLevel(null);
     }
 
-    private static long names(String name) {
+    private long names(String name) {
         return Thread.getAllStackTraces().keySet().stream()
-                .filter(each -> each.getName().equals(name))
+                .filter(each -> each.getName().equals(name) && !others.contains(each))
                 .count();
     }
 
