@@ -1,5 +1,6 @@
 package io.farheap.cache;
 
+import io.farheap.testing.RegisterHistory;
 import java.util.ArrayList;
 import java.util.List;
 

@@ -1,5 +1,6 @@
 package io.farheap.cache;
 
+import io.farheap.testing.RegisterHistory;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;

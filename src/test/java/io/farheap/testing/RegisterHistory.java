@@ -1,4 +1,4 @@
-package io.farheap.cache;
+package io.farheap.testing;
 
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -11,10 +11,10 @@ import java.util.Map;
  * Korach, "Testing shared memories", 1997): a value's zone spans from the earliest response to the latest invocation
  * among its write and reads.
  */
-final class RegisterHistory {
+public final class RegisterHistory {
 
     /** What the word holds before the first write. */
-    static final long INITIAL = 0;
+    public static final long INITIAL = 0;
 
     private static final class Zone {
         long writeInvoked = Long.MIN_VALUE;
@@ -46,7 +46,7 @@ final class RegisterHistory {
 
     private final Map<Long, Zone> zones = new HashMap<>();
 
-    RegisterHistory() {
+    public RegisterHistory() {
         Zone initial = new Zone();
         initial.written = true;
         initial.extend(Long.MIN_VALUE + 1, Long.MIN_VALUE + 2);
@@ -54,7 +54,7 @@ final class RegisterHistory {
     }
 
     /** @param responded when it was called back, or {@link Long#MAX_VALUE} where it was not */
-    void write(long value, long invoked, long responded) {
+    public void write(long value, long invoked, long responded) {
         Zone zone = zones.computeIfAbsent(value, ignored -> new Zone());
         zone.written = true;
         zone.writeInvoked = invoked;
@@ -62,7 +62,7 @@ final class RegisterHistory {
         zone.extend(invoked, responded);
     }
 
-    void read(long value, long invoked, long responded) {
+    public void read(long value, long invoked, long responded) {
         Zone zone = zones.computeIfAbsent(value, ignored -> new Zone());
         zone.extend(invoked, responded);
         zone.reads++;
@@ -71,7 +71,7 @@ final class RegisterHistory {
     }
 
     /** @return what is wrong, or null */
-    String violation() {
+    public String violation() {
         List<Zone> forward = new ArrayList<>();
         List<Zone> backward = new ArrayList<>();
         for (Map.Entry<Long, Zone> entry : zones.entrySet()) {

@@ -1,0 +1,168 @@
+package io.farheap.kv;
+
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import io.farheap.rpc.BatchFormat;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * A block: what a slot points to, in units of 64 bytes, little-endian. Written once by one WRITE before its slot names
+ * it, and found torn, used again or outdated by itself.
+ *
+ * <pre>
+ *  0  u64  mark: incarnation (bits 0..13), state (14..15), expiry in ms of the map's clock, 0 never (16..63);
+ *          changed by compare-and-swap alone, outside the checksum
+ *  8  u16  bytes of the key, 1 to 1,024
+ * 10  u8   bytes of the policies' extension, a multiple of 8
+ * 11  u8   flags, 0
+ * 12  u32  bytes of the value
+ * 16  u64  version, which no other block of the space has
+ * 24  u64  hash of the key
+ * 32  u64  checksum of words 8, 16 and 24, the key and the value, seeded with the incarnation
+ * 40       the extension, outside the checksum
+ *          the key, padded to 8 bytes with zeros
+ *          the value
+ * </pre>
+ */
+final class BlockFormat {
+
+    static final int UNIT_BYTES = 64;
+    static final int HEADER_BYTES = 40;
+    static final int MOST_KEY_BYTES = 1024;
+
+    private static final long LENGTHS = 8;
+    private static final long VERSION = 16;
+    private static final long HASH = 24;
+    private static final long CHECKSUM = 32;
+    private static final long INCARNATION_MASK = SlotWord.INCARNATIONS - 1;
+    private static final int STATE_SHIFT = 14;
+    private static final int EXPIRY_SHIFT = 16;
+    private static final int EXTENSION_SHIFT = 16;
+    private static final int VALUE_SHIFT = 32;
+
+    /** The state of a block that its slot may name. */
+    static final int LIVE = 0;
+
+    private BlockFormat() {}
+
+    static int padded(int bytes) {
+        return bytes + 7 & ~7;
+    }
+
+    /** Where the key begins in a block. */
+    static int keyAt(int extensionBytes) {
+        return HEADER_BYTES + extensionBytes;
+    }
+
+    /** Where the value begins in a block. */
+    static int valueAt(int extensionBytes, int keyBytes) {
+        return HEADER_BYTES + extensionBytes + padded(keyBytes);
+    }
+
+    /** How many units a block takes. */
+    static int units(int extensionBytes, int keyBytes, int valueBytes) {
+        return valueAt(extensionBytes, keyBytes) + valueBytes + UNIT_BYTES - 1 >>> 6;
+    }
+
+    static long mark(int incarnation, int state, long expiryMillis) {
+        return incarnation | (long) state << STATE_SHIFT | expiryMillis << EXPIRY_SHIFT;
+    }
+
+    /**
+     * Writes the words before the key, but the incarnation and the checksum, which {@link #seal} does.
+     *
+     * @param at of the block, a multiple of 8
+     */
+    static void prepare(
+            MemorySegment memory,
+            long at,
+            long expiryMillis,
+            int extensionBytes,
+            int keyBytes,
+            int valueBytes,
+            long version,
+            long hash) {
+        memory.set(JAVA_LONG, at, mark(0, LIVE, expiryMillis));
+        memory.set(
+                JAVA_LONG,
+                at + LENGTHS,
+                keyBytes | (long) extensionBytes << EXTENSION_SHIFT | (long) valueBytes << VALUE_SHIFT);
+        memory.set(JAVA_LONG, at + VERSION, version);
+        memory.set(JAVA_LONG, at + HASH, hash);
+    }
+
+    /** Completes a block that is prepared and whose key and value are in their places. */
+    static void seal(MemorySegment memory, long at, int incarnation) {
+        memory.set(JAVA_LONG, at, memory.get(JAVA_LONG, at) & ~INCARNATION_MASK | incarnation);
+        memory.set(
+                JAVA_LONG,
+                at + CHECKSUM,
+                checksum(
+                        memory,
+                        at,
+                        incarnation,
+                        extensionBytes(memory, at),
+                        keyBytes(memory, at),
+                        valueBytes(memory, at)));
+    }
+
+    private static long checksum(
+            MemorySegment memory, long at, int incarnation, int extensionBytes, int keyBytes, int valueBytes) {
+        long words = BatchFormat.mix(
+                BatchFormat.mix(BatchFormat.start(), incarnation, memory.get(JAVA_LONG, at + LENGTHS)),
+                memory.get(JAVA_LONG, at + VERSION),
+                memory.get(JAVA_LONG, at + HASH));
+        return KeyHash.of(memory, at + keyAt(extensionBytes), padded(keyBytes) + valueBytes, words);
+    }
+
+    /**
+     * Whether a copy of a block is whole and of this incarnation. Nothing else of the copy means anything before.
+     *
+     * @param most bytes that were copied
+     */
+    static boolean whole(MemorySegment memory, long at, int most, int incarnation) {
+        if ((memory.get(JAVA_LONG, at) & INCARNATION_MASK) != incarnation) {
+            return false;
+        }
+        int keyBytes = keyBytes(memory, at);
+        int extensionBytes = extensionBytes(memory, at);
+        long valueBytes = valueBytes(memory, at);
+        if (keyBytes < 1
+                || keyBytes > MOST_KEY_BYTES
+                || (extensionBytes & 7) != 0
+                || valueBytes < 0
+                || valueAt(extensionBytes, keyBytes) + valueBytes > most) {
+            return false;
+        }
+        return memory.get(JAVA_LONG, at + CHECKSUM)
+                == checksum(memory, at, incarnation, extensionBytes, keyBytes, (int) valueBytes);
+    }
+
+    static int keyBytes(MemorySegment memory, long at) {
+        return (int) memory.get(JAVA_LONG, at + LENGTHS) & 0xFFFF;
+    }
+
+    static int extensionBytes(MemorySegment memory, long at) {
+        return (int) (memory.get(JAVA_LONG, at + LENGTHS) >>> EXTENSION_SHIFT) & 0xFF;
+    }
+
+    static int valueBytes(MemorySegment memory, long at) {
+        return (int) (memory.get(JAVA_LONG, at + LENGTHS) >>> VALUE_SHIFT);
+    }
+
+    static long version(MemorySegment memory, long at) {
+        return memory.get(JAVA_LONG, at + VERSION);
+    }
+
+    static long hash(MemorySegment memory, long at) {
+        return memory.get(JAVA_LONG, at + HASH);
+    }
+
+    static int state(MemorySegment memory, long at) {
+        return (int) (memory.get(JAVA_LONG, at) >>> STATE_SHIFT) & 3;
+    }
+
+    static long expiryMillis(MemorySegment memory, long at) {
+        return memory.get(JAVA_LONG, at) >>> EXPIRY_SHIFT;
+    }
+}

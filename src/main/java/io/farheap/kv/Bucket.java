@@ -1,0 +1,127 @@
+package io.farheap.kv;
+
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import io.farheap.memory.NativeMemory;
+
+/**
+ * What a copy of a bucket says. Its words were read one by one, so slots may be of different moments, and a slot's
+ * metadata of another than its word.
+ *
+ * <p>A key is in the lowest slot that has its fingerprint and hash. While two clients insert it there may be two such
+ * slots; whoever sees both takes the higher out first, so the lower one's value stays the key's throughout. For the
+ * same reason a slot may be evicted only if no higher one has its fingerprint.
+ */
+final class Bucket {
+
+    static final int NONE = -1;
+
+    private static final int SLOTS = SpaceShape.BUCKET_SLOTS;
+
+    private Bucket() {}
+
+    static long word(long bucket, int slot) {
+        return NativeMemory.ALL.get(JAVA_LONG, bucket + slot * Slot.BYTES);
+    }
+
+    static long hash(long bucket, int slot) {
+        return NativeMemory.ALL.get(JAVA_LONG, bucket + slot * Slot.BYTES + Slot.HASH);
+    }
+
+    /**
+     * The lowest slot, from one on, that may have a key's object: its fingerprint is the key's, and so is its hash, or
+     * the hash is that of another fingerprint, as while an insertion has written no hash yet.
+     *
+     * @return its number, or {@link #NONE}
+     */
+    static int find(long bucket, long hash, int from) {
+        int fingerprint = KeyHash.fingerprint(hash);
+        for (int slot = from; slot < SLOTS; slot++) {
+            long word = word(bucket, slot);
+            if (SlotWord.fingerprint(word) == fingerprint && SlotWord.isLive(word)) {
+                long found = hash(bucket, slot);
+                if (found == hash || KeyHash.fingerprint(found) != fingerprint) {
+                    return slot;
+                }
+            }
+        }
+        return NONE;
+    }
+
+    /** The highest slot below one that {@link #find} would find. */
+    static int findLast(long bucket, long hash, int below) {
+        int last = NONE;
+        int slot = find(bucket, hash, 0);
+        while (slot != NONE && slot < below) {
+            last = slot;
+            slot = find(bucket, hash, slot + 1);
+        }
+        return last;
+    }
+
+    /** Whether a slot's hash is a key's, so that its block need not be read. */
+    static boolean sure(long bucket, int slot, long hash) {
+        return hash(bucket, slot) == hash;
+    }
+
+    /** The history entry of a key, or {@link #NONE}. */
+    static int findHistory(long bucket, long hash) {
+        int fingerprint = KeyHash.fingerprint(hash);
+        for (int slot = 0; slot < SLOTS; slot++) {
+            long word = word(bucket, slot);
+            if (SlotWord.isHistory(word)
+                    && SlotWord.fingerprint(word) == fingerprint
+                    && hash(bucket, slot) == hash) {
+                return slot;
+            }
+        }
+        return NONE;
+    }
+
+    /** An empty slot, or {@link #NONE}. */
+    static int findEmpty(long bucket) {
+        for (int slot = 0; slot < SLOTS; slot++) {
+            if (word(bucket, slot) == SlotWord.EMPTY) {
+                return slot;
+            }
+        }
+        return NONE;
+    }
+
+    /** The oldest history entry, as seen from a number that is about the newest; or {@link #NONE}. */
+    static int findOldestHistory(long bucket, long newest) {
+        int oldest = NONE;
+        long most = Long.MIN_VALUE;
+        for (int slot = 0; slot < SLOTS; slot++) {
+            long word = word(bucket, slot);
+            if (SlotWord.isHistory(word)) {
+                long age = age(newest, SlotWord.historyNumber(word));
+                if (age > most) {
+                    most = age;
+                    oldest = slot;
+                }
+            }
+        }
+        return oldest;
+    }
+
+    /** How many entries were made since one, modulo 2^48; negative where it is newer than what is known. */
+    private static long age(long newest, long number) {
+        return newest - number << 16 >> 16;
+    }
+
+    /** Whether a slot has a live object that may be taken out: no higher slot has its fingerprint. */
+    static boolean mayEvict(long bucket, int slot) {
+        long word = word(bucket, slot);
+        if (!SlotWord.isLive(word)) {
+            return false;
+        }
+        for (int higher = slot + 1; higher < SLOTS; higher++) {
+            long other = word(bucket, higher);
+            if (SlotWord.isLive(other) && SlotWord.fingerprint(other) == SlotWord.fingerprint(word)) {
+                return false;
+            }
+        }
+        return true;
+    }
+}

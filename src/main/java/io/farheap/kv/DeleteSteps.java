@@ -1,0 +1,113 @@
+package io.farheap.kv;
+
+import io.farheap.memory.NativeMemory;
+
+/**
+ * A delete: a READ of the key's bucket and a compare-and-swap that empties its slot, where it takes effect; of several
+ * slots of the key the highest goes first, as {@link SetSteps} needs it.
+ */
+final class DeleteSteps implements Steps {
+
+    private static final int BUCKET = Operations.OWN_STEPS;
+    private static final int PROBE = Operations.OWN_STEPS + 1;
+    private static final int SWAP = Operations.OWN_STEPS + 2;
+
+    private final Operations operations;
+    private final Posts posts;
+    private final Ending ending;
+    private final BlockAllocator allocator;
+    private final Counts counts;
+    /** Whether the request has taken out a slot. */
+    private final boolean[] deleted;
+
+    DeleteSteps(Operations operations, Posts posts, Ending ending, BlockAllocator allocator, Counts counts) {
+        this.operations = operations;
+        this.posts = posts;
+        this.ending = ending;
+        this.allocator = allocator;
+        this.counts = counts;
+        deleted = new boolean[operations.count];
+    }
+
+    @Override
+    public void begin(int place) {
+        deleted[place] = false;
+        operations.attempts[place] = 0;
+        readBucket(place);
+    }
+
+    private void readBucket(int place) {
+        operations.step[place] = BUCKET;
+        posts.readBucket(place);
+    }
+
+    @Override
+    public void advance(int place) {
+        switch (operations.step[place]) {
+            case BUCKET -> look(place, SpaceShape.BUCKET_SLOTS);
+            case PROBE -> probed(place);
+            default -> swapped(place);
+        }
+    }
+
+    /** @param below slots from this one on have been looked at */
+    private void look(int place, int below) {
+        long bucket = operations.bucket(place);
+        long hash = operations.hash[place];
+        int slot = Bucket.findLast(bucket, hash, below);
+        if (slot == Bucket.NONE) {
+            ending.end(place, deleted[place] ? KvStatus.DONE : KvStatus.ABSENT);
+            return;
+        }
+        operations.slot[place] = slot;
+        operations.word[place] = Bucket.word(bucket, slot);
+        if (Bucket.sure(bucket, slot, hash)) {
+            swap(place);
+        } else {
+            operations.step[place] = PROBE;
+            if (!posts.readBlock(place, operations.word[place])) {
+                look(place, slot);
+            }
+        }
+    }
+
+    /** The slot's hash is another's: its block says whose it is. */
+    private void probed(int place) {
+        long word = operations.word[place];
+        long block = operations.blockCopy(place);
+        boolean whole = BlockFormat.whole(
+                NativeMemory.ALL,
+                block,
+                SlotWord.size(word) * BlockFormat.UNIT_BYTES,
+                SlotWord.incarnation(word));
+        if (whole && Keys.equal(block, operations.key[place], operations.keyBytes[place])) {
+            swap(place);
+        } else if (!whole && operations.attempts[place]++ < Probe.ATTEMPTS) {
+            // Used again: the slot has changed.
+            readBucket(place);
+        } else {
+            look(place, operations.slot[place]);
+        }
+    }
+
+    private void swap(int place) {
+        operations.step[place] = SWAP;
+        posts.swap(place, operations.slot[place], operations.word[place], SlotWord.EMPTY);
+    }
+
+    private void swapped(int place) {
+        if (posts.found(place) == operations.word[place]) {
+            allocator.reclaim(operations.word[place]);
+            deleted[place] = true;
+            look(place, operations.slot[place]);
+        } else {
+            counts.swapsLost++;
+            readBucket(place);
+        }
+    }
+
+    @Override
+    public void abandon(int place) {
+        ending.end(place, KvStatus.LOST);
+    }
+}

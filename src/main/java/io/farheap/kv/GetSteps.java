@@ -1,0 +1,110 @@
+package io.farheap.kv;
+
+import io.farheap.memory.NativeMemory;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * A get: a READ of the key's bucket, and one of the block that its slot names. It takes effect at the former: a block
+ * that has the incarnation that its slot said was the key's then. One that has not was used again since, so the slot has
+ * changed, and the bucket is read anew.
+ */
+final class GetSteps implements Steps {
+
+    private static final int BUCKET = Operations.OWN_STEPS;
+    private static final int BLOCK = Operations.OWN_STEPS + 1;
+    /** Takes out a slot that names what cannot be read. */
+    private static final int UNLINK = Operations.OWN_STEPS + 2;
+
+    /** A block that is broken while its slot stays as it is stays broken. */
+    private static final int BROKEN = 8;
+
+    private static final MemorySegment ALL = NativeMemory.ALL;
+
+    private final Operations operations;
+    private final Posts posts;
+    private final Ending ending;
+    private final AccessRecords records;
+    private final MapClock clock;
+    private final Counts counts;
+
+    GetSteps(
+            Operations operations,
+            Posts posts,
+            Ending ending,
+            AccessRecords records,
+            MapClock clock,
+            Counts counts) {
+        this.operations = operations;
+        this.posts = posts;
+        this.ending = ending;
+        this.records = records;
+        this.clock = clock;
+        this.counts = counts;
+    }
+
+    @Override
+    public void begin(int place) {
+        operations.word[place] = SlotWord.EMPTY;
+        readBucket(place);
+    }
+
+    private void readBucket(int place) {
+        operations.step[place] = BUCKET;
+        posts.readBucket(place);
+    }
+
+    @Override
+    public void advance(int place) {
+        switch (operations.step[place]) {
+            case BUCKET -> readBlockOf(place, 0);
+            case BLOCK -> check(place);
+            default -> ending.end(place, KvStatus.ABSENT);
+        }
+    }
+
+    private void readBlockOf(int place, int from) {
+        long bucket = operations.bucket(place);
+        int slot = Bucket.find(bucket, operations.hash[place], from);
+        if (slot == Bucket.NONE) {
+            records.missed(bucket, operations.hash[place]);
+            ending.end(place, KvStatus.ABSENT);
+            return;
+        }
+        long word = Bucket.word(bucket, slot);
+        operations.attempts[place] = word == operations.word[place] ? operations.attempts[place] + 1 : 0;
+        operations.slot[place] = slot;
+        operations.word[place] = word;
+        operations.step[place] = BLOCK;
+        if (operations.attempts[place] > BROKEN || !posts.readBlock(place, word)) {
+            unlink(place);
+        }
+    }
+
+    private void check(int place) {
+        long block = operations.blockCopy(place);
+        long word = operations.word[place];
+        int slot = operations.slot[place];
+        if (!BlockFormat.whole(ALL, block, SlotWord.size(word) * BlockFormat.UNIT_BYTES, SlotWord.incarnation(word))) {
+            counts.getsRetried++;
+            readBucket(place);
+        } else if (!Keys.equal(block, operations.key[place], operations.keyBytes[place])) {
+            readBlockOf(place, slot + 1);
+        } else if (clock.expired(BlockFormat.expiryMillis(ALL, block))) {
+            ending.end(place, KvStatus.ABSENT);
+        } else {
+            records.hit(operations.hash[place], operations.bucket(place), slot);
+            ending.end(place, KvStatus.DONE);
+        }
+    }
+
+    private void unlink(int place) {
+        counts.unlinked++;
+        operations.step[place] = UNLINK;
+        posts.swap(place, operations.slot[place], operations.word[place], SlotWord.EMPTY);
+    }
+
+    @Override
+    public void abandon(int place) {
+        ending.end(place, KvStatus.LOST);
+    }
+}

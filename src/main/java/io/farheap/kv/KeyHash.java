@@ -1,0 +1,56 @@
+package io.farheap.kv;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
+
+import io.farheap.rpc.BatchFormat;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * The 64-bit hash of bytes: that of a key says its bucket and fingerprint, that of a block whether all of it is there.
+ * It is no defence against those who want a collision; two keys of one hash push each other out.
+ */
+final class KeyHash {
+
+    private KeyHash() {}
+
+    /**
+     * @param seed another gives another hash of the same bytes
+     * @return of {@code bytes} bytes from {@code at} on, at any alignment
+     */
+    static long of(MemorySegment memory, long at, int bytes, long seed) {
+        long hash = BatchFormat.mix(BatchFormat.start(), seed, bytes);
+        long end = at + bytes;
+        long next = at;
+        for (; next + 16 <= end; next += 16) {
+            hash = BatchFormat.mix(
+                    hash, memory.get(JAVA_LONG_UNALIGNED, next), memory.get(JAVA_LONG_UNALIGNED, next + 8));
+        }
+        if (next == end) {
+            return hash;
+        }
+        long first = 0;
+        long second = 0;
+        if (next + 8 <= end) {
+            first = memory.get(JAVA_LONG_UNALIGNED, next);
+            next += 8;
+            second = rest(memory, next, end);
+        } else {
+            first = rest(memory, next, end);
+        }
+        return BatchFormat.mix(hash, first, second);
+    }
+
+    private static long rest(MemorySegment memory, long from, long end) {
+        long word = 0;
+        for (long at = end - 1; at >= from; at--) {
+            word = word << 8 | memory.get(JAVA_BYTE, at) & 0xFF;
+        }
+        return word;
+    }
+
+    /** From bits that say nothing about the bucket. */
+    static int fingerprint(long hash) {
+        return (int) (hash >>> 56);
+    }
+}

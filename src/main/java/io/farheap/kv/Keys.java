@@ -1,0 +1,34 @@
+package io.farheap.kv;
+
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import io.farheap.memory.NativeMemory;
+import java.lang.foreign.MemorySegment;
+
+/** Keys in local memory: padded to 8 bytes with zeros, at multiples of 8. */
+final class Keys {
+
+    private static final MemorySegment ALL = NativeMemory.ALL;
+
+    private Keys() {}
+
+    /** Copies a key and pads it. */
+    static void store(MemorySegment key, long from, int bytes, long at) {
+        ALL.set(JAVA_LONG, at + (bytes - 1 & ~7), 0);
+        MemorySegment.copy(key, from, ALL, at, bytes);
+    }
+
+    /** Whether a block that is whole has a key. */
+    static boolean equal(long block, long key, int bytes) {
+        if (BlockFormat.keyBytes(ALL, block) != bytes) {
+            return false;
+        }
+        long other = block + BlockFormat.keyAt(BlockFormat.extensionBytes(ALL, block));
+        for (int at = 0; at < bytes; at += Long.BYTES) {
+            if (ALL.get(JAVA_LONG, other + at) != ALL.get(JAVA_LONG, key + at)) {
+                return false;
+            }
+        }
+        return true;
+    }
+}

@@ -1,0 +1,162 @@
+package io.farheap.kv;
+
+import io.farheap.remote.RegisteredBuffer;
+
+/**
+ * A session's requests, from issue to callback: a ring of places, each with columns for what the request is and how far
+ * it has come, and with local memory of its own. One thread.
+ */
+final class Operations {
+
+    static final int GET = 0;
+    static final int SET = 1;
+    static final int DELETE = 2;
+
+    /** Steps that every kind has; a kind's own begin at {@link #OWN_STEPS}. */
+    static final int DONE = 0;
+
+    static final int HELD = 1;
+    static final int OWN_STEPS = 2;
+
+    // Local memory of a place.
+    private static final int BUCKET = 0;
+    private static final int SAMPLE = SpaceShape.BUCKET_BYTES;
+    private static final int OLD = 2 * SpaceShape.BUCKET_BYTES;
+    private static final int METADATA = OLD + 64;
+    private static final int KEY = METADATA + 64;
+    private static final int BLOCK = KEY + BlockFormat.MOST_KEY_BYTES + 64;
+    static final int MOST_BLOCK_BYTES = SlotWord.MOST_UNITS * BlockFormat.UNIT_BYTES;
+    private static final int PLACE_BYTES = BLOCK + MOST_BLOCK_BYTES;
+    final int count;
+    private final int mask;
+
+    final long[] tag;
+    final int[] kind;
+    final int[] step;
+    /** Operations posted for the step, whose tags have not come back. */
+    final int[] pending;
+    /** Whether one of them was lost. */
+    final boolean[] lost;
+
+    final int[] status;
+    final long[] hash;
+    /** Where the key is, padded to 8 bytes with zeros. */
+    final long[] key;
+
+    final int[] keyBytes;
+    /** The slot that the request is at, and its word as it was found. */
+    final int[] slot;
+
+    final long[] word;
+    /** The request's own block, if it has one. */
+    final long[] block;
+
+    final int[] attempts;
+
+    private final long address;
+    private int first;
+    private int inUse;
+
+    /** @param count a power of two */
+    Operations(int count, RegisteredBuffer memory) {
+        this.count = count;
+        this.mask = count - 1;
+        this.address = memory.segment().address();
+        tag = new long[count];
+        kind = new int[count];
+        step = new int[count];
+        pending = new int[count];
+        lost = new boolean[count];
+        status = new int[count];
+        hash = new long[count];
+        key = new long[count];
+        keyBytes = new int[count];
+        slot = new int[count];
+        word = new long[count];
+        block = new long[count];
+        attempts = new int[count];
+    }
+
+    static long memoryBytes(int count) {
+        return (long) count * PLACE_BYTES;
+    }
+
+    boolean full() {
+        return inUse == count;
+    }
+
+    int inUse() {
+        return inUse;
+    }
+
+    /** The place of the next request. */
+    int next() {
+        return first + inUse & mask;
+    }
+
+    void add() {
+        inUse++;
+    }
+
+    /** The place of the oldest request. */
+    int first() {
+        return first;
+    }
+
+    /** The place of the request after one. */
+    int after(int place) {
+        return place + 1 & mask;
+    }
+
+    void removeFirst() {
+        first = first + 1 & mask;
+        inUse--;
+    }
+
+    // Where the memory of a place is: in the registered buffer, and as addresses.
+
+    static long bucketAt(int place) {
+        return (long) place * PLACE_BYTES + BUCKET;
+    }
+
+    static long sampleAt(int place) {
+        return (long) place * PLACE_BYTES + SAMPLE;
+    }
+
+    static long oldAt(int place) {
+        return (long) place * PLACE_BYTES + OLD;
+    }
+
+    static long metadataAt(int place) {
+        return (long) place * PLACE_BYTES + METADATA;
+    }
+
+    static long blockAt(int place) {
+        return (long) place * PLACE_BYTES + BLOCK;
+    }
+
+    /** Where a request without a block of its own keeps its key. */
+    long keyMemory(int place) {
+        return address + (long) place * PLACE_BYTES + KEY;
+    }
+
+    long bucket(int place) {
+        return address + bucketAt(place);
+    }
+
+    long sample(int place) {
+        return address + sampleAt(place);
+    }
+
+    long old(int place) {
+        return address + oldAt(place);
+    }
+
+    long metadata(int place) {
+        return address + metadataAt(place);
+    }
+
+    long blockCopy(int place) {
+        return address + blockAt(place);
+    }
+}

@@ -1,0 +1,247 @@
+package io.farheap.kv;
+
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import io.farheap.memory.NativeMemory;
+import io.farheap.remote.Posting;
+import io.farheap.remote.RegisteredBuffer;
+import io.farheap.remote.RemoteQueue;
+import io.farheap.remote.RemoteRegion;
+
+/**
+ * Posts what requests need, and counts for each what has not come back. The queue is as deep as all requests and hints
+ * need together, so a posting fails only where a server is lost. One thread.
+ */
+final class Posts {
+
+    /** The most that one request posts in a step. */
+    static final int MOST_OF_A_STEP = 2;
+    /** Writes and additions that nobody waits for. */
+    static final int HINTS = 64;
+
+    /** Tags of hints; those of requests are their places. */
+    static final long HINT_TAG = 1L << 32;
+
+    private final RemoteQueue queue;
+    private final SpaceMemory space;
+    private final Operations operations;
+    private final RegisteredBuffer memory;
+    /** Eight bytes for each hint: what it writes, or where the value lands that it added to. */
+    private final RegisteredBuffer hints;
+
+    private final long hintsAddress;
+    private final int[] freeHints = new int[HINTS];
+    private int freeHintCount = HINTS;
+    private long skippedHints;
+
+    Posts(
+            RemoteQueue queue,
+            SpaceMemory space,
+            Operations operations,
+            RegisteredBuffer memory,
+            RegisteredBuffer hints) {
+        this.queue = queue;
+        this.space = space;
+        this.operations = operations;
+        this.memory = memory;
+        this.hints = hints;
+        this.hintsAddress = hints.segment().address();
+        for (int i = 0; i < HINTS; i++) {
+            freeHints[i] = i;
+        }
+    }
+
+    /** What is posted until {@link #endList} goes with one doorbell. */
+    void beginList() {
+        queue.beginList();
+    }
+
+    void endList() {
+        queue.postList();
+    }
+
+    /** Reads the bucket of a request's key. */
+    void readBucket(int place) {
+        long hash = operations.hash[place];
+        SpaceShape shape = space.shape();
+        note(
+                place,
+                queue.read(
+                        bucketRegion(hash),
+                        shape.bucketAt(hash),
+                        memory,
+                        Operations.bucketAt(place),
+                        SpaceShape.BUCKET_BYTES,
+                        place));
+    }
+
+    /** Reads a bucket to find what to evict. */
+    void readSample(int place, int region, int bucket) {
+        note(
+                place,
+                queue.read(
+                        space.region(region),
+                        space.shape().bucketAt(bucket),
+                        memory,
+                        Operations.sampleAt(place),
+                        SpaceShape.BUCKET_BYTES,
+                        place));
+    }
+
+    /**
+     * Reads the block that a word names.
+     *
+     * @return false where it names none that can be
+     */
+    boolean readBlock(int place, long word, RegisteredBuffer into, long at) {
+        long block = SlotWord.place(word);
+        int units = SlotWord.size(word);
+        if (!space.holds(block, units)) {
+            return false;
+        }
+        note(
+                place,
+                queue.read(
+                        space.regionOf(block),
+                        space.offsetOf(block),
+                        into,
+                        at,
+                        units * BlockFormat.UNIT_BYTES,
+                        place));
+        return true;
+    }
+
+    /** As {@link #readBlock}, into the request's own memory. */
+    boolean readBlock(int place, long word) {
+        return readBlock(place, word, memory, Operations.blockAt(place));
+    }
+
+    /** Writes a request's block, of which so many bytes are used, to its place. */
+    void writeBlock(int place, int bytes) {
+        long block = SlotWord.place(operations.block[place]);
+        note(
+                place,
+                queue.write(
+                        space.regionOf(block),
+                        space.offsetOf(block),
+                        memory,
+                        Operations.blockAt(place),
+                        bytes,
+                        place));
+    }
+
+    /** Changes the word of a slot of the request's bucket; what it was lands in {@link #found}. */
+    void swap(int place, int slot, long expected, long value) {
+        long hash = operations.hash[place];
+        swap(place, bucketRegion(hash), space.shape().bucketAt(hash), slot, expected, value);
+    }
+
+    /** Changes the word of a slot of any bucket. */
+    void swap(int place, RemoteRegion region, long bucketAt, int slot, long expected, long value) {
+        note(
+                place,
+                queue.compareAndSwap(
+                        region,
+                        bucketAt + slot * Slot.BYTES,
+                        expected,
+                        value,
+                        memory,
+                        Operations.oldAt(place),
+                        place));
+    }
+
+    /** What the last {@link #swap} of a request found. */
+    long found(int place) {
+        return NativeMemory.ALL.get(JAVA_LONG, operations.old(place));
+    }
+
+    /** Writes what stands behind the word of a slot that the request has just filled. */
+    void writeMetadata(int place, int slot, long expirySeconds, long now) {
+        long hash = operations.hash[place];
+        long at = operations.metadata(place) - Slot.HASH;
+        NativeMemory.ALL.set(JAVA_LONG, at + Slot.HASH, hash);
+        NativeMemory.ALL.set(JAVA_INT, at + Slot.FREQUENCY, 1);
+        NativeMemory.ALL.set(JAVA_INT, at + Slot.EXPIRY, (int) expirySeconds);
+        NativeMemory.ALL.set(JAVA_LONG, at + Slot.INSERTED, now);
+        NativeMemory.ALL.set(JAVA_LONG, at + Slot.ACCESSED, now);
+        note(
+                place,
+                queue.write(
+                        bucketRegion(hash),
+                        space.shape().bucketAt(hash) + slot * Slot.BYTES + Slot.HASH,
+                        memory,
+                        Operations.metadataAt(place),
+                        Slot.METADATA_BYTES,
+                        place));
+    }
+
+    /** Adds to a counter; what it was lands in {@link #counted}. */
+    void add(int place, RemoteRegion region, long offset, long delta) {
+        note(
+                place,
+                queue.fetchAndAdd(
+                        region, offset, delta, memory, Operations.oldAt(place) + Long.BYTES, place));
+    }
+
+    /** What the last {@link #add} of a request found. */
+    long counted(int place) {
+        return NativeMemory.ALL.get(JAVA_LONG, operations.old(place) + Long.BYTES);
+    }
+
+    /** Writes 8 bytes, and nobody waits for it. */
+    void hintWrite(RemoteRegion region, long offset, long value) {
+        if (freeHintCount == 0) {
+            skippedHints++;
+            return;
+        }
+        int hint = freeHints[--freeHintCount];
+        NativeMemory.ALL.set(JAVA_LONG, hintsAddress + hint * Long.BYTES, value);
+        noteHint(hint, queue.write(region, offset, hints, hint * Long.BYTES, Long.BYTES, HINT_TAG | hint));
+    }
+
+    /** Adds to 8 bytes, and nobody waits for it. */
+    void hintAdd(RemoteRegion region, long offset, long delta) {
+        if (freeHintCount == 0) {
+            skippedHints++;
+            return;
+        }
+        int hint = freeHints[--freeHintCount];
+        noteHint(hint, queue.fetchAndAdd(region, offset, delta, hints, hint * Long.BYTES, HINT_TAG | hint));
+    }
+
+    private void noteHint(int hint, int posting) {
+        if (posting != Posting.OK) {
+            hintEnded(hint);
+            skippedHints++;
+        }
+    }
+
+    void hintEnded(long tag) {
+        freeHints[freeHintCount++] = (int) tag;
+    }
+
+    /** Hints under way. */
+    int hintsInFlight() {
+        return HINTS - freeHintCount;
+    }
+
+    /** Hints that found no room or no server. */
+    long skippedHints() {
+        return skippedHints;
+    }
+
+    /** The region that has the bucket of a key. */
+    RemoteRegion bucketRegion(long hash) {
+        return space.region(space.shape().bucketRegion(hash));
+    }
+
+    private void note(int place, int posting) {
+        switch (posting) {
+            case Posting.OK -> operations.pending[place]++;
+            case Posting.LOST -> operations.lost[place] = true;
+            default ->
+                throw new IllegalStateException("an operation of a map's was refused: " + Posting.describe(posting));
+        }
+    }
+}

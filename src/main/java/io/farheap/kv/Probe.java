@@ -1,0 +1,47 @@
+package io.farheap.kv;
+
+import io.farheap.memory.NativeMemory;
+import io.farheap.remote.RegisteredBuffer;
+
+/** Memory for a second block of a request, which a session needs now and then; one request at a time has it. */
+final class Probe {
+
+    /** How often a block that is not whole is looked for anew before its slot is taken for another's. */
+    static final int ATTEMPTS = 8;
+
+    private final RegisteredBuffer memory;
+    private boolean taken;
+
+    Probe(RegisteredBuffer memory) {
+        this.memory = memory;
+    }
+
+    boolean take() {
+        if (taken) {
+            return false;
+        }
+        taken = true;
+        return true;
+    }
+
+    void give() {
+        taken = false;
+    }
+
+    RegisteredBuffer memory() {
+        return memory;
+    }
+
+    long address() {
+        return memory.segment().address();
+    }
+
+    /** Whether what was read is the block that a word names. */
+    boolean whole(long word) {
+        return BlockFormat.whole(
+                NativeMemory.ALL,
+                address(),
+                SlotWord.size(word) * BlockFormat.UNIT_BYTES,
+                SlotWord.incarnation(word));
+    }
+}

@@ -1,0 +1,201 @@
+package io.farheap.kv;
+
+import io.farheap.remote.RemoteRegion;
+import java.util.SplittableRandom;
+
+/**
+ * Makes room for a block: a segment while there are any, else by eviction. One READ fetches a bucket at a random place,
+ * {@link Victims} says which of its objects goes, and the compare-and-swap that turns its slot into a history entry
+ * decides whether it was this session that took it out.
+ */
+final class Room {
+
+    /** History numbers are taken so many at a time. */
+    static final int NUMBERS = 8;
+
+    private static final int SEGMENT = 0;
+    private static final int SAMPLE = 1;
+    private static final int VICTIM = 2;
+
+    /** Samples without a block of the size before there is no room. */
+    private static final int SAMPLES = 64;
+
+    private final Operations operations;
+    private final Posts posts;
+    private final SpaceMemory space;
+    private final BlockAllocator allocator;
+    private final Victims victims;
+    private final AccessRecords records;
+    private final Counts counts;
+    private final SplittableRandom random;
+
+    private final int[] state;
+    private final int[] sizeClass;
+    private final int[] region;
+    private final int[] bucket;
+
+    /** Whether the request's latest sample came with history numbers. */
+    private final boolean[] numbered;
+
+    /** Regions that have no segment left. */
+    private final boolean[] exhausted;
+
+    private int exhaustedCount;
+    /** Where the next segment is asked for. */
+    private int segmentRegion;
+
+    private long nextNumber;
+    private int numbersLeft;
+
+    Room(
+            Operations operations,
+            Posts posts,
+            SpaceMemory space,
+            BlockAllocator allocator,
+            Victims victims,
+            AccessRecords records,
+            Counts counts,
+            long seed) {
+        this.operations = operations;
+        this.posts = posts;
+        this.space = space;
+        this.allocator = allocator;
+        this.victims = victims;
+        this.records = records;
+        this.counts = counts;
+        this.random = new SplittableRandom(seed);
+        state = new int[operations.count];
+        sizeClass = new int[operations.count];
+        region = new int[operations.count];
+        bucket = new int[operations.count];
+        numbered = new boolean[operations.count];
+        exhausted = new boolean[space.regions()];
+        segmentRegion = random.nextInt(space.regions());
+    }
+
+    /** Posts the first step. */
+    void begin(int place, int sizeClassOfBlock) {
+        sizeClass[place] = sizeClassOfBlock;
+        operations.attempts[place] = 0;
+        next(place);
+    }
+
+    private void next(int place) {
+        if (exhaustedCount < space.regions()) {
+            while (exhausted[segmentRegion]) {
+                segmentRegion = (segmentRegion + 1) % space.regions();
+            }
+            state[place] = SEGMENT;
+            region[place] = segmentRegion;
+            posts.add(place, space.region(segmentRegion), SpaceShape.SEGMENTS_TAKEN, 1);
+        } else if (operations.attempts[place]++ < SAMPLES) {
+            sample(place);
+        }
+    }
+
+    private void sample(int place) {
+        state[place] = SAMPLE;
+        region[place] = random.nextInt(space.shape().tableRegions());
+        bucket[place] = random.nextInt(space.shape().bucketsPerRegion());
+        posts.beginList();
+        posts.readSample(place, region[place], bucket[place]);
+        numbered[place] = numbersLeft == 0;
+        if (numbered[place]) {
+            posts.add(place, space.region(0), SpaceShape.HISTORY_COUNTER, NUMBERS);
+        }
+        posts.endList();
+    }
+
+    /**
+     * Goes on; posts the next step if it is not there yet.
+     *
+     * @return the block; or {@link BlockAllocator#NONE}, and where nothing is posted then, there is no room
+     */
+    long advance(int place) {
+        switch (state[place]) {
+            case SEGMENT -> addSegment(place);
+            case SAMPLE -> evict(place);
+            default -> evicted(place);
+        }
+        if (operations.pending[place] > 0 || operations.lost[place]) {
+            return BlockAllocator.NONE;
+        }
+        long block = allocator.take(sizeClass[place]);
+        if (block == BlockAllocator.NONE) {
+            next(place);
+        }
+        return block;
+    }
+
+    private void addSegment(int place) {
+        int from = region[place];
+        long segment = posts.counted(place);
+        SpaceShape shape = space.shape();
+        if (segment >= 0 && segment < shape.segments(from)) {
+            allocator.addSegment(
+                    sizeClass[place], shape.place(from, shape.segmentsAt(from) + segment * SpaceShape.SEGMENT_BYTES));
+        } else if (!exhausted[from]) {
+            exhausted[from] = true;
+            exhaustedCount++;
+        }
+        segmentRegion = (from + 1) % space.regions();
+    }
+
+    private void evict(int place) {
+        if (numbersLeft == 0) {
+            if (!numbered[place]) {
+                // Others have used them up since.
+                return;
+            }
+            nextNumber = posts.counted(place);
+            numbersLeft = NUMBERS;
+            records.historyIsAt(nextNumber + NUMBERS);
+        }
+        long sample = operations.sample(place);
+        int slot = victims.choose(sample);
+        if (slot == Bucket.NONE) {
+            return;
+        }
+        long word = Bucket.word(sample, slot);
+        operations.slot[place] = slot;
+        operations.word[place] = word;
+        operations.block[place] = victims.experts();
+        state[place] = VICTIM;
+        long number = nextNumber++;
+        numbersLeft--;
+        posts.swap(
+                place,
+                bucketRegion(place),
+                bucketAt(place),
+                slot,
+                word,
+                SlotWord.history(number, SlotWord.fingerprint(word)));
+    }
+
+    private void evicted(int place) {
+        if (posts.found(place) == operations.word[place]) {
+            counts.evicted++;
+            allocator.reclaim(operations.word[place]);
+            posts.hintWrite(
+                    bucketRegion(place),
+                    bucketAt(place) + operations.slot[place] * Slot.BYTES + Slot.INSERTED,
+                    operations.block[place]);
+        } else {
+            counts.victimsLost++;
+        }
+    }
+
+    private RemoteRegion bucketRegion(int place) {
+        return space.region(region[place]);
+    }
+
+    private long bucketAt(int place) {
+        return space.shape().bucketAt(bucket[place]);
+    }
+
+    /** The slot of a full bucket whose object makes way for another of that bucket. */
+    int victimOf(long fullBucket) {
+        int slot = victims.choose(fullBucket);
+        return slot == Bucket.NONE ? SpaceShape.BUCKET_SLOTS - 1 : slot;
+    }
+}

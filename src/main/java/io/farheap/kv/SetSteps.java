@@ -1,0 +1,293 @@
+package io.farheap.kv;
+
+import io.farheap.memory.NativeMemory;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * A set: room for its block; one list with a READ of the key's bucket and the WRITE of the block; the
+ * compare-and-swap that makes the slot name it. An insertion then writes the slot's metadata and reads the bucket once
+ * more, to take out a second slot of the key.
+ *
+ * <p><b>Where it takes effect.</b> At its compare-and-swap, but for two cases, where another set of the key has taken
+ * effect since this one read the bucket, and this one counts as having taken effect right before it: an update whose
+ * swap found that the key's slot has another word meanwhile; and an insertion that finds the key in a lower slot.
+ *
+ * <p><b>Why no value comes back.</b> Who takes out the lower of two slots of one key has read the bucket with both in it
+ * and takes out the higher first; who read it before there were two knows only of one, and then the insertion of the
+ * other has not ended yet, and may take effect now.
+ */
+final class SetSteps implements Steps {
+
+    private static final int ROOM = Operations.OWN_STEPS;
+    private static final int BUCKET = Operations.OWN_STEPS + 1;
+    private static final int SWAP = Operations.OWN_STEPS + 2;
+    private static final int SWAP_LOST = Operations.OWN_STEPS + 3;
+    private static final int INSERT = Operations.OWN_STEPS + 4;
+    private static final int SETTLE = Operations.OWN_STEPS + 5;
+    private static final int REMOVE = Operations.OWN_STEPS + 6;
+    private static final int PROBE = Operations.OWN_STEPS + 7;
+    private static final int LOOK = Operations.OWN_STEPS + 8;
+
+    private static final MemorySegment ALL = NativeMemory.ALL;
+
+    private final Operations operations;
+    private final Posts posts;
+    private final Ending ending;
+    private final Room room;
+    private final Probe probe;
+    private final BlockAllocator allocator;
+    private final AccessRecords records;
+    private final MapClock clock;
+    private final Counts counts;
+    /** What each request waits for room for, or writes: the units of its block, and the bytes of it that are used. */
+    private final int[] units;
+
+    private final int[] used;
+    private final long[] expirySeconds;
+    private final long version;
+    private long sets;
+
+    /** @param session its number in the map, which makes its versions its own */
+    SetSteps(
+            Operations operations,
+            Posts posts,
+            Ending ending,
+            Room room,
+            Probe probe,
+            BlockAllocator allocator,
+            AccessRecords records,
+            MapClock clock,
+            Counts counts,
+            long session) {
+        this.operations = operations;
+        this.posts = posts;
+        this.ending = ending;
+        this.room = room;
+        this.probe = probe;
+        this.allocator = allocator;
+        this.records = records;
+        this.clock = clock;
+        this.counts = counts;
+        units = new int[operations.count];
+        used = new int[operations.count];
+        expirySeconds = new long[operations.count];
+        version = session << 40;
+    }
+
+    /** Says what a request stores; its key and value are in its block already. */
+    void prepare(int place, int keyBytes, int valueBytes, long expiryMillis) {
+        units[place] = BlockFormat.units(0, keyBytes, valueBytes);
+        used[place] = BlockFormat.valueAt(0, keyBytes) + valueBytes;
+        expirySeconds[place] = Math.ceilDiv(expiryMillis, 1000);
+        BlockFormat.prepare(
+                ALL,
+                operations.blockCopy(place),
+                expiryMillis,
+                0,
+                keyBytes,
+                valueBytes,
+                version | ++sets,
+                operations.hash[place]);
+    }
+
+    @Override
+    public void begin(int place) {
+        operations.attempts[place] = 0;
+        long block = allocator.take(SizeClasses.of(units[place]));
+        if (block == BlockAllocator.NONE) {
+            operations.step[place] = ROOM;
+            room.begin(place, SizeClasses.of(units[place]));
+        } else {
+            write(place, block);
+        }
+    }
+
+    private void write(int place, long block) {
+        operations.block[place] = SlotWord.live(
+                SlotWord.place(block),
+                SlotWord.incarnation(block),
+                KeyHash.fingerprint(operations.hash[place]),
+                SlotWord.size(block));
+        BlockFormat.seal(ALL, operations.blockCopy(place), SlotWord.incarnation(block));
+        operations.step[place] = BUCKET;
+        posts.beginList();
+        posts.readBucket(place);
+        posts.writeBlock(place, used[place]);
+        posts.endList();
+    }
+
+    @Override
+    public void advance(int place) {
+        switch (operations.step[place]) {
+            case ROOM -> findRoom(place);
+            case BUCKET -> look(place, 0);
+            case SWAP -> swapped(place);
+            case SWAP_LOST -> lookAgain(place);
+            case INSERT -> inserted(place);
+            case SETTLE -> settle(place);
+            case REMOVE -> removed(place);
+            case PROBE -> probed(place);
+            case LOOK -> look(place, 0);
+            default -> throw new IllegalStateException("step " + operations.step[place]);
+        }
+    }
+
+    private void findRoom(int place) {
+        long block = room.advance(place);
+        if (block != BlockAllocator.NONE) {
+            write(place, block);
+        } else if (operations.pending[place] == 0 && !operations.lost[place]) {
+            ending.end(place, KvStatus.NO_ROOM);
+        }
+    }
+
+    /** The bucket is there: an update where the key is in it, else an insertion. */
+    private void look(int place, int from) {
+        long bucket = operations.bucket(place);
+        long hash = operations.hash[place];
+        int slot = Bucket.find(bucket, hash, from);
+        if (slot == Bucket.NONE) {
+            insert(place);
+            return;
+        }
+        operations.slot[place] = slot;
+        operations.word[place] = Bucket.word(bucket, slot);
+        if (Bucket.sure(bucket, slot, hash)) {
+            update(place);
+        } else {
+            probe(place);
+        }
+    }
+
+    private void update(int place) {
+        operations.step[place] = SWAP;
+        posts.swap(place, operations.slot[place], operations.word[place], operations.block[place]);
+    }
+
+    /** The slot's hash is another's: its block says whose it is. */
+    private void probe(int place) {
+        if (probe.take()) {
+            operations.step[place] = PROBE;
+            if (!posts.readBlock(place, operations.word[place], probe.memory(), 0)) {
+                probe.give();
+                look(place, operations.slot[place] + 1);
+            }
+        } else {
+            operations.step[place] = LOOK;
+            posts.readBucket(place);
+        }
+    }
+
+    private void probed(int place) {
+        boolean whole = probe.whole(operations.word[place]);
+        boolean mine = whole && Keys.equal(probe.address(), operations.key[place], operations.keyBytes[place]);
+        probe.give();
+        if (mine) {
+            update(place);
+        } else if (!whole && operations.attempts[place]++ < Probe.ATTEMPTS) {
+            // Used again: the slot has changed.
+            operations.step[place] = LOOK;
+            posts.readBucket(place);
+        } else {
+            look(place, operations.slot[place] + 1);
+        }
+    }
+
+    private void swapped(int place) {
+        if (posts.found(place) == operations.word[place]) {
+            allocator.reclaim(operations.word[place]);
+            records.updated(operations.hash[place], operations.bucket(place), operations.slot[place]);
+            ending.end(place, KvStatus.DONE);
+            return;
+        }
+        counts.swapsLost++;
+        operations.step[place] = SWAP_LOST;
+        posts.readBucket(place);
+    }
+
+    /** Another has changed the slot since: with a set of the same key, or by taking it out. */
+    private void lookAgain(int place) {
+        long bucket = operations.bucket(place);
+        int slot = Bucket.find(bucket, operations.hash[place], 0);
+        if (slot != Bucket.NONE
+                && Bucket.sure(bucket, slot, operations.hash[place])
+                && Bucket.word(bucket, slot) != operations.word[place]) {
+            allocator.giveBack(operations.block[place]);
+            ending.end(place, KvStatus.DONE);
+        } else {
+            look(place, 0);
+        }
+    }
+
+    private void insert(int place) {
+        long bucket = operations.bucket(place);
+        int slot = Bucket.findEmpty(bucket);
+        if (slot == Bucket.NONE) {
+            slot = Bucket.findOldestHistory(bucket, records.newestHistory());
+        }
+        if (slot == Bucket.NONE) {
+            slot = room.victimOf(bucket);
+        }
+        operations.slot[place] = slot;
+        operations.word[place] = Bucket.word(bucket, slot);
+        operations.step[place] = INSERT;
+        posts.swap(place, slot, operations.word[place], operations.block[place]);
+    }
+
+    private void inserted(int place) {
+        if (posts.found(place) != operations.word[place]) {
+            counts.swapsLost++;
+            operations.step[place] = LOOK;
+            posts.readBucket(place);
+            return;
+        }
+        if (SlotWord.isLive(operations.word[place])) {
+            counts.crowdedOut++;
+            allocator.reclaim(operations.word[place]);
+        }
+        operations.word[place] = operations.block[place];
+        operations.step[place] = SETTLE;
+        posts.beginList();
+        posts.writeMetadata(place, operations.slot[place], expirySeconds[place], clock.ticks());
+        posts.readBucket(place);
+        posts.endList();
+    }
+
+    /** The bucket after the insertion: a second slot of the key goes, the highest first. */
+    private void settle(int place) {
+        long bucket = operations.bucket(place);
+        long hash = operations.hash[place];
+        int lowest = Bucket.find(bucket, hash, 0);
+        int highest = Bucket.findLast(bucket, hash, SpaceShape.BUCKET_SLOTS);
+        while (highest > lowest && !Bucket.sure(bucket, highest, hash)) {
+            // An insertion that has not ended: it will look for this one itself.
+            highest = Bucket.findLast(bucket, hash, highest);
+        }
+        if (lowest == Bucket.NONE || highest <= lowest || !Bucket.sure(bucket, lowest, hash)) {
+            ending.end(place, KvStatus.DONE);
+            return;
+        }
+        counts.duplicates++;
+        operations.slot[place] = highest;
+        operations.word[place] = Bucket.word(bucket, highest);
+        operations.step[place] = REMOVE;
+        posts.swap(place, highest, operations.word[place], SlotWord.EMPTY);
+    }
+
+    private void removed(int place) {
+        if (posts.found(place) == operations.word[place]) {
+            allocator.reclaim(operations.word[place]);
+        }
+        operations.step[place] = SETTLE;
+        posts.readBucket(place);
+    }
+
+    /** What the swap has done is not known: the block is nobody's until the session's blocks are reclaimed. */
+    @Override
+    public void abandon(int place) {
+        if (operations.step[place] == PROBE) {
+            probe.give();
+        }
+        ending.end(place, KvStatus.LOST);
+    }
+}

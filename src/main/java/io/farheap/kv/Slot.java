@@ -1,0 +1,29 @@
+package io.farheap.kv;
+
+/**
+ * A slot of the table: 40 bytes, little-endian, at a multiple of 8. Only the word is atomic; what follows may be of the
+ * slot's former object for as long as an insertion takes.
+ *
+ * <pre>
+ *  0  u64  {@link SlotWord}
+ *  8  u64  hash of the key
+ * 16  u32  frequency: the low half of a word that clients add to
+ * 20  u32  expiry, in seconds of the map's clock, rounded up; 0 never. A hint: the block has the exact one
+ * 24  u64  insert time, in ticks of the map's clock; of a history entry the experts that named it
+ * 32  u64  time of the last access, in ticks
+ * </pre>
+ */
+final class Slot {
+
+    static final int BYTES = 40;
+    static final int WORD = 0;
+    static final int HASH = 8;
+    static final int FREQUENCY = 16;
+    static final int EXPIRY = 20;
+    static final int INSERTED = 24;
+    static final int ACCESSED = 32;
+    /** What an insertion writes behind the word. */
+    static final int METADATA_BYTES = BYTES - HASH;
+
+    private Slot() {}
+}

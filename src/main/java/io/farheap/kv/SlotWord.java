@@ -1,0 +1,75 @@
+package io.farheap.kv;
+
+/**
+ * A slot's atomic word, which only a compare-and-swap changes.
+ *
+ * <pre>
+ * bits  0..7    size: 0 empty; 1 to 254 a block's length in units of 64 bytes; 255 a history entry
+ *       8..15   fingerprint of the key's hash
+ *      16..49   the block's place in the space, in units of 64 bytes  } a history entry has its
+ *      50..63   the block's incarnation                               } 48-bit number here
+ * </pre>
+ *
+ * A block that is freed and used again has another incarnation, so a word does not come back before 2^14 uses of its
+ * block, and a compare-and-swap that was prepared for the former use fails.
+ */
+final class SlotWord {
+
+    static final long EMPTY = 0;
+
+    static final int MOST_UNITS = 254;
+    static final int HISTORY = 255;
+    static final int INCARNATIONS = 1 << 14;
+    static final long MOST_PLACES = 1L << 34;
+    static final long HISTORY_MASK = (1L << 48) - 1;
+
+    private static final int FINGERPRINT_SHIFT = 8;
+    private static final int PLACE_SHIFT = 16;
+    private static final int INCARNATION_SHIFT = 50;
+
+    private SlotWord() {}
+
+    /** Of a live object. */
+    static long live(long place, int incarnation, int fingerprint, int units) {
+        return (long) incarnation << INCARNATION_SHIFT
+                | place << PLACE_SHIFT
+                | (long) fingerprint << FINGERPRINT_SHIFT
+                | units;
+    }
+
+    /** Of an object that was evicted; the fingerprint is its own. */
+    static long history(long number, int fingerprint) {
+        return (number & HISTORY_MASK) << PLACE_SHIFT | (long) fingerprint << FINGERPRINT_SHIFT | HISTORY;
+    }
+
+    static boolean isLive(long word) {
+        int size = size(word);
+        return size != 0 && size != HISTORY;
+    }
+
+    static boolean isHistory(long word) {
+        return size(word) == HISTORY;
+    }
+
+    /** The block's length in units of 64 bytes, if it is live. */
+    static int size(long word) {
+        return (int) word & 0xFF;
+    }
+
+    static int fingerprint(long word) {
+        return (int) (word >>> FINGERPRINT_SHIFT) & 0xFF;
+    }
+
+    static long place(long word) {
+        return word >>> PLACE_SHIFT & MOST_PLACES - 1;
+    }
+
+    static int incarnation(long word) {
+        return (int) (word >>> INCARNATION_SHIFT);
+    }
+
+    /** A history entry's number. */
+    static long historyNumber(long word) {
+        return word >>> PLACE_SHIFT;
+    }
+}

@@ -1,0 +1,95 @@
+package io.farheap.kv;
+
+/**
+ * Where everything of a map lies in its regions. Each region begins with a page of words, then the region's part of the
+ * table, then segments, which blocks are cut from. The table is as large as it was made; regions that are added later
+ * have segments alone.
+ *
+ * <pre>
+ * page, offsets in bytes
+ *   0  u64  {@link #MAGIC}
+ *  64  u64  segments of this region that have been handed out; clients add to it
+ * 128  u64  number of the next history entry, modulo 2^48; region 0's counts for the map
+ * 192  u64  number of the next session; region 0's counts for the map
+ * </pre>
+ *
+ * @param regionBytes of each region
+ * @param tableRegions regions with a part of the table
+ * @param bucketsPerRegion buckets in each of these
+ * @param objects how many the map is made for, which is also how long its history is
+ */
+record SpaceShape(long regionBytes, int tableRegions, int bucketsPerRegion, long objects) {
+
+    static final long MAGIC = 0x31564B5041454846L;
+    static final int PAGE_BYTES = 4096;
+    static final long SEGMENTS_TAKEN = 64;
+    static final long HISTORY_COUNTER = 128;
+    static final long SESSION_COUNTER = 192;
+
+    static final int BUCKET_SLOTS = 16;
+    static final int BUCKET_BYTES = BUCKET_SLOTS * Slot.BYTES;
+    /** Two slots for each object: as many history entries as objects. */
+    private static final long SLOTS_PER_OBJECT = 2;
+
+    static final int SEGMENT_BYTES = 64 << 10;
+
+    private static final int REGION_BITS = 24;
+
+    /**
+     * The shape of a map.
+     *
+     * @param regions it begins with, 1 to 2^24
+     * @param objects it is to hold, at least 1
+     * @throws IllegalArgumentException where the table leaves no room for objects
+     */
+    static SpaceShape of(long regionBytes, int regions, long objects) {
+        if (objects < 1) {
+            throw new IllegalArgumentException("a map for " + objects + " objects; it needs at least 1");
+        }
+        long buckets = Math.ceilDiv(objects * SLOTS_PER_OBJECT, BUCKET_SLOTS);
+        long perRegion = Math.ceilDiv(buckets, regions);
+        long left = regionBytes - PAGE_BYTES - perRegion * BUCKET_BYTES;
+        if (perRegion > Integer.MAX_VALUE || left < SEGMENT_BYTES) {
+            throw new IllegalArgumentException("a table for " + objects + " objects takes "
+                    + buckets * BUCKET_BYTES / 1024 + " KiB of " + regions + " regions of " + regionBytes / 1024
+                    + " KiB and leaves no room for their values; take more memory or fewer objects");
+        }
+        return new SpaceShape(regionBytes, regions, (int) perRegion, objects);
+    }
+
+    /** Which region has the bucket of a key. */
+    int bucketRegion(long hash) {
+        return (int) ((hash >>> 32 & (1 << REGION_BITS) - 1) * tableRegions >>> REGION_BITS);
+    }
+
+    /** Where the bucket of a key begins in its region. */
+    long bucketAt(long hash) {
+        return bucketAt((int) ((hash & 0xFFFFFFFFL) * bucketsPerRegion >>> 32));
+    }
+
+    /** Where a region's bucket begins, from its number in the region. */
+    long bucketAt(int bucket) {
+        return PAGE_BYTES + (long) bucket * BUCKET_BYTES;
+    }
+
+    /** Where a region's segments begin. */
+    long segmentsAt(int region) {
+        long used = PAGE_BYTES + (region < tableRegions ? (long) bucketsPerRegion * BUCKET_BYTES : 0);
+        return used + BlockFormat.UNIT_BYTES - 1 & -BlockFormat.UNIT_BYTES;
+    }
+
+    /** How many segments a region has. */
+    long segments(int region) {
+        return (regionBytes - segmentsAt(region)) / SEGMENT_BYTES;
+    }
+
+    /** By how many bits the number of a region stands above the unit in it, in a place. */
+    int placeShift() {
+        return Long.SIZE - Long.numberOfLeadingZeros((regionBytes >>> 6) - 1);
+    }
+
+    /** A block's place, as slots have it. */
+    long place(int region, long offset) {
+        return (long) region << placeShift() | offset >>> 6;
+    }
+}

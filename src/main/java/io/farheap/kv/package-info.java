@@ -1,0 +1,11 @@
+/**
+ * A cache of objects in far memory that many client processes read and change with one-sided operations alone (Ditto,
+ * SOSP '23). A table of slots and blocks that slots point to lie in regions of memory servers; a Get is two READs, a
+ * Set two round trips, and who needs room evicts by sampling the table.
+ *
+ * <p>docs/kv.md has the formats byte by byte, where each operation takes effect, and what a crash leaves.
+ */
+@NullMarked
+package io.farheap.kv;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,153 @@
+package io.farheap.kv;
+
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.farheap.testing.RegisterHistory;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/**
+ * Many sessions on few keys: each key's history is linearizable. A miss counts as a deletion of its own, at some moment
+ * of the get: it is right at any time, but a value that was missed does not come back.
+ */
+class MapHistoryTest {
+
+    private static final int KEY_BYTES = 8;
+    /** A value is the number of its set, as often as fits. */
+    private static final int MOST_WORDS = 40;
+
+    private record Event(int key, long value, boolean write, long invoked, long responded) {}
+
+    /** @param room in KiB of each of two regions, the table aside */
+    @ParameterizedTest
+    @CsvSource({"8, 3, 1000, 128", "4, 2, 1, 128", "64, 3, 10, 128", "400, 3, 100, 128"})
+    void eachKeyIsLinearizable(int keys, int threads, long objects, int room) throws Exception {
+        long seed = System.nanoTime();
+        try (TestSpace space = new TestSpace(2, 1, (long) room << 10, objects);
+                ExecutorService executor = Executors.newFixedThreadPool(threads)) {
+            List<Future<List<Event>>> running = new ArrayList<>();
+            for (int thread = 0; thread < threads; thread++) {
+                int number = thread;
+                Callable<List<Event>> client = () -> {
+                    try (Session session = space.map.openSession()) {
+                        return new Client(session, keys, number, new SplittableRandom(seed + number)).run(20_000);
+                    }
+                };
+                running.add(executor.submit(client));
+            }
+            List<Event> events = new ArrayList<>();
+            for (Future<List<Event>> future : running) {
+                events.addAll(future.get());
+            }
+            check(keys, events, seed);
+        }
+    }
+
+    private static void check(int keys, List<Event> events, long seed) {
+        RegisterHistory[] histories = new RegisterHistory[keys];
+        int hits = 0;
+        for (int key = 0; key < keys; key++) {
+            histories[key] = new RegisterHistory();
+        }
+        for (Event event : events) {
+            if (event.write) {
+                histories[event.key].write(event.value, event.invoked, event.responded);
+            } else {
+                hits++;
+                histories[event.key].read(event.value, event.invoked, event.responded);
+            }
+        }
+        for (int key = 0; key < keys; key++) {
+            assertNull(histories[key].violation(), "key " + key + ", seed " + seed);
+        }
+        assertTrue(hits > 100, hits + " hits, seed " + seed);
+    }
+
+    /** One session with several requests in flight. */
+    private static final class Client {
+
+        private final Session session;
+        private final int keys;
+        private final SplittableRandom random;
+        private final List<Event> events = new ArrayList<>();
+        private final int[] key = new int[16];
+        private final int[] kind = new int[16];
+        private final long[] value = new long[16];
+        private final long[] invoked = new long[16];
+        private long nextValue;
+        private int ended;
+
+        Client(Session session, int keys, int number, SplittableRandom random) {
+            this.session = session;
+            this.keys = keys;
+            this.random = random;
+            this.nextValue = (number + 1L) << 32;
+        }
+
+        List<Event> run(int requests) {
+            try (Arena arena = Arena.ofConfined()) {
+                MemorySegment keyMemory = arena.allocate(KEY_BYTES, 8);
+                MemorySegment valueMemory = arena.allocate(MOST_WORDS * Long.BYTES, 8);
+                for (int made = 0; made < requests; made++) {
+                    int depth = 1 + random.nextInt(8);
+                    while (session.inFlight() >= depth) {
+                        session.poll(this::completed);
+                    }
+                    make(made & 15, keyMemory, valueMemory);
+                }
+                while (ended < requests) {
+                    session.poll(this::completed);
+                }
+            }
+            return events;
+        }
+
+        private void make(int place, MemorySegment keyMemory, MemorySegment valueMemory) {
+            key[place] = random.nextInt(keys);
+            keyMemory.set(JAVA_LONG, 0, key[place]);
+            kind[place] = random.nextInt(10) < 5 ? 0 : random.nextInt(5) < 4 ? 1 : 2;
+            value[place] = ++nextValue;
+            invoked[place] = System.nanoTime();
+            switch (kind[place]) {
+                case 0 -> session.get(keyMemory, place);
+                case 1 -> {
+                    int words = 1 + random.nextInt(random.nextInt(4) == 0 ? MOST_WORDS : 4);
+                    for (int word = 0; word < words; word++) {
+                        valueMemory.setAtIndex(JAVA_LONG, word, value[place]);
+                    }
+                    session.set(keyMemory, valueMemory.asSlice(0, words * Long.BYTES), place);
+                }
+                default -> session.delete(keyMemory, place);
+            }
+        }
+
+        private void completed(long tag, int status, MemorySegment memory, long at, int bytes) {
+            ended++;
+            int place = (int) tag;
+            long now = System.nanoTime();
+            if (kind[place] == 0 && status == KvStatus.DONE) {
+                long found = memory.get(JAVA_LONG, at);
+                for (int word = 1; word < bytes / Long.BYTES; word++) {
+                    assertEquals(found, memory.get(JAVA_LONG, at + word * Long.BYTES), "a torn value");
+                }
+                events.add(new Event(key[place], found, false, invoked[place], now));
+            } else if (kind[place] != 1 || status == KvStatus.DONE) {
+                events.add(new Event(key[place], value[place], true, invoked[place], now));
+            } else {
+                assertEquals(KvStatus.NO_ROOM, status);
+            }
+        }
+    }
+}
