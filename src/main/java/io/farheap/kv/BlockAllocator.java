@@ -1,6 +1,7 @@
 package io.farheap.kv;
 
 import java.util.Arrays;
+import java.util.function.LongConsumer;
 
 /**
  * A session's free blocks, by size class, and the segments that it cuts new ones from. What a session evicts or
@@ -68,12 +69,12 @@ final class BlockAllocator {
     }
 
     /** Cuts blocks of a class from a segment, which is the session's alone and was never used. */
-    void addSegment(int sizeClass, long place) {
+    void addSegment(int sizeClass, long place, int bytes) {
         while (cutsLeft[sizeClass] > 0) {
             put(sizeClass, takeCut(sizeClass));
         }
         cutAt[sizeClass] = place;
-        cutsLeft[sizeClass] = SpaceShape.SEGMENT_BYTES / BlockFormat.UNIT_BYTES / SizeClasses.units(sizeClass);
+        cutsLeft[sizeClass] = bytes / BlockFormat.UNIT_BYTES / SizeClasses.units(sizeClass);
     }
 
     private long takeCut(int sizeClass) {
@@ -119,6 +120,20 @@ final class BlockAllocator {
         ring[first[sizeClass] + count[sizeClass] & ring.length - 1] = block;
         count[sizeClass]++;
         held++;
+    }
+
+    /** All free blocks, those that are not cut yet too, as words without a fingerprint. */
+    void forEachFree(LongConsumer consumer) {
+        for (int sizeClass = 0; sizeClass < SizeClasses.COUNT; sizeClass++) {
+            long[] ring = free[sizeClass];
+            for (int i = 0; i < count[sizeClass]; i++) {
+                consumer.accept(ring[first[sizeClass] + i & ring.length - 1]);
+            }
+            int units = SizeClasses.units(sizeClass);
+            for (int i = 0; i < cutsLeft[sizeClass]; i++) {
+                consumer.accept(SlotWord.live(cutAt[sizeClass] + (long) i * units, FIRST_INCARNATION, 0, units));
+            }
+        }
     }
 
     /** Free blocks, those not cut yet aside. */

@@ -21,11 +21,11 @@ final class Bucket {
     private Bucket() {}
 
     static long word(long bucket, int slot) {
-        return NativeMemory.ALL.get(JAVA_LONG, bucket + slot * Slot.BYTES);
+        return NativeMemory.ALL.get(JAVA_LONG, bucket + Slot.offset(slot));
     }
 
     static long hash(long bucket, int slot) {
-        return NativeMemory.ALL.get(JAVA_LONG, bucket + slot * Slot.BYTES + Slot.HASH);
+        return NativeMemory.ALL.get(JAVA_LONG, bucket + Slot.offset(slot) + Slot.HASH);
     }
 
     /**
@@ -69,9 +69,7 @@ final class Bucket {
         int fingerprint = KeyHash.fingerprint(hash);
         for (int slot = 0; slot < SLOTS; slot++) {
             long word = word(bucket, slot);
-            if (SlotWord.isHistory(word)
-                    && SlotWord.fingerprint(word) == fingerprint
-                    && hash(bucket, slot) == hash) {
+            if (SlotWord.isHistory(word) && SlotWord.fingerprint(word) == fingerprint && hash(bucket, slot) == hash) {
                 return slot;
             }
         }

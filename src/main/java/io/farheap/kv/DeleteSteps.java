@@ -76,10 +76,7 @@ final class DeleteSteps implements Steps {
         long word = operations.word[place];
         long block = operations.blockCopy(place);
         boolean whole = BlockFormat.whole(
-                NativeMemory.ALL,
-                block,
-                SlotWord.size(word) * BlockFormat.UNIT_BYTES,
-                SlotWord.incarnation(word));
+                NativeMemory.ALL, block, SlotWord.size(word) * BlockFormat.UNIT_BYTES, SlotWord.incarnation(word));
         if (whole && Keys.equal(block, operations.key[place], operations.keyBytes[place])) {
             swap(place);
         } else if (!whole && operations.attempts[place]++ < Probe.ATTEMPTS) {

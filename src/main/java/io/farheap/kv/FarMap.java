@@ -21,24 +21,25 @@ public final class FarMap {
     private final RemoteMemory memory;
     private final SpaceMemory space;
     private final MapClock clock;
+    private final CachePolicy policy;
 
-    private FarMap(RemoteMemory memory, SpaceMemory space, MapClock clock) {
+    private FarMap(RemoteMemory memory, SpaceMemory space, MapClock clock, CachePolicy policy) {
+        this.policy = policy;
         this.memory = memory;
         this.space = space;
         this.clock = clock;
     }
 
     /** A new map in regions that are zero. */
-    static FarMap create(RemoteMemory memory, List<RemoteRegion> regions, long objects, MapClock clock) {
-        long bytes = regions.getFirst().usableBytes();
-        SpaceShape shape = SpaceShape.of(bytes, regions.size(), objects);
+    static FarMap create(
+            RemoteMemory memory, List<RemoteRegion> regions, SpaceShape shape, MapClock clock, CachePolicy policy) {
         SpaceMemory space = new SpaceMemory(shape, regions.toArray(RemoteRegion[]::new));
-        return new FarMap(memory, space, clock);
+        return new FarMap(memory, space, clock, policy);
     }
 
     /** Opens a session. */
     public Session openSession() {
-        return new Session(memory, space, clock, REQUESTS, sessionNumber());
+        return new Session(memory, space, clock, policy, REQUESTS, sessionNumber());
     }
 
     private long sessionNumber() {

@@ -5,8 +5,8 @@ import java.lang.foreign.MemorySegment;
 
 /**
  * A get: a READ of the key's bucket, and one of the block that its slot names. It takes effect at the former: a block
- * that has the incarnation that its slot said was the key's then. One that has not was used again since, so the slot has
- * changed, and the bucket is read anew.
+ * that has the incarnation that its slot said was the key's then. One that has not was used again since, so the slot
+ * has changed, and the bucket is read anew.
  */
 final class GetSteps implements Steps {
 
@@ -27,13 +27,7 @@ final class GetSteps implements Steps {
     private final MapClock clock;
     private final Counts counts;
 
-    GetSteps(
-            Operations operations,
-            Posts posts,
-            Ending ending,
-            AccessRecords records,
-            MapClock clock,
-            Counts counts) {
+    GetSteps(Operations operations, Posts posts, Ending ending, AccessRecords records, MapClock clock, Counts counts) {
         this.operations = operations;
         this.posts = posts;
         this.ending = ending;

@@ -10,8 +10,8 @@ import io.farheap.remote.RemoteQueue;
 import io.farheap.remote.RemoteRegion;
 
 /**
- * Posts what requests need, and counts for each what has not come back. The queue is as deep as all requests and hints
- * need together, so a posting fails only where a server is lost. One thread.
+ * Posts what requests need, and counts for each what has not come back: nothing for what is done at once. The queue is
+ * as deep as all requests and hints need together, so a posting fails only where a server is lost. One thread.
  */
 final class Posts {
 
@@ -67,7 +67,8 @@ final class Posts {
         SpaceShape shape = space.shape();
         note(
                 place,
-                queue.read(
+                queue.execute(
+                        false,
                         bucketRegion(hash),
                         shape.bucketAt(hash),
                         memory,
@@ -102,7 +103,8 @@ final class Posts {
         }
         note(
                 place,
-                queue.read(
+                queue.execute(
+                        false,
                         space.regionOf(block),
                         space.offsetOf(block),
                         into,
@@ -123,12 +125,7 @@ final class Posts {
         note(
                 place,
                 queue.write(
-                        space.regionOf(block),
-                        space.offsetOf(block),
-                        memory,
-                        Operations.blockAt(place),
-                        bytes,
-                        place));
+                        space.regionOf(block), space.offsetOf(block), memory, Operations.blockAt(place), bytes, place));
     }
 
     /** Changes the word of a slot of the request's bucket; what it was lands in {@link #found}. */
@@ -142,13 +139,7 @@ final class Posts {
         note(
                 place,
                 queue.compareAndSwap(
-                        region,
-                        bucketAt + slot * Slot.BYTES,
-                        expected,
-                        value,
-                        memory,
-                        Operations.oldAt(place),
-                        place));
+                        region, bucketAt + Slot.offset(slot), expected, value, memory, Operations.oldAt(place), place));
     }
 
     /** What the last {@link #swap} of a request found. */
@@ -169,7 +160,7 @@ final class Posts {
                 place,
                 queue.write(
                         bucketRegion(hash),
-                        space.shape().bucketAt(hash) + slot * Slot.BYTES + Slot.HASH,
+                        space.shape().bucketAt(hash) + Slot.offset(slot) + Slot.HASH,
                         memory,
                         Operations.metadataAt(place),
                         Slot.METADATA_BYTES,
@@ -178,10 +169,7 @@ final class Posts {
 
     /** Adds to a counter; what it was lands in {@link #counted}. */
     void add(int place, RemoteRegion region, long offset, long delta) {
-        note(
-                place,
-                queue.fetchAndAdd(
-                        region, offset, delta, memory, Operations.oldAt(place) + Long.BYTES, place));
+        note(place, queue.fetchAndAdd(region, offset, delta, memory, Operations.oldAt(place) + Long.BYTES, place));
     }
 
     /** What the last {@link #add} of a request found. */
@@ -196,8 +184,8 @@ final class Posts {
             return;
         }
         int hint = freeHints[--freeHintCount];
-        NativeMemory.ALL.set(JAVA_LONG, hintsAddress + hint * Long.BYTES, value);
-        noteHint(hint, queue.write(region, offset, hints, hint * Long.BYTES, Long.BYTES, HINT_TAG | hint));
+        NativeMemory.ALL.set(JAVA_LONG, hintsAddress + (long) hint * Long.BYTES, value);
+        noteHint(hint, queue.write(region, offset, hints, (long) hint * Long.BYTES, Long.BYTES, HINT_TAG | hint));
     }
 
     /** Adds to 8 bytes, and nobody waits for it. */
@@ -207,7 +195,7 @@ final class Posts {
             return;
         }
         int hint = freeHints[--freeHintCount];
-        noteHint(hint, queue.fetchAndAdd(region, offset, delta, hints, hint * Long.BYTES, HINT_TAG | hint));
+        noteHint(hint, queue.fetchAndAdd(region, offset, delta, hints, (long) hint * Long.BYTES, HINT_TAG | hint));
     }
 
     private void noteHint(int hint, int posting) {
@@ -239,7 +227,9 @@ final class Posts {
     private void note(int place, int posting) {
         switch (posting) {
             case Posting.OK -> operations.pending[place]++;
-            case Posting.LOST -> operations.lost[place] = true;
+            case Posting.DONE -> {}
+            // Of a region that was given back, too.
+            case Posting.LOST, Posting.INVALID -> operations.lost[place] = true;
             default ->
                 throw new IllegalStateException("an operation of a map's was refused: " + Posting.describe(posting));
         }

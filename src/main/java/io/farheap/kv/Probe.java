@@ -39,9 +39,6 @@ final class Probe {
     /** Whether what was read is the block that a word names. */
     boolean whole(long word) {
         return BlockFormat.whole(
-                NativeMemory.ALL,
-                address(),
-                SlotWord.size(word) * BlockFormat.UNIT_BYTES,
-                SlotWord.incarnation(word));
+                NativeMemory.ALL, address(), SlotWord.size(word) * BlockFormat.UNIT_BYTES, SlotWord.incarnation(word));
     }
 }

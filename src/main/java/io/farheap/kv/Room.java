@@ -16,6 +16,7 @@ final class Room {
     private static final int SEGMENT = 0;
     private static final int SAMPLE = 1;
     private static final int VICTIM = 2;
+    private static final int NO_ROOM = 3;
 
     /** Samples without a block of the size before there is no room. */
     private static final int SAMPLES = 64;
@@ -90,6 +91,8 @@ final class Room {
             posts.add(place, space.region(segmentRegion), SpaceShape.SEGMENTS_TAKEN, 1);
         } else if (operations.attempts[place]++ < SAMPLES) {
             sample(place);
+        } else {
+            state[place] = NO_ROOM;
         }
     }
 
@@ -107,18 +110,19 @@ final class Room {
     }
 
     /**
-     * Goes on; posts the next step if it is not there yet.
+     * Goes on; begins the next step if the block is not there yet.
      *
-     * @return the block; or {@link BlockAllocator#NONE}, and where nothing is posted then, there is no room
+     * @return the block; or {@link BlockAllocator#NONE}, then see {@link #none}
      */
     long advance(int place) {
         switch (state[place]) {
             case SEGMENT -> addSegment(place);
-            case SAMPLE -> evict(place);
+            case SAMPLE -> {
+                if (evict(place)) {
+                    return BlockAllocator.NONE;
+                }
+            }
             default -> evicted(place);
-        }
-        if (operations.pending[place] > 0 || operations.lost[place]) {
-            return BlockAllocator.NONE;
         }
         long block = allocator.take(sizeClass[place]);
         if (block == BlockAllocator.NONE) {
@@ -133,7 +137,9 @@ final class Room {
         SpaceShape shape = space.shape();
         if (segment >= 0 && segment < shape.segments(from)) {
             allocator.addSegment(
-                    sizeClass[place], shape.place(from, shape.segmentsAt(from) + segment * SpaceShape.SEGMENT_BYTES));
+                    sizeClass[place],
+                    shape.place(from, shape.segmentsAt(from) + segment * shape.segmentBytes()),
+                    shape.segmentBytes());
         } else if (!exhausted[from]) {
             exhausted[from] = true;
             exhaustedCount++;
@@ -141,11 +147,17 @@ final class Room {
         segmentRegion = (from + 1) % space.regions();
     }
 
-    private void evict(int place) {
+    /** Whether there is none. */
+    boolean none(int place) {
+        return state[place] == NO_ROOM;
+    }
+
+    /** Whether a victim was found, and its slot is being changed. */
+    private boolean evict(int place) {
         if (numbersLeft == 0) {
             if (!numbered[place]) {
                 // Others have used them up since.
-                return;
+                return false;
             }
             nextNumber = posts.counted(place);
             numbersLeft = NUMBERS;
@@ -154,7 +166,7 @@ final class Room {
         long sample = operations.sample(place);
         int slot = victims.choose(sample);
         if (slot == Bucket.NONE) {
-            return;
+            return false;
         }
         long word = Bucket.word(sample, slot);
         operations.slot[place] = slot;
@@ -170,6 +182,7 @@ final class Room {
                 slot,
                 word,
                 SlotWord.history(number, SlotWord.fingerprint(word)));
+        return true;
     }
 
     private void evicted(int place) {
@@ -178,7 +191,7 @@ final class Room {
             allocator.reclaim(operations.word[place]);
             posts.hintWrite(
                     bucketRegion(place),
-                    bucketAt(place) + operations.slot[place] * Slot.BYTES + Slot.INSERTED,
+                    bucketAt(place) + Slot.offset(operations.slot[place]) + Slot.INSERTED,
                     operations.block[place]);
         } else {
             counts.victimsLost++;

@@ -56,7 +56,7 @@ public final class Session implements AutoCloseable {
      * @param requests in flight at most, a power of two
      * @param number of the session, which no other of the map has
      */
-    Session(RemoteMemory remote, SpaceMemory space, MapClock clock, int requests, long number) {
+    Session(RemoteMemory remote, SpaceMemory space, MapClock clock, CachePolicy policy, int requests, long number) {
         this.clock = clock;
         try (CloseStack stack = new CloseStack()) {
             int depth = requests * Posts.MOST_OF_A_STEP + Posts.HINTS;
@@ -68,12 +68,12 @@ public final class Session implements AutoCloseable {
         }
         operations = new Operations(requests, memory);
         posts = new Posts(queue, space, operations, memory, hintMemory);
-        LruRecords records = new LruRecords(posts, space.shape(), clock);
+        AdaptiveRecords records = new AdaptiveRecords(
+                posts, space, clock, policy.experts(), policy.frequencyBytes(), policy.frequencyThreshold(), number);
         Room room = new Room(operations, posts, space, allocator, records, records, counts, number);
         Probe probe = new Probe(probeMemory);
         gets = new GetSteps(operations, posts, this::end, records, clock, counts);
-        sets = new SetSteps(
-                operations, posts, this::end, room, probe, allocator, records, clock, counts, number);
+        sets = new SetSteps(operations, posts, this::end, room, probe, allocator, records, clock, counts, number);
         deletes = new DeleteSteps(operations, posts, this::end, allocator, counts);
     }
 
@@ -188,11 +188,15 @@ public final class Session implements AutoCloseable {
         };
     }
 
-    /** A step that has posted nothing was to a server that is lost. */
+    /** Goes on while nothing is to be waited for. */
     private void settle(int place) {
-        if (operations.step[place] != Operations.DONE && operations.pending[place] == 0) {
-            operations.lost[place] = false;
-            steps(place).abandon(place);
+        while (operations.step[place] != Operations.DONE && operations.pending[place] == 0) {
+            if (operations.lost[place]) {
+                operations.lost[place] = false;
+                steps(place).abandon(place);
+            } else {
+                steps(place).advance(place);
+            }
         }
     }
 
@@ -208,12 +212,7 @@ public final class Session implements AutoCloseable {
         }
         int place = (int) tag;
         operations.lost[place] |= outcome != Outcome.DONE;
-        if (--operations.pending[place] > 0) {
-            return;
-        }
-        if (!operations.lost[place]) {
-            steps(place).advance(place);
-        }
+        operations.pending[place]--;
         settle(place);
     }
 
@@ -344,8 +343,9 @@ public final class Session implements AutoCloseable {
 
     private void checkIdle() {
         if (operations.inUse() > 0) {
-            throw new IllegalStateException(operations.inUse()
-                    + " requests are in flight; poll until they have ended before one that waits, or use another session");
+            throw new IllegalStateException(
+                    operations.inUse()
+                            + " requests are in flight; poll until they have ended before one that waits, or use another session");
         }
     }
 

@@ -4,16 +4,16 @@ import io.farheap.memory.NativeMemory;
 import java.lang.foreign.MemorySegment;
 
 /**
- * A set: room for its block; one list with a READ of the key's bucket and the WRITE of the block; the
- * compare-and-swap that makes the slot name it. An insertion then writes the slot's metadata and reads the bucket once
- * more, to take out a second slot of the key.
+ * A set: room for its block; one list with a READ of the key's bucket and the WRITE of the block; the compare-and-swap
+ * that makes the slot name it. An insertion then writes the slot's metadata and reads the bucket once more, to take out
+ * a second slot of the key.
  *
  * <p><b>Where it takes effect.</b> At its compare-and-swap, but for two cases, where another set of the key has taken
  * effect since this one read the bucket, and this one counts as having taken effect right before it: an update whose
  * swap found that the key's slot has another word meanwhile; and an insertion that finds the key in a lower slot.
  *
- * <p><b>Why no value comes back.</b> Who takes out the lower of two slots of one key has read the bucket with both in it
- * and takes out the higher first; who read it before there were two knows only of one, and then the insertion of the
+ * <p><b>Why no value comes back.</b> Who takes out the lower of two slots of one key has read the bucket with both in
+ * it and takes out the higher first; who read it before there were two knows only of one, and then the insertion of the
  * other has not ended yet, and may take effect now.
  */
 final class SetSteps implements Steps {
@@ -136,7 +136,7 @@ final class SetSteps implements Steps {
         long block = room.advance(place);
         if (block != BlockAllocator.NONE) {
             write(place, block);
-        } else if (operations.pending[place] == 0 && !operations.lost[place]) {
+        } else if (room.none(place)) {
             ending.end(place, KvStatus.NO_ROOM);
         }
     }

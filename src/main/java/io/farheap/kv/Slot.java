@@ -26,4 +26,9 @@ final class Slot {
     static final int METADATA_BYTES = BYTES - HASH;
 
     private Slot() {}
+
+    /** Where a slot begins in its bucket. */
+    static long offset(int slot) {
+        return (long) slot * BYTES;
+    }
 }

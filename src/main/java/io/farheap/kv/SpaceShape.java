@@ -17,8 +17,11 @@ package io.farheap.kv;
  * @param tableRegions regions with a part of the table
  * @param bucketsPerRegion buckets in each of these
  * @param objects how many the map is made for, which is also how long its history is
+ * @param segmentBytes of a segment
+ * @param mostSegments of a region that are used
  */
-record SpaceShape(long regionBytes, int tableRegions, int bucketsPerRegion, long objects) {
+record SpaceShape(
+        long regionBytes, int tableRegions, int bucketsPerRegion, long objects, int segmentBytes, long mostSegments) {
 
     static final long MAGIC = 0x31564B5041454846L;
     static final int PAGE_BYTES = 4096;
@@ -31,7 +34,7 @@ record SpaceShape(long regionBytes, int tableRegions, int bucketsPerRegion, long
     /** Two slots for each object: as many history entries as objects. */
     private static final long SLOTS_PER_OBJECT = 2;
 
-    static final int SEGMENT_BYTES = 64 << 10;
+    private static final int SEGMENT_BYTES = 64 << 10;
 
     private static final int REGION_BITS = 24;
 
@@ -54,7 +57,12 @@ record SpaceShape(long regionBytes, int tableRegions, int bucketsPerRegion, long
                     + buckets * BUCKET_BYTES / 1024 + " KiB of " + regions + " regions of " + regionBytes / 1024
                     + " KiB and leaves no room for their values; take more memory or fewer objects");
         }
-        return new SpaceShape(regionBytes, regions, (int) perRegion, objects);
+        return new SpaceShape(regionBytes, regions, (int) perRegion, objects, SEGMENT_BYTES, Long.MAX_VALUE);
+    }
+
+    /** The same with other segments, for a map that is to hold so many blocks and no more. */
+    SpaceShape withSegments(int bytes, long mostOfARegion) {
+        return new SpaceShape(regionBytes, tableRegions, bucketsPerRegion, objects, bytes, mostOfARegion);
     }
 
     /** Which region has the bucket of a key. */
@@ -80,7 +88,7 @@ record SpaceShape(long regionBytes, int tableRegions, int bucketsPerRegion, long
 
     /** How many segments a region has. */
     long segments(int region) {
-        return (regionBytes - segmentsAt(region)) / SEGMENT_BYTES;
+        return Math.min(mostSegments, (regionBytes - segmentsAt(region)) / segmentBytes);
     }
 
     /** By how many bits the number of a region stands above the unit in it, in a place. */

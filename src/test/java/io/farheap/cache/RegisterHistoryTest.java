@@ -1,10 +1,10 @@
 package io.farheap.cache;
 
-import io.farheap.testing.RegisterHistory;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 
+import io.farheap.testing.RegisterHistory;
 import org.junit.jupiter.api.Test;
 
 /** The checker itself must find what it is there for. */

@@ -32,19 +32,19 @@ class MapHistoryTest {
 
     /** @param room in KiB of each of two regions, the table aside */
     @ParameterizedTest
-    @CsvSource({"8, 3, 1000, 128", "4, 2, 1, 128", "64, 3, 10, 128", "400, 3, 100, 128"})
+    @CsvSource({"8, 3, 1000, 512", "4, 2, 1, 256", "64, 3, 10, 256", "400, 3, 100, 256"})
     void eachKeyIsLinearizable(int keys, int threads, long objects, int room) throws Exception {
         long seed = System.nanoTime();
         try (TestSpace space = new TestSpace(2, 1, (long) room << 10, objects);
                 ExecutorService executor = Executors.newFixedThreadPool(threads)) {
+            List<Session> sessions = new ArrayList<>();
             List<Future<List<Event>>> running = new ArrayList<>();
             for (int thread = 0; thread < threads; thread++) {
                 int number = thread;
-                Callable<List<Event>> client = () -> {
-                    try (Session session = space.map.openSession()) {
-                        return new Client(session, keys, number, new SplittableRandom(seed + number)).run(20_000);
-                    }
-                };
+                Session session = space.map.openSession();
+                sessions.add(session);
+                Callable<List<Event>> client =
+                        () -> new Client(session, keys, number, new SplittableRandom(seed + number)).run(20_000);
                 running.add(executor.submit(client));
             }
             List<Event> events = new ArrayList<>();
@@ -52,6 +52,9 @@ class MapHistoryTest {
                 events.addAll(future.get());
             }
             check(keys, events, seed);
+            Audit audit = Audit.of(space, sessions);
+            assertTrue(audit.live <= keys, audit.live + " objects, seed " + seed);
+            sessions.forEach(Session::close);
         }
     }
 

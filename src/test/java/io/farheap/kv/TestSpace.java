@@ -19,20 +19,24 @@ final class TestSpace implements AutoCloseable {
     private final List<ControlServer> controls = new ArrayList<>();
     final RemoteMemory memory;
     final FarMap map;
+    final List<RemoteRegion> regions;
+    final SpaceShape shape;
     final TestClock clock = new TestClock();
 
-    /** @param regions of each server */
-    TestSpace(int serverCount, int regions, long regionBytes, long objects) {
+    /** @param regionsOfEach regions of each server */
+    TestSpace(int serverCount, int regionsOfEach, long regionBytes, long objects) {
         List<RemoteRegion> all = new ArrayList<>();
         memory = RemoteMemory.open(TestDevice.client(), "kv");
         for (int i = 0; i < serverCount; i++) {
-            MemoryServer server = MemoryServer.open(new ServerOptions(
-                    regions * regionBytes, regionBytes, LEASE_NANOS, TestDevice.server(), "kv" + i));
+            MemoryServer server = MemoryServer.open(
+                    new ServerOptions(regionsOfEach * regionBytes, regionBytes, LEASE_NANOS, TestDevice.server(), "kv" + i));
             servers.add(server);
             controls.add(ControlServer.start("127.0.0.1:0", server));
-            all.addAll(memory.allocate(memory.attach(controls.get(i).address()), regions));
+            all.addAll(memory.allocate(memory.attach(controls.get(i).address()), regionsOfEach));
         }
-        map = FarMap.create(memory, all, objects, clock);
+        regions = List.copyOf(all);
+        shape = SpaceShape.of(regionBytes, regions.size(), objects);
+        map = FarMap.create(memory, regions, shape, clock, CachePolicy.PAPER);
     }
 
     @Override

@@ -1,0 +1,110 @@
+package io.farheap.kv;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.farheap.memory.NativeMemory;
+import io.farheap.remote.QueueOptions;
+import io.farheap.remote.RegisteredBuffer;
+import io.farheap.remote.RemoteQueue;
+import io.farheap.remote.RemoteRegion;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/** Accounts for every block of a map that nobody uses meanwhile: each is in one slot, or free at one session. */
+final class Audit {
+
+    private final TestSpace space;
+    private final RemoteQueue queue;
+    private final RegisteredBuffer memory;
+    /** By place: who has it. */
+    private final Map<Long, String> owners = new HashMap<>();
+
+    private long units;
+    int live;
+
+    private Audit(TestSpace space, RemoteQueue queue, RegisteredBuffer memory) {
+        this.space = space;
+        this.queue = queue;
+        this.memory = memory;
+    }
+
+    /** @param sessions all that the map has had */
+    static Audit of(TestSpace space, List<Session> sessions) {
+        try (RemoteQueue queue = space.memory.openQueue(QueueOptions.DEFAULT);
+                RegisteredBuffer memory = space.memory.register(64 << 10)) {
+            Audit audit = new Audit(space, queue, memory);
+            audit.table();
+            for (Session session : sessions) {
+                session.allocator().forEachFree(block -> audit.own(block, "free at a session"));
+                assertEquals(0, session.allocator().wornOut());
+            }
+            audit.segments();
+            return audit;
+        }
+    }
+
+    private void table() {
+        SpaceShape shape = space.shape;
+        for (int region = 0; region < shape.tableRegions(); region++) {
+            for (int bucket = 0; bucket < shape.bucketsPerRegion(); bucket++) {
+                long at = shape.bucketAt(bucket);
+                read(space.regions.get(region), at, 0, SpaceShape.BUCKET_BYTES);
+                for (int slot = 0; slot < SpaceShape.BUCKET_SLOTS; slot++) {
+                    long word = Bucket.word(address(0), slot);
+                    if (SlotWord.isLive(word)) {
+                        live++;
+                        check(word, Bucket.hash(address(0), slot), region, at);
+                    }
+                }
+            }
+        }
+    }
+
+    private void check(long word, long hash, int region, long at) {
+        own(word, "live, in region " + region + " at " + at);
+        long place = SlotWord.place(word);
+        int bytes = SlotWord.size(word) * BlockFormat.UNIT_BYTES;
+        read(space.regions.get((int) (place >>> space.shape.placeShift())), offset(place), 4096, bytes);
+        assertTrue(BlockFormat.whole(NativeMemory.ALL, address(4096), bytes, SlotWord.incarnation(word)));
+        assertEquals(BlockFormat.hash(NativeMemory.ALL, address(4096)), hash);
+        assertEquals(region, space.shape.bucketRegion(hash));
+        assertEquals(at, space.shape.bucketAt(hash));
+        assertEquals(KeyHash.fingerprint(hash), SlotWord.fingerprint(word));
+    }
+
+    private long offset(long place) {
+        return (place & (1L << space.shape.placeShift()) - 1) << 6;
+    }
+
+    private void own(long block, String owner) {
+        units += SlotWord.size(block);
+        String other = owners.put(SlotWord.place(block), owner);
+        assertEquals(null, other, "a block with two owners, the other one is " + owner);
+    }
+
+    /** A segment's end, which is too short for a block, is nobody's. */
+    private void segments() {
+        SpaceShape shape = space.shape;
+        long handedOut = 0;
+        for (int region = 0; region < space.regions.size(); region++) {
+            read(space.regions.get(region), SpaceShape.SEGMENTS_TAKEN, 0, Long.BYTES);
+            long taken = NativeMemory.ALL.get(java.lang.foreign.ValueLayout.JAVA_LONG, address(0));
+            handedOut += Math.min(taken, shape.segments(region)) * shape.segmentBytes() / BlockFormat.UNIT_BYTES;
+        }
+        assertTrue(units <= handedOut, units + " units of " + handedOut);
+        assertTrue(units > handedOut * 3 / 4, units + " units of " + handedOut);
+    }
+
+    private long address(int at) {
+        return memory.segment().address() + at;
+    }
+
+    private void read(RemoteRegion region, long offset, int at, int bytes) {
+        int posting = queue.execute(false, region, offset, memory, at, bytes, 0);
+        while (posting != io.farheap.remote.Posting.DONE && queue.poll((tag, outcome) -> assertEquals(0, outcome)) == 0) {
+            Thread.onSpinWait();
+        }
+    }
+}
