@@ -315,7 +315,7 @@ public final class Session implements AutoCloseable {
             }
         }
         if (blockingStatus == KvStatus.LOST || blockingStatus == KvStatus.NO_ROOM) {
-            throw new MapException(blockingStatus);
+            throw MapException.of(blockingStatus);
         }
         return blockingStatus;
     }

@@ -103,7 +103,8 @@ final class Audit {
 
     private void read(RemoteRegion region, long offset, int at, int bytes) {
         int posting = queue.execute(false, region, offset, memory, at, bytes, 0);
-        while (posting != io.farheap.remote.Posting.DONE && queue.poll((tag, outcome) -> assertEquals(0, outcome)) == 0) {
+        while (posting != io.farheap.remote.Posting.DONE
+                && queue.poll((tag, outcome) -> assertEquals(0, outcome)) == 0) {
             Thread.onSpinWait();
         }
     }

@@ -28,15 +28,20 @@ final class TestSpace implements AutoCloseable {
         List<RemoteRegion> all = new ArrayList<>();
         memory = RemoteMemory.open(TestDevice.client(), "kv");
         for (int i = 0; i < serverCount; i++) {
-            MemoryServer server = MemoryServer.open(
-                    new ServerOptions(regionsOfEach * regionBytes, regionBytes, LEASE_NANOS, TestDevice.server(), "kv" + i));
+            MemoryServer server = MemoryServer.open(new ServerOptions(
+                    regionsOfEach * regionBytes, regionBytes, LEASE_NANOS, TestDevice.server(), "kv" + i));
             servers.add(server);
             controls.add(ControlServer.start("127.0.0.1:0", server));
             all.addAll(memory.allocate(memory.attach(controls.get(i).address()), regionsOfEach));
         }
         regions = List.copyOf(all);
         shape = SpaceShape.of(regionBytes, regions.size(), objects);
-        map = FarMap.create(memory, regions, shape, clock, CachePolicy.PAPER);
+        map = new FarMap(
+                memory,
+                List.of(),
+                new SpaceMemory(shape, regions.toArray(RemoteRegion[]::new)),
+                clock,
+                CachePolicy.PAPER);
     }
 
     @Override

@@ -1,0 +1,209 @@
+package io.farheap.kv;
+
+import io.farheap.control.ControlException;
+import io.farheap.control.SpaceKey;
+import io.farheap.control.SpacePlane;
+import io.farheap.lifetime.CloseStack;
+import io.farheap.remote.RemoteMemory;
+import io.farheap.remote.RemoteRegion;
+import io.farheap.remote.RemoteServer;
+import io.farheap.remote.RemoteSpace;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
+
+/** Says which map, and makes it or opens it. One thread. */
+public final class FarMapBuilder {
+
+    private static final long DEFAULT_MEMORY = 1L << 30;
+    /** Where nobody says how many objects there will be: of so many bytes each. */
+    private static final long DEFAULT_OBJECT_BYTES = 512;
+
+    private String name = "";
+    private String token = "";
+    private List<String> servers = List.of();
+    private String device = "";
+    private long memory = DEFAULT_MEMORY;
+    private long objects;
+    private @Nullable Duration life;
+
+    FarMapBuilder() {}
+
+    /** Of the map, 1 to 128 printable characters; no other space of its servers has it. */
+    public FarMapBuilder name(String value) {
+        name = value;
+        return this;
+    }
+
+    /** What keeps others out: 8 to 64 bytes in UTF-8, best random ones. */
+    public FarMapBuilder token(String value) {
+        token = value;
+        return this;
+    }
+
+    /** Memory servers, HOST:PORT each; to open a map, all that it lies on, in any order. */
+    public FarMapBuilder servers(String... hostPorts) {
+        servers = List.of(hostPorts);
+        return this;
+    }
+
+    /** The RDMA device; by default the first with an active port. */
+    public FarMapBuilder device(String value) {
+        device = value;
+        return this;
+    }
+
+    /** Bytes of all servers together, rounded up to whole regions on each; by default 1 GiB. To create a map. */
+    public FarMapBuilder memory(long bytes) {
+        memory = bytes;
+        return this;
+    }
+
+    /**
+     * How many objects the map is to hold. The table is made for as many and does not grow: it takes 80 bytes for each,
+     * and where there are many more, they evict each other before the memory is full. By default one for each 512 bytes
+     * of memory. To create a map.
+     */
+    public FarMapBuilder objects(long count) {
+        if (count < 1) {
+            throw new IllegalArgumentException("a map for " + count + " objects; it needs at least 1");
+        }
+        objects = count;
+        return this;
+    }
+
+    /**
+     * After this time the map ends with all that is in it; by default it stays until it is dropped. To create a map.
+     */
+    public FarMapBuilder life(Duration value) {
+        life = value;
+        return this;
+    }
+
+    /**
+     * Makes a map, with all that was said or not at all.
+     *
+     * @throws IllegalArgumentException where what was said makes no sense
+     * @throws ControlException where a server cannot be reached, has too little memory, or has a space of that name
+     */
+    public FarMap create() {
+        return connect(this::create);
+    }
+
+    /**
+     * Opens a map that is there. What it was created with is told by its servers.
+     *
+     * @throws MapException where it is none of this release's, or servers of it were not named
+     * @throws ControlException where a server cannot be reached, has no such map, or the token is another
+     */
+    public FarMap open() {
+        return connect(this::open);
+    }
+
+    private interface Way {
+        FarMap on(RemoteMemory remote, List<RemoteServer> attached, SpaceKey key, CloseStack stack);
+    }
+
+    private FarMap connect(Way way) {
+        SpaceKey key = SpaceKey.of(name, token);
+        if (servers.isEmpty()
+                || servers.size() > MapDescriptor.MOST_SERVERS
+                || servers.stream().distinct().count() != servers.size()) {
+            throw new IllegalArgumentException(
+                    "a map on servers " + servers + "; name 1 to " + MapDescriptor.MOST_SERVERS + ", each once");
+        }
+        try (CloseStack stack = new CloseStack()) {
+            RemoteMemory remote = stack.add(RemoteMemory.open(device, "map " + name));
+            List<RemoteServer> attached = servers.stream().map(remote::attach).toList();
+            FarMap map = way.on(remote, attached, key, stack);
+            stack.keep();
+            return map;
+        }
+    }
+
+    private FarMap create(RemoteMemory remote, List<RemoteServer> attached, SpaceKey key, CloseStack stack) {
+        long regionBytes = attached.getFirst().description().regionBytes();
+        for (RemoteServer server : attached) {
+            if (server.description().regionBytes() != regionBytes) {
+                throw new IllegalArgumentException("regions of " + regionBytes + " bytes on " + attached.getFirst()
+                        + " and of " + server.description().regionBytes() + " on " + server
+                        + "; a map lies on servers with regions of one size");
+            }
+        }
+        if (memory < 1 || memory > Long.MAX_VALUE / 2) {
+            throw new IllegalArgumentException("a map of " + memory + " bytes; it needs at least 1");
+        }
+        int each = Math.toIntExact(Math.ceilDiv(memory, regionBytes * attached.size()));
+        long wanted = objects > 0 ? objects : Math.max(1, memory / DEFAULT_OBJECT_BYTES);
+        SpaceShape.of(regionBytes, each * attached.size(), wanted);
+        MapDescriptor descriptor = new MapDescriptor(
+                ThreadLocalRandom.current().nextLong(),
+                0,
+                attached.size(),
+                each,
+                regionBytes,
+                wanted,
+                System.currentTimeMillis());
+        long millis = life == null ? SpacePlane.FOR_EVER : life.toMillis();
+        List<RemoteSpace> spaces = new ArrayList<>();
+        for (RemoteServer server : attached) {
+            RemoteSpace space = remote.createSpace(
+                    server, key, each, millis, descriptor.of(spaces.size()).encode());
+            stack.add(space::drop);
+            spaces.add(space);
+        }
+        return map(remote, descriptor, spaces);
+    }
+
+    private FarMap open(RemoteMemory remote, List<RemoteServer> attached, SpaceKey key, CloseStack unused) {
+        List<RemoteSpace> opened = new ArrayList<>();
+        List<MapDescriptor> descriptors = new ArrayList<>();
+        for (RemoteServer server : attached) {
+            RemoteSpace space = remote.openSpace(server, key);
+            MapDescriptor own = MapDescriptor.decode(space.descriptor(), space.toString());
+            opened.add(space);
+            descriptors.add(own);
+            if (!own.belongsTo(descriptors.getFirst()) || own.servers() != attached.size()) {
+                throw new MapException(space + " is of a map on " + own.servers() + " servers, and " + attached.size()
+                        + " were named, or of another map; name all servers of one map");
+            }
+        }
+        List<RemoteSpace> inOrder = new ArrayList<>();
+        for (int number = 0; number < opened.size(); number++) {
+            int at = indexOf(descriptors, number);
+            if (at < 0) {
+                throw new MapException("two servers say that they are the same one of map " + name
+                        + "; name each server by one address, once");
+            }
+            inOrder.add(opened.get(at));
+        }
+        return map(remote, descriptors.getFirst(), inOrder);
+    }
+
+    private static int indexOf(List<MapDescriptor> descriptors, int number) {
+        return IntStream.range(0, descriptors.size())
+                .filter(i -> descriptors.get(i).server() == number)
+                .findFirst()
+                .orElse(-1);
+    }
+
+    /** A region's number goes round the servers, so that neighbours in the table are on different ones. */
+    private static FarMap map(RemoteMemory remote, MapDescriptor descriptor, List<RemoteSpace> spaces) {
+        List<RemoteRegion> regions = new ArrayList<>();
+        for (int i = 0; i < descriptor.regionsOfEach(); i++) {
+            for (RemoteSpace space : spaces) {
+                regions.add(space.regions().get(i));
+            }
+        }
+        SpaceShape shape = SpaceShape.of(descriptor.regionBytes(), regions.size(), descriptor.objects());
+        return new FarMap(
+                remote,
+                spaces,
+                new SpaceMemory(shape, regions.toArray(RemoteRegion[]::new)),
+                new WallClock(descriptor.createdMillis()),
+                CachePolicy.PAPER);
+    }
+}

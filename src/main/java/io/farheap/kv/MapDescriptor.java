@@ -1,0 +1,90 @@
+package io.farheap.kv;
+
+import java.nio.ByteBuffer;
+
+/**
+ * What a map's creator tells those who open it, in the descriptor of each server's space: 64 bytes, big endian.
+ *
+ * <pre>
+ *  0  u64  {@link #MARK}
+ *  8  u32  {@link #VERSION} of the formats
+ * 12  u32  engine; {@link #DISAGGREGATED}
+ * 16  u64  number of the map, the same on all of its servers
+ * 24  u16  number of this server among the map's, from 0
+ * 26  u16  how many there are
+ * 28  u32  regions that the map began with on each
+ * 32  u64  bytes of a region
+ * 40  u64  objects that it is made for
+ * 48  u64  when it was created, in ms since 1970
+ * 56  u64  0
+ * </pre>
+ */
+record MapDescriptor(
+        long mapId, int server, int servers, int regionsOfEach, long regionBytes, long objects, long createdMillis) {
+
+    static final long MARK = 0x4661726865617031L;
+    static final int VERSION = 1;
+    static final int DISAGGREGATED = 1;
+
+    private static final int BYTES = 64;
+    static final int MOST_SERVERS = 1 << 10;
+
+    /** The same, of another server. */
+    MapDescriptor of(int number) {
+        return new MapDescriptor(mapId, number, servers, regionsOfEach, regionBytes, objects, createdMillis);
+    }
+
+    byte[] encode() {
+        return ByteBuffer.allocate(BYTES)
+                .putLong(MARK)
+                .putInt(VERSION)
+                .putInt(DISAGGREGATED)
+                .putLong(mapId)
+                .putShort((short) server)
+                .putShort((short) servers)
+                .putInt(regionsOfEach)
+                .putLong(regionBytes)
+                .putLong(objects)
+                .putLong(createdMillis)
+                .array();
+    }
+
+    /**
+     * @param where of which space it is, for the exception's message
+     * @throws MapException where it is none of this release
+     */
+    static MapDescriptor decode(byte[] bytes, String where) {
+        ByteBuffer in = ByteBuffer.wrap(bytes);
+        if (bytes.length != BYTES || in.getLong() != MARK) {
+            throw new MapException(where + " is no map: another program made it; choose another name");
+        }
+        int version = in.getInt();
+        int engine = in.getInt();
+        if (version != VERSION || engine != DISAGGREGATED) {
+            throw new MapException(where + " is a map of format " + version + " and engine " + engine
+                    + ", and this release has " + VERSION + " and " + DISAGGREGATED + "; open it with its own");
+        }
+        MapDescriptor read = new MapDescriptor(
+                in.getLong(),
+                Short.toUnsignedInt(in.getShort()),
+                Short.toUnsignedInt(in.getShort()),
+                in.getInt(),
+                in.getLong(),
+                in.getLong(),
+                in.getLong());
+        if (read.servers < 1
+                || read.servers > MOST_SERVERS
+                || read.server >= read.servers
+                || read.regionsOfEach < 1
+                || read.regionBytes < SpaceShape.PAGE_BYTES
+                || read.objects < 1) {
+            throw new MapException(where + " has a descriptor that cannot be: " + read);
+        }
+        return read;
+    }
+
+    /** Whether it is of another server of the same map. */
+    boolean belongsTo(MapDescriptor other) {
+        return equals(other.of(server));
+    }
+}

@@ -1,0 +1,154 @@
+package io.farheap.kv;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.farheap.control.ControlException;
+import io.farheap.control.ControlPlane;
+import io.farheap.control.ControlServer;
+import io.farheap.server.MemoryServer;
+import io.farheap.server.ServerOptions;
+import io.farheap.testing.TestDevice;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+class FarMapTest {
+
+    private static final long REGION_BYTES = 256 << 10;
+    private static final int REGIONS = 4;
+    private static final String TOKEN = "not a secret";
+    private static final long LEASE_NANOS = TestDevice.patience(30_000_000_000L);
+
+    private final List<MemoryServer> servers = new ArrayList<>();
+    private final List<ControlServer> controls = new ArrayList<>();
+
+    private String[] start(int count) {
+        for (int i = 0; i < count; i++) {
+            MemoryServer server = MemoryServer.open(new ServerOptions(
+                    REGIONS * REGION_BYTES, REGION_BYTES, LEASE_NANOS, TestDevice.server(), "map" + i));
+            servers.add(server);
+            controls.add(ControlServer.start("127.0.0.1:0", server));
+        }
+        return controls.stream().map(ControlServer::address).toArray(String[]::new);
+    }
+
+    @AfterEach
+    void close() {
+        controls.forEach(ControlServer::close);
+        servers.forEach(MemoryServer::close);
+    }
+
+    private static byte[] bytes(String text) {
+        return text.getBytes(StandardCharsets.UTF_8);
+    }
+
+    private static FarMapBuilder named(String... addresses) {
+        return FarMap.builder()
+                .name("prices")
+                .token(TOKEN)
+                .device(TestDevice.client())
+                .servers(addresses);
+    }
+
+    private int free(int server) {
+        return servers.get(server).hello(ControlPlane.PROTOCOL_VERSION).freeRegions();
+    }
+
+    @Test
+    void clientsShareAMapThatOutlivesThem() {
+        String[] addresses = start(2);
+        try (FarMap first =
+                        named(addresses).memory(2 * REGION_BYTES).objects(100).create();
+                Session session = first.openSession()) {
+            session.set(bytes("a"), bytes("one"));
+            try (FarMap second = named(addresses[1], addresses[0]).open();
+                    Session other = second.openSession()) {
+                assertArrayEquals(bytes("one"), other.get(bytes("a")));
+                other.set(bytes("a"), bytes("two"));
+                other.set(bytes("b"), bytes("three"));
+            }
+            assertArrayEquals(bytes("two"), session.get(bytes("a")));
+            assertTrue(session.delete(bytes("b")));
+        }
+        try (FarMap third = named(addresses).open();
+                Session session = third.openSession()) {
+            assertArrayEquals(bytes("two"), session.get(bytes("a")));
+            assertNull(session.get(bytes("b")));
+        }
+    }
+
+    @Test
+    void aMapThatIsDroppedIsGoneWithItsMemory() throws Exception {
+        String[] addresses = start(1);
+        FarMap map = named(addresses).memory(2 * REGION_BYTES).create();
+        try (Session session = map.openSession()) {
+            session.set(bytes("a"), bytes("one"));
+        }
+        assertEquals(REGIONS - 2, free(0));
+        map.drop();
+        assertThrows(ControlException.class, () -> named(addresses).open());
+        long deadline = System.nanoTime() + TestDevice.patience(20_000_000_000L);
+        while (free(0) < REGIONS && System.nanoTime() - deadline < 0) {
+            Thread.sleep(5);
+        }
+        assertEquals(REGIONS, free(0));
+        try (FarMap again = named(addresses).memory(4 * REGION_BYTES).create();
+                Session session = again.openSession()) {
+            assertNull(session.get(bytes("a")));
+        }
+    }
+
+    @Test
+    void whatIsWrongIsRefusedAndLeavesNothing() throws Exception {
+        String[] addresses = start(2);
+        assertThrows(IllegalArgumentException.class, () -> named().create());
+        assertThrows(IllegalArgumentException.class, () -> named(addresses[0], addresses[0])
+                .create());
+        assertThrows(
+                IllegalArgumentException.class,
+                () -> FarMap.builder().servers(addresses).create());
+        assertThrows(
+                IllegalArgumentException.class,
+                () -> named(addresses).memory(REGION_BYTES).objects(1_000_000).create());
+        // The second server has too few.
+        try (FarMap some = FarMap.builder()
+                .name("some")
+                .token(TOKEN)
+                .device(TestDevice.client())
+                .servers(addresses[1])
+                .memory(2 * REGION_BYTES)
+                .create()) {
+            assertThrows(
+                    ControlException.class,
+                    () -> named(addresses).memory(6 * REGION_BYTES).create());
+            awaitFree(0, REGIONS);
+            try (FarMap map = named(addresses).memory(2 * REGION_BYTES).create()) {
+                MapException e = assertThrows(
+                        MapException.class, () -> named(addresses[0]).open());
+                assertTrue(e.getMessage().contains("2 servers, and 1 were named"), e.getMessage());
+                assertThrows(
+                        ControlException.class,
+                        () -> named(addresses).token("another one").open());
+                assertThrows(ControlException.class, () -> named(addresses).create());
+                map.drop();
+            }
+            some.drop();
+        }
+        awaitFree(0, REGIONS);
+        awaitFree(1, REGIONS);
+    }
+
+    private void awaitFree(int server, int regions) throws InterruptedException {
+        long deadline = System.nanoTime() + TestDevice.patience(20_000_000_000L);
+        while (free(server) != regions && System.nanoTime() - deadline < 0) {
+            Thread.sleep(5);
+        }
+        assertEquals(regions, free(server));
+    }
+}
