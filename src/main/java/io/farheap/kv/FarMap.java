@@ -1,16 +1,8 @@
 package io.farheap.kv;
 
-import static java.lang.foreign.ValueLayout.JAVA_LONG;
-
-import io.farheap.remote.Outcome;
-import io.farheap.remote.Posting;
-import io.farheap.remote.QueueOptions;
-import io.farheap.remote.RegisteredBuffer;
 import io.farheap.remote.RemoteMemory;
-import io.farheap.remote.RemoteQueue;
 import io.farheap.remote.RemoteSpace;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 
 /**
  * A map in far memory, as this process has it open: objects by key, which many processes get and set at a time, and
@@ -28,8 +20,6 @@ import java.util.concurrent.TimeUnit;
 public final class FarMap implements AutoCloseable {
 
     private static final int REQUESTS = 16;
-    private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(10);
-    private static final long SLEEP_NANOS = 1_000_000;
 
     private final RemoteMemory memory;
     private final List<RemoteSpace> spaces;
@@ -61,20 +51,19 @@ public final class FarMap implements AutoCloseable {
     }
 
     private long sessionNumber() {
-        try (RegisteredBuffer old = memory.register(Long.BYTES);
-                RemoteQueue queue = memory.openQueue(QueueOptions.DEFAULT.withDepth(1))) {
-            int posting = queue.fetchAndAdd(space.region(0), SpaceShape.SESSION_COUNTER, 1, old, 0, 0);
-            int[] outcome = {Outcome.UNKNOWN};
-            long started = System.nanoTime();
-            while (posting == Posting.OK
-                    && queue.poll((tag, ended) -> outcome[0] = ended) == 0
-                    && System.nanoTime() - started < PATIENCE_NANOS) {
-                queue.await(SLEEP_NANOS);
-            }
-            if (outcome[0] != Outcome.DONE) {
-                throw MapException.of(KvStatus.LOST);
-            }
-            return old.segment().get(JAVA_LONG, 0) + 1;
+        try (TableReader reader = new TableReader(memory, space)) {
+            return reader.add(space.region(0), SpaceShape.SESSION_COUNTER, 1) + 1;
+        }
+    }
+
+    /**
+     * Reads the whole table and says what is in it.
+     *
+     * @throws MapException where a server does not answer
+     */
+    public MapStats stats() {
+        try (TableReader reader = new TableReader(memory, space)) {
+            return reader.stats();
         }
     }
 

@@ -1,0 +1,20 @@
+package io.farheap.cli;
+
+import io.farheap.command.Subcommand;
+import picocli.CommandLine.Command;
+
+/** {@code farheap kv}: maps in far memory. */
+@Command(
+        name = "kv",
+        description = "Make a map of objects in memory servers, look into it, and change it.",
+        mixinStandardHelpOptions = true,
+        versionProvider = Main.Version.class,
+        subcommands = {
+            KvCreateCommand.class,
+            KvGetCommand.class,
+            KvSetCommand.class,
+            KvDeleteCommand.class,
+            KvStatsCommand.class,
+            KvDropCommand.class
+        })
+public final class KvCommand implements Subcommand {}

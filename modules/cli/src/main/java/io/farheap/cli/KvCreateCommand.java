@@ -1,0 +1,66 @@
+package io.farheap.cli;
+
+import io.farheap.command.Durations;
+import io.farheap.command.Sizes;
+import io.farheap.kv.FarMap;
+import io.farheap.kv.FarMapBuilder;
+import java.time.Duration;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** {@code farheap kv create}. */
+@Command(
+        name = "create",
+        description = "Make a map, which stays until it is dropped, its time is over, or a server of its ends.",
+        mixinStandardHelpOptions = true,
+        sortOptions = false)
+final class KvCreateCommand implements Callable<Integer> {
+
+    @Mixin
+    private KvOptions options;
+
+    @Option(
+            names = "--memory",
+            paramLabel = "SIZE",
+            converter = Sizes.class,
+            defaultValue = "64m",
+            description = "Memory on all servers together (default: ${DEFAULT-VALUE}).")
+    private long memory;
+
+    @Option(
+            names = "--objects",
+            paramLabel = "N",
+            description =
+                    "How many objects it is to hold; the table takes 80 bytes for each. Default: one for each 512 "
+                            + "bytes of memory.")
+    private Long objects;
+
+    @Option(
+            names = "--life",
+            paramLabel = "TIME",
+            converter = Durations.class,
+            description = "It ends after this time. Default: never.")
+    private Duration life;
+
+    @Spec
+    private CommandSpec spec;
+
+    @Override
+    public Integer call() {
+        FarMapBuilder builder = options.builder().memory(memory);
+        if (objects != null) {
+            builder.objects(objects);
+        }
+        if (life != null) {
+            builder.life(life);
+        }
+        try (FarMap map = builder.create()) {
+            spec.commandLine().getOut().println("made a map: " + map.stats());
+        }
+        return 0;
+    }
+}

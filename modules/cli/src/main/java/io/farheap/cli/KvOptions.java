@@ -1,0 +1,55 @@
+package io.farheap.cli;
+
+import io.farheap.command.DeviceNotice;
+import io.farheap.kv.FarMap;
+import io.farheap.kv.FarMapBuilder;
+import io.farheap.kv.Session;
+import java.util.List;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** Which map a command is for. */
+final class KvOptions {
+
+    @Parameters(index = "0", paramLabel = "MAP", description = "The map's name.")
+    private String map;
+
+    @Option(
+            names = "--servers",
+            required = true,
+            split = ",",
+            paramLabel = "HOST:PORT",
+            description = "All memory servers that it lies on, with commas between.")
+    private List<String> servers;
+
+    @Option(
+            names = "--token",
+            required = true,
+            defaultValue = "${env:FARHEAP_TOKEN}",
+            description = "What opens it: 8 to 64 characters. Default: the variable FARHEAP_TOKEN, which other users "
+                    + "of this machine do not see.")
+    private String token;
+
+    @Spec(Spec.Target.MIXEE)
+    private CommandSpec command;
+
+    FarMapBuilder builder() {
+        DeviceNotice.print(command.commandLine().getErr());
+        return FarMap.builder().name(map).token(token).servers(servers.toArray(String[]::new));
+    }
+
+    /** One request, or a few. */
+    interface Requests {
+        int run(Session session);
+    }
+
+    /** Opens the map and a session, and closes both. */
+    int in(Requests requests) {
+        try (FarMap opened = builder().open();
+                Session session = opened.openSession()) {
+            return requests.run(session);
+        }
+    }
+}

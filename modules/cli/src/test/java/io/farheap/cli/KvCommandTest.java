@@ -1,0 +1,56 @@
+package io.farheap.cli;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.farheap.command.ServerProcess;
+import io.farheap.testing.Need;
+import io.farheap.testing.Needs;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** A map from the command line, each command a client of its own; the servers are processes of their own. */
+@Needs(Need.HOST)
+class KvCommandTest {
+
+    private static final long MIB = 1 << 20;
+
+    private String servers = "";
+
+    private String run(int exitCode, String command, String... more) {
+        List<String> arguments = new ArrayList<>(List.of("kv", command, "--token", "not secret", "--servers", servers));
+        arguments.addAll(List.of(more));
+        StringWriter text = new StringWriter();
+        PrintWriter out = new PrintWriter(text);
+        assertEquals(
+                exitCode,
+                Main.commandLine().setOut(out).setErr(out).execute(arguments.toArray(String[]::new)),
+                text::toString);
+        return text.toString();
+    }
+
+    @Test
+    void aMapIsMadeUsedAndDropped() {
+        try (ServerProcess first = TestServer.start(4 * MIB, MIB);
+                ServerProcess second = TestServer.start(4 * MIB, MIB)) {
+            servers = first.address() + "," + second.address();
+            String made = run(0, "create", "prices", "--memory", "4m", "--objects", "1000");
+            assertTrue(made.contains("made a map: 0 objects"), made);
+            assertTrue(run(1, "get", "prices", "bread").contains("the map has no object bread"));
+            run(0, "set", "prices", "bread", "3.20 a loaf");
+            run(0, "set", "prices", "milk", "1.10", "--life", "60s");
+            assertTrue(run(0, "get", "prices", "bread").endsWith("3.20 a loaf\n"));
+            assertTrue(run(0, "get", "prices", "milk").endsWith("1.10\n"));
+            String stats = run(0, "stats", "prices");
+            assertTrue(stats.contains("2 objects in blocks of"), stats);
+            run(0, "delete", "prices", "bread");
+            run(1, "delete", "prices", "bread");
+            assertTrue(run(1, "create", "prices").contains("prices"));
+            run(0, "drop", "prices");
+            assertTrue(run(1, "stats", "prices").contains("prices"));
+        }
+    }
+}

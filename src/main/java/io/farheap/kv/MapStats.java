@@ -1,0 +1,32 @@
+package io.farheap.kv;
+
+/**
+ * What was seen of a map while its table was read, bucket by bucket, as others went on.
+ *
+ * @param regions that it has
+ * @param regionBytes of each
+ * @param slots of the table
+ * @param objects that are there, those whose time is over too
+ * @param history entries of objects that were evicted
+ * @param blockBytes of the objects' blocks
+ * @param segmentBytes of all segments together
+ * @param segmentBytesTaken of those that sessions have taken
+ */
+public record MapStats(
+        int regions,
+        long regionBytes,
+        long slots,
+        long objects,
+        long history,
+        long blockBytes,
+        long segmentBytes,
+        long segmentBytesTaken) {
+
+    @Override
+    public String toString() {
+        return String.format(
+                "%,d objects in blocks of %,d bytes together, %,d history entries, %,d slots; %,d of %,d bytes for blocks "
+                        + "are taken; %d regions of %,d bytes",
+                objects, blockBytes, history, slots, segmentBytesTaken, segmentBytes, regions, regionBytes);
+    }
+}
