@@ -133,6 +133,7 @@ final class Candidacy {
                 say.accept("farheap manager " + (said ? "leads at " : "listening on ") + address + ": epoch "
                         + store.epoch() + ", state in " + where);
                 said = true;
+                warned = "";
                 while (!store.stale() && !opened.followed() && (election == null || election.elected())) {
                     if (ending.await(LOOK_MILLIS)) {
                         return true;

@@ -80,7 +80,8 @@ final class CopySource implements AutoCloseable {
             // It was this itself where its answer was lost with the connection.
             if (!standing().equals(moved)) {
                 throw new StateException(
-                        "a manager has opened " + place + " meanwhile, and may have changed it: stop it, and copy again",
+                        "a manager has opened " + place
+                                + " meanwhile, and may have changed it: stop it, and copy again",
                         e);
             }
         }

@@ -42,7 +42,8 @@ final class CopyTarget implements AutoCloseable {
     }
 
     /** Null where nothing was ever there. */
-    @Nullable Standing standing() throws Exception {
+    @Nullable
+    Standing standing() throws Exception {
         EpochNode.Seen seen = node.find();
         return seen == null ? null : seen.standing();
     }
@@ -75,8 +76,8 @@ final class CopyTarget implements AutoCloseable {
                     }
                 });
                 if (!there.isEmpty()) {
-                    throw new StateException(place + " is not empty, it has " + there + ": copy to where nothing is, or "
-                            + place.emptied());
+                    throw new StateException(place + " is not empty, it has " + there
+                            + ": copy to where nothing is, or " + place.emptied());
                 }
             }
         }
@@ -137,7 +138,8 @@ final class CopyTarget implements AutoCloseable {
         while (true) {
             EpochNode.Seen seen = node.see();
             switch (seen.standing()) {
-                case Standing.HalfMade halfMade when halfMade.copy().equals(copy) -> {
+                case Standing.HalfMade halfMade
+                when halfMade.copy().equals(copy) -> {
                     try {
                         node.set(seen.version(), new Standing.Open());
                         return;

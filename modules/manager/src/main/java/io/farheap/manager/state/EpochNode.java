@@ -24,7 +24,8 @@ final class EpochNode {
     }
 
     /** Null where it is not there. */
-    @Nullable Seen find() throws Exception {
+    @Nullable
+    Seen find() throws Exception {
         try {
             return see();
         } catch (KeeperException.NoNodeException e) {

@@ -14,8 +14,8 @@ import java.util.function.Consumer;
  * <ol>
  *   <li>The source is fenced. Interrupted from here on: its epoch is higher, as after a manager's start.
  *   <li>The target is marked as half made, and its epoch is raised above the source's, since memory servers refuse
- *       grants of lower ones than they have seen. Interrupted from here on: managers refuse the target, and may open the
- *       source. The same copy once more begins anew.
+ *       grants of lower ones than they have seen. Interrupted from here on: managers refuse the target, and may open
+ *       the source. The same copy once more begins anew.
  *   <li>The nodes are written, and read back from both.
  *   <li>The source is marked as moved, on condition that nobody has opened it since it was fenced. Interrupted here:
  *       managers refuse both. The two marks name one copy, by which the same copy once more knows that only the last
@@ -38,11 +38,14 @@ public final class StateCopy {
 
     private final Place from;
     private final Place to;
+    private final Duration patience;
     private final Consumer<Step> steps;
 
-    StateCopy(Place from, Place to, Consumer<Step> steps) {
+    /** @param patience for ZooKeeper's answers */
+    StateCopy(Place from, Place to, Duration patience, Consumer<Step> steps) {
         this.from = from;
         this.to = to;
+        this.patience = patience;
         this.steps = steps;
     }
 
@@ -54,15 +57,15 @@ public final class StateCopy {
      *     does not answer; it says what helps
      */
     public static Contents run(Place from, Place to) {
-        return new StateCopy(from, to, _ -> {}).run();
+        return new StateCopy(from, to, PATIENCE, _ -> {}).run();
     }
 
     Contents run() {
         if (from.toString().equals(to.toString())) {
             throw new StateException(from + " is where the state is: copy it to another place");
         }
-        try (CopySource source = new CopySource(from, PATIENCE);
-                CopyTarget target = new CopyTarget(to, PATIENCE)) {
+        try (CopySource source = new CopySource(from, patience);
+                CopyTarget target = new CopyTarget(to, patience)) {
             return copy(source, target);
         } catch (StateException e) {
             throw e;
@@ -71,7 +74,10 @@ public final class StateCopy {
                 Thread.currentThread().interrupt();
             }
             throw new StateException(
-                    "the copy of " + from + " to " + to + " is not complete, run it once more (" + e + ")", e);
+                    "the copy of " + from + " to " + to + " is not complete (" + e
+                            + "): ZooKeeper has to answer at both, and more than half of an ensemble to run; see to "
+                            + "that, and run it once more",
+                    e);
         }
     }
 

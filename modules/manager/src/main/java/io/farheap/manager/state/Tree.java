@@ -8,8 +8,10 @@ import java.util.List;
 /** All nodes of the state but those that say who writes it, as they are: also those that this release does not know. */
 final class Tree {
 
-    /** Nodes that are in memory at once; a model has 900,000 bytes at most. */
-    private static final int PIECE = 100;
+    /** Nodes that are in memory at once. */
+    private static final int PIECE = 1_000;
+    /** One has 900,000 bytes at most, and counts as so many nodes. */
+    private static final int MODEL = 20;
 
     private static final int LISTS = 16;
 
@@ -27,10 +29,14 @@ final class Tree {
         while (!ahead.isEmpty() || !parents.isEmpty()) {
             // Lists of children are long: no more of them than are needed.
             if (ahead.size() < PIECE && !parents.isEmpty()) {
-                list(reads, take(parents, LISTS), ahead);
+                List<String> some = new ArrayList<>();
+                while (some.size() < LISTS && !parents.isEmpty()) {
+                    some.add(parents.remove());
+                }
+                list(reads, some, ahead);
                 continue;
             }
-            List<String> paths = take(ahead, PIECE);
+            List<String> paths = piece(ahead);
             List<Reads.Node> nodes = new ArrayList<>(paths.size());
             for (Reads.Node node : reads.nodes(paths)) {
                 if (node == null) {
@@ -58,10 +64,12 @@ final class Tree {
         }
     }
 
-    private static List<String> take(Deque<String> from, int most) {
-        List<String> taken = new ArrayList<>(Math.min(most, from.size()));
-        while (taken.size() < most && !from.isEmpty()) {
-            taken.add(from.remove());
+    private static List<String> piece(Deque<String> from) {
+        List<String> taken = new ArrayList<>();
+        for (int size = 0; size < PIECE && !from.isEmpty(); ) {
+            String path = from.remove();
+            size += path.startsWith(NodePaths.MODELS) ? MODEL : 1;
+            taken.add(path);
         }
         return taken;
     }

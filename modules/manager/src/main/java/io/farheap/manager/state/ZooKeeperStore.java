@@ -43,8 +43,7 @@ public final class ZooKeeperStore implements StateStore, AutoCloseable {
             // After the epoch: an older store may write until then.
             writes = new Writes(this.connection.client(), reads, epoch, opening.version(NodePaths.WRITES));
         } catch (Throwable e) {
-            StateException failure =
-                    this.connection.failure("cannot open the state in ZooKeeper at " + connection, e);
+            StateException failure = this.connection.failure("cannot open the state in ZooKeeper at " + connection, e);
             Closing.after(failure, this.connection);
             throw failure;
         }
