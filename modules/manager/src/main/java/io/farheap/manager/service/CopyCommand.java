@@ -18,12 +18,11 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "copy",
         description = {
-            "Bring what managers have to remember from one place to another, of the same kind or another one: "
-                    + "a manager's own directory (--data), the members of an ensemble (--ensemble), another ZooKeeper "
-                    + "(--zookeeper).",
-            "The managers there are stopped, but for an ensemble: of one, stop a single manager, and name its --data "
-                    + "and --id while the others run. The new place is empty. Afterwards no manager starts at the old "
-                    + "one. A copy that was interrupted is run once more."
+            "Bring what managers have to remember from one place to another: a manager's own directory, an ensemble, "
+                    + "another ZooKeeper.",
+            "Stop the managers at the old place first; the new one is empty. In an ensemble, the copy takes the place of "
+                    + "one manager, with its directory and id, while the others run. Afterwards no manager leads at the "
+                    + "old place. A copy that was interrupted is run once more."
         },
         mixinStandardHelpOptions = true,
         sortOptions = false)
@@ -35,7 +34,7 @@ final class CopyCommand implements Callable<Integer> {
     @Option(
             names = "--from-ensemble",
             paramLabel = "ID@HOST:PORT",
-            description = "Its --ensemble, if it was one of several; more than half of the others run.")
+            description = "Its --ensemble, if it was one of several; with the others that run it is more than half.")
     private @Nullable String fromEnsemble;
 
     @Option(names = "--from-id", paramLabel = "ID", description = "Its --id in there.")
@@ -53,7 +52,8 @@ final class CopyCommand implements Callable<Integer> {
     @Option(
             names = "--to-ensemble",
             paramLabel = "ID@HOST:PORT",
-            description = "Its --ensemble, if it is to be one of several; more than half run, with this one.")
+            description =
+                    "Its --ensemble, if it is to be one of several; with the others that run it is more than half.")
     private @Nullable String toEnsemble;
 
     @Option(names = "--to-id", paramLabel = "ID", description = "Its --id in there.")

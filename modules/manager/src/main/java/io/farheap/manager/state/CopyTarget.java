@@ -124,12 +124,14 @@ final class CopyTarget implements AutoCloseable {
         write(batch);
     }
 
-    /** @throws StateException somebody else has begun another copy to here */
+    /** @throws StateException somebody else has begun another copy to here, or ZooKeeper does not answer */
     void write(Batch batch) throws Exception {
         try {
             Objects.requireNonNull(writes, "not begun").commit(batch);
         } catch (StaleEpochException e) {
             throw another(e);
+        } catch (StateException e) {
+            throw new StateException("cannot write to " + place + ", so run the copy once more: " + e.getMessage(), e);
         }
     }
 

@@ -52,8 +52,10 @@ final class EpochNode {
     }
 
     /**
-     * Raises the version by one, or by as many as lead above another, or to on the way there.
+     * Raises the version: above another, or where that is far away nearer to it; by one at least.
      *
+     * @param version that it has
+     * @param above the other
      * @param writes version of {@link NodePaths#WRITES}, which is a condition too
      * @throws KeeperException.BadVersionException as {@link #set}
      */

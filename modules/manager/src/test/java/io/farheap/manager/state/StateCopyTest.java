@@ -22,6 +22,7 @@ import java.util.function.Consumer;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.retry.RetryOneTime;
+import org.apache.zookeeper.KeeperException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -400,6 +401,47 @@ class StateCopyTest {
             assertEquals(List.of(Samples.server(2)), leader.load().servers());
         }
         assertEquals(List.of(Samples.server(1)), load(old).servers());
+    }
+
+    @Test
+    void whatIsWrittenThereBetweenTheLookAndTheMarkIsNoticed() throws Exception {
+        try (ZooKeeperStore leader = new ZooKeeperStore(server.connection(), PATIENCE);
+                Connection connection = new Connection(server.connection(), PATIENCE)) {
+            EpochNode node = new EpochNode(connection.client());
+            int written = connection.reads().stat(NodePaths.WRITES).getVersion();
+            int version = node.see().version();
+            leader.write(List.of(new Change.PutServer(Samples.server(1))));
+            assertThrows(
+                    KeeperException.BadVersionException.class,
+                    () -> node.raise(version, version, written, new Standing.HalfMade("1", "a test")));
+            assertEquals(List.of(Samples.server(1)), leader.load().servers());
+        }
+    }
+
+    /** An operator's hand at the new place. */
+    @Test
+    void aCopyThatIsNotTheSameIsNotMarkedAsComplete() {
+        put(old, new Change.PutServer(Samples.server(1)));
+        for (String what : List.of("change", "add", "remove")) {
+            StateCopy copy = new StateCopy(old, other, PATIENCE, step -> {
+                if (step == StateCopy.Step.WRITTEN) {
+                    try (CuratorFramework operator = operator(server.connection())) {
+                        switch (what) {
+                            case "change" -> operator.setData().forPath(NodePaths.server(1), new byte[1]);
+                            case "add" -> operator.create().forPath(NodePaths.server(2), new byte[1]);
+                            default -> operator.delete().forPath(NodePaths.server(1));
+                        }
+                    } catch (Exception e) {
+                        throw new AssertionError(e);
+                    }
+                }
+            });
+            refused(copy::run, NodePaths.SERVERS, "somebody else writes there");
+            refused(() -> load(other), "half made");
+            assertEquals(List.of(Samples.server(1)), load(old).servers());
+        }
+        StateCopy.run(old, other);
+        assertEquals(List.of(Samples.server(1)), load(other).servers());
     }
 
     @Test
