@@ -5,7 +5,9 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.ReentrantLock;
+import org.apache.zookeeper.data.Stat;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -22,6 +24,9 @@ public final class ZooKeeperStore implements StateStore, AutoCloseable {
     private final Writes writes;
     /** Reads and writes take turns, so that a read has all of each write. */
     private final ReentrantLock turn = new ReentrantLock();
+
+    private final AtomicBoolean asks = new AtomicBoolean();
+    private volatile boolean followed;
 
     /**
      * Connects and raises the epoch.
@@ -125,22 +130,30 @@ public final class ZooKeeperStore implements StateStore, AutoCloseable {
         }
     }
 
-    /** Whether another has opened the state since, where ZooKeeper answers now; any thread, and takes no turn. */
+    /**
+     * Whether another has opened the state since, by ZooKeeper's latest answer; each call asks anew where none is under
+     * way, and waits for nothing. Once true it stays.
+     */
     public boolean followed() {
-        try {
-            if (connection.client().getZookeeperClient().isConnected()) {
-                writes.checkEpoch();
+        if (!followed && asks.compareAndSet(false, true)) {
+            try {
+                connection
+                        .client()
+                        .checkExists()
+                        .inBackground((_, answer) -> {
+                            Stat stat = answer.getStat();
+                            if (stat != null && stat.getVersion() != writes.epoch()) {
+                                followed = true;
+                            }
+                            asks.set(false);
+                        })
+                        .forPath(NodePaths.EPOCH);
+            } catch (Exception e) {
+                // As its next write will say.
+                asks.set(false);
             }
-            return false;
-        } catch (StaleEpochException e) {
-            return true;
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            return false;
-        } catch (Exception e) {
-            // It does not answer, as its next write will say.
-            return false;
         }
+        return followed;
     }
 
     /** Ends the connection; calls that are under way fail. The state stays. Idempotent. */

@@ -84,7 +84,7 @@ class StateCopyEnsembleTest {
             assertFalse(leader.followed());
             new StateCopy(alone, first, PATIENCE, step -> {
                         if (step == StateCopy.Step.MARKED) {
-                            assertTrue(leader.followed());
+                            Samples.awaitFollowed(leader);
                             assertThrows(StaleEpochException.class, () -> leader.write(put(2)));
                             refused(3, "half made, by a copy of " + alone);
                         }

@@ -345,7 +345,7 @@ class StateCopyTest {
                         }
                     })
                     .run();
-            assertTrue(leader.followed());
+            Samples.awaitFollowed(leader);
         }
         assertMoved(other, young);
         assertEquals(List.of(Samples.server(1)), load(young).servers());
