@@ -1,7 +1,6 @@
 package io.farheap.control;
 
 import com.google.protobuf.ByteString;
-import io.farheap.control.ControlException.Code;
 import io.farheap.control.wire.AbandonRequest;
 import io.farheap.control.wire.AllocateRequest;
 import io.farheap.control.wire.CloseLeaseRequest;
@@ -64,6 +63,7 @@ public final class ControlClient implements ControlPlane, AutoCloseable {
     private final ControlBlockingStub stub;
     private final ControlStub renewals;
     private final ServerDescription server;
+    private final SpaceClient spaces;
 
     /** Says hello. */
     private ControlClient(HostPort address, CallChannel channel) {
@@ -74,6 +74,7 @@ public final class ControlClient implements ControlPlane, AutoCloseable {
         try {
             channel.connectAnew();
             server = hello(PROTOCOL_VERSION);
+            spaces = new SpaceClient(channel, server, this::allocateMillis);
         } catch (Throwable e) {
             close();
             throw e;
@@ -295,6 +296,12 @@ public final class ControlClient implements ControlPlane, AutoCloseable {
         return call(PULL_MILLIS, within -> within.pull(request), reply -> Replies.pulled(reply, server));
     }
 
+    /** Calls of the same connection, which end as this client's other ones. */
+    @Override
+    public SpacePlane spaces() {
+        return spaces;
+    }
+
     private static PullRequest pullRequest(long leaseId, int regionId, String sourceAddress, byte[] token) {
         return PullRequest.newBuilder()
                 .setLeaseId(leaseId)
@@ -319,16 +326,7 @@ public final class ControlClient implements ControlPlane, AutoCloseable {
     }
 
     private <R, T> T call(long millis, Function<ControlBlockingStub, R> call, Function<R, T> check) {
-        R reply = call(CallChannel.nanos(millis), call);
-        try {
-            return check.apply(reply);
-        } catch (IllegalArgumentException e) {
-            throw new ControlException(
-                    Code.BAD_REPLY,
-                    "memory server " + address + " answers what makes no sense: " + e.getMessage()
-                            + "; run the same release on both, or use another server",
-                    e);
-        }
+        return Replies.checked(channel.peer(), call(CallChannel.nanos(millis), call), check);
     }
 
     private <R> R call(long nanos, Function<ControlBlockingStub, R> call) {

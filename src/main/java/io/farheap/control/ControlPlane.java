@@ -203,4 +203,7 @@ public interface ControlPlane {
      *     again with a new ticket; TICKET_REFUSED as the old server says
      */
     PullResult pull(long leaseId, int regionId, String sourceAddress, byte[] token);
+
+    /** Memory of this server that many leases share. */
+    SpacePlane spaces();
 }

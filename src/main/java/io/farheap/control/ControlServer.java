@@ -47,6 +47,7 @@ public final class ControlServer implements AutoCloseable {
                 .keepAliveTime(PROBE_SECONDS, TimeUnit.SECONDS)
                 .intercept(Caller.interceptor())
                 .addService(new ControlService(plane, callThreads))
+                .addService(new SpaceService(plane.spaces(), callThreads))
                 .build();
     }
 

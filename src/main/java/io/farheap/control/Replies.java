@@ -1,5 +1,6 @@
 package io.farheap.control;
 
+import io.farheap.control.ControlException.Code;
 import io.farheap.control.wire.AllocateReply;
 import io.farheap.control.wire.ConnectReply;
 import io.farheap.control.wire.ConnectRingReply;
@@ -13,6 +14,7 @@ import io.farheap.control.wire.Region;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
+import java.util.function.Function;
 
 /**
  * What a server answers, as values that make sense: everything behind {@link ControlClient} relies on that. Every
@@ -72,12 +74,17 @@ final class Replies {
 
     /** @param asked how many regions were */
     static List<RegionGrant> grants(AllocateReply reply, int asked, ServerDescription server) {
-        if (reply.getRegionsCount() != asked) {
-            throw wrong(reply.getRegionsCount() + " regions, asked for " + asked);
+        return grants(reply.getRegionsList(), asked, server);
+    }
+
+    /** @param asked how many regions were */
+    static List<RegionGrant> grants(List<Region> regions, int asked, ServerDescription server) {
+        if (regions.size() != asked) {
+            throw wrong(regions.size() + " regions, asked for " + asked);
         }
         BitSet seen = new BitSet();
         List<RegionGrant> grants = new ArrayList<>(asked);
-        for (Region region : reply.getRegionsList()) {
+        for (Region region : regions) {
             int id = region.getRegionId();
             if (id < 0 || id >= server.totalRegions()) {
                 throw wrong(
@@ -136,6 +143,24 @@ final class Replies {
         return new PullResult(reply.getBytes(), reply.getNanos());
     }
 
+    /**
+     * Throws what it means for a caller that an answer makes no sense.
+     *
+     * @param peer who answers
+     * @param check of this class, or one like these
+     */
+    static <R, T> T checked(String peer, R reply, Function<R, T> check) {
+        try {
+            return check.apply(reply);
+        } catch (IllegalArgumentException e) {
+            throw new ControlException(
+                    Code.BAD_REPLY,
+                    peer + " answers what makes no sense: " + e.getMessage()
+                            + "; run the same release on both, or use another server",
+                    e);
+        }
+    }
+
     private static void checkRegion(long address, long bytes, ServerDescription server) {
         if (bytes != server.regionBytes()) {
             throw wrong("a region of " + bytes + " bytes; its server has regions of " + server.regionBytes());
@@ -149,7 +174,7 @@ final class Replies {
         }
     }
 
-    private static IllegalArgumentException wrong(String what) {
+    static IllegalArgumentException wrong(String what) {
         return new IllegalArgumentException(what);
     }
 }

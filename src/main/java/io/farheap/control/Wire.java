@@ -65,4 +65,20 @@ final class Wire {
     static Mark mark(io.farheap.control.wire.Mark message) {
         return new Mark(endpoint(message.getEndpoint()), message.getRemoteAddress(), message.getRkey());
     }
+
+    static io.farheap.control.wire.SpaceKey message(SpaceKey key) {
+        return io.farheap.control.wire.SpaceKey.newBuilder()
+                .setName(key.name())
+                .setToken(ByteString.copyFrom(key.token()))
+                .build();
+    }
+
+    /** @throws ControlException INVALID_ARGUMENT where the message is no key */
+    static SpaceKey key(io.farheap.control.wire.SpaceKey message) {
+        try {
+            return new SpaceKey(message.getName(), message.getToken().toByteArray());
+        } catch (IllegalArgumentException e) {
+            throw new ControlException(Code.INVALID_ARGUMENT, e.getMessage(), e);
+        }
+    }
 }

@@ -4,6 +4,9 @@ import io.farheap.connection.Connection;
 import io.farheap.control.ControlException;
 import io.farheap.control.ControlPlane;
 import io.farheap.control.SignedGrant;
+import io.farheap.control.SpaceInfo;
+import io.farheap.control.SpaceKey;
+import io.farheap.control.SpacePlane;
 import io.farheap.lifetime.CloseStack;
 import io.farheap.lifetime.Closing;
 import io.farheap.memory.RegisteredMemory;
@@ -174,23 +177,77 @@ public final class RemoteMemory implements AutoCloseable {
      * Gives a region back.
      *
      * @throws IllegalStateException where an operation that uses it has not ended; it stays as it was
+     * @throws IllegalArgumentException where it is a shared space's: close that, or drop it
      */
     public void release(RemoteRegion region) {
-        region.usable(false);
-        for (MemoryQueue queue : queues) {
-            if (uses(queue, region)) {
-                region.usable(true);
-                throw new IllegalStateException(
-                        "an operation that uses " + region + " has not ended; poll its queue until it has");
-            }
+        if (region.isOfSpace()) {
+            throw new IllegalArgumentException(
+                    region + " is a part of a shared space, and goes with it: close the space, or drop it");
         }
+        withdraw(List.of(region));
         region.server().releaseQuietly(region);
     }
 
-    private static boolean uses(MemoryQueue queue, RemoteRegion region) {
+    /** From now on no operation begins on some regions; fails where one has not ended, and leaves them as they were. */
+    private void withdraw(List<RemoteRegion> regions) {
+        regions.forEach(region -> region.usable(false));
+        for (MemoryQueue queue : queues) {
+            RemoteRegion used = used(queue, regions);
+            if (used != null) {
+                regions.forEach(region -> region.usable(true));
+                throw new IllegalStateException(
+                        "an operation that uses " + used + " has not ended; poll its queue until it has");
+            }
+        }
+    }
+
+    /**
+     * Creates a shared space on a server, zeroed, and opens it. It outlives this process.
+     *
+     * @param regions how many, of the server's size
+     * @param millis how long it lives, 1 to {@link SpacePlane#MAX_MILLIS}; or {@link SpacePlane#FOR_EVER}, as long as
+     *     it is not dropped and the server's process lives
+     * @param descriptor for those who open it, at most {@value SpacePlane#MAX_DESCRIPTOR_BYTES} bytes
+     * @throws ControlException INVALID_ARGUMENT where the server has a space of that name; OUT_OF_MEMORY; GRANT_REFUSED
+     *     where the server has a cache manager
+     */
+    public RemoteSpace createSpace(RemoteServer server, SpaceKey key, int regions, long millis, byte[] descriptor) {
+        checkOpen();
+        return RemoteSpace.create(server, key, regions, millis, descriptor, this::withdraw);
+    }
+
+    /**
+     * Opens a shared space that somebody has created. Once at a time: opened twice by one process on one attachment of
+     * the server, the first that is closed ends both.
+     *
+     * @throws ControlException NOT_FOUND where no space of the server has that name and that token
+     */
+    public RemoteSpace openSpace(RemoteServer server, SpaceKey key) {
+        checkOpen();
+        return RemoteSpace.open(server, key, this::withdraw);
+    }
+
+    /**
+     * Ends a shared space for everybody, whether it is open here or not.
+     *
+     * @throws ControlException NOT_FOUND where no space of the server has that name and that token
+     */
+    public void dropSpace(RemoteServer server, SpaceKey key) {
+        checkOpen();
+        RemoteSpace.drop(server, key, SpacePlane.ANY_SPACE);
+    }
+
+    /** The server's shared spaces, whoever's. */
+    public List<SpaceInfo> spaces(RemoteServer server) {
+        checkOpen();
+        return server.callWithLease(lease -> server.spaces().list(lease));
+    }
+
+    /** @return one that an operation uses, or null */
+    private static @Nullable RemoteRegion used(MemoryQueue queue, List<RemoteRegion> regions) {
         queue.claim();
         try {
-            return queue.uses(region);
+            return regions.stream().filter(queue::uses).findFirst().orElse(null);
         } finally {
             queue.unclaim();
         }

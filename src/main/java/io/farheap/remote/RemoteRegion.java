@@ -5,6 +5,9 @@ import io.farheap.control.RegionGrant;
 /** A physical region of a memory server, which was granted under our lease. Any thread. */
 public final class RemoteRegion {
 
+    /** In the place of an allocation's number, which counts from 1: it goes with its space. */
+    private static final long OF_SPACE = -1;
+
     private final RemoteServer server;
     private final int serverIndex;
     private final RegionGrant grant;
@@ -27,6 +30,15 @@ public final class RemoteRegion {
         this.remoteKey = grant.rkey();
         this.usableBytes = grant.length();
         this.allocationId = allocationId;
+    }
+
+    /** One of a shared space's, which nobody gives back by itself. */
+    static RemoteRegion ofSpace(RemoteServer server, int serverIndex, RegionGrant grant) {
+        return new RemoteRegion(server, serverIndex, grant, OF_SPACE);
+    }
+
+    boolean isOfSpace() {
+        return allocationId == OF_SPACE;
     }
 
     public RemoteServer server() {

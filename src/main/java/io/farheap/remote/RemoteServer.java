@@ -17,6 +17,7 @@ import io.farheap.control.RegionGrant;
 import io.farheap.control.RingRequest;
 import io.farheap.control.ServerDescription;
 import io.farheap.control.SignedGrant;
+import io.farheap.control.SpacePlane;
 import io.farheap.control.Ticket;
 import io.farheap.lifetime.Closing;
 import io.farheap.rpc.BatchConnection;
@@ -35,6 +36,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
+import java.util.function.LongFunction;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -223,6 +225,28 @@ public final class RemoteServer implements AutoCloseable {
         });
     }
 
+    /** Its shared spaces; calls go through {@link #callWithLease}. */
+    SpacePlane spaces() {
+        return control.spaces();
+    }
+
+    /** @param call gets the lease's id; the loss of the lease ends it */
+    <T> T callWithLease(LongFunction<T> call) {
+        return call(() -> call.apply(lease.id()));
+    }
+
+    /** @throws ControlException UNAVAILABLE where the region cannot be reached */
+    void warm(RemoteRegion region) {
+        try {
+            warmer.warm(region);
+        } catch (VerbsException e) {
+            throw new ControlException(
+                    ControlException.Code.UNAVAILABLE,
+                    "memory of " + address + " cannot be reached: " + e.getMessage(),
+                    e);
+        }
+    }
+
     /** Shows what its manager has granted the lease's cache since. */
     public void showGrant(SignedGrant grant) {
         run(() -> control.showGrant(lease.id(), grant));
@@ -236,16 +260,8 @@ public final class RemoteServer implements AutoCloseable {
             allocated.add(new RemoteRegion(this, index, grant, allocation));
         }
         try {
-            for (RemoteRegion region : allocated) {
-                warmer.warm(region);
-            }
+            allocated.forEach(this::warm);
             return allocated;
-        } catch (VerbsException e) {
-            debts.abandon(allocation);
-            throw new ControlException(
-                    ControlException.Code.UNAVAILABLE,
-                    "memory of " + address + " cannot be reached: " + e.getMessage(),
-                    e);
         } catch (Throwable e) {
             debts.abandon(allocation);
             throw e;

@@ -11,8 +11,17 @@ import io.farheap.verbs.DeviceLimits;
  * @param rings message rings
  * @param ringBytes their memory
  * @param pulls pulls that are prepared or under way, at this end
+ * @param spaces shared ones, and those that have ended and that somebody is still busy with
+ * @param registrations of shared spaces, by those who have them open
  */
-record Budgets(Budget leases, Budget queuePairs, Budget rings, Budget ringBytes, Budget pulls) {
+record Budgets(
+        Budget leases,
+        Budget queuePairs,
+        Budget rings,
+        Budget ringBytes,
+        Budget pulls,
+        Budget spaces,
+        Budget registrations) {
 
     /** For the server's own pulls, and for whoever else uses the device. */
     private static final int KEPT_QUEUE_PAIRS = 64;
@@ -21,6 +30,10 @@ record Budgets(Budget leases, Budget queuePairs, Budget rings, Budget ringBytes,
     private static final int MOST_LEASES = 1 << 12;
     /** A client's caches may all leave a server at once, with a pull or two each: a quarter is for that. */
     private static final int MOST_PULLS = 1024;
+
+    private static final int MOST_SPACES = 1024;
+    /** A part of what devices have, as leases register their own regions, too. */
+    private static final int MOST_REGISTRATIONS = 1 << 15;
 
     private static final int LEASE_QUEUE_PAIRS = 1280;
     private static final int LEASE_RINGS = 256;
@@ -74,6 +87,15 @@ record Budgets(Budget leases, Budget queuePairs, Budget rings, Budget ringBytes,
                         LEASE_RING_BYTES,
                         "use fewer sessions, or a smaller batch or queue depth",
                         "start this server with a larger --ring-memory"),
-                new Budget("pulls", false, pulls, 1, LEASE_PULLS, "move fewer regions at once", "add a memory server"));
+                new Budget("pulls", false, pulls, 1, LEASE_PULLS, "move fewer regions at once", "add a memory server"),
+                new Budget("shared spaces", false, MOST_SPACES, 1, MOST_SPACES, "drop some", "add a memory server"),
+                new Budget(
+                        "registrations of shared spaces",
+                        false,
+                        MOST_REGISTRATIONS,
+                        1,
+                        MOST_REGISTRATIONS,
+                        "open fewer spaces",
+                        "start this server with larger regions"));
     }
 }

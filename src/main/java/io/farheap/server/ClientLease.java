@@ -56,6 +56,7 @@ final class ClientLease {
     private final Long2ObjectHashMap<Lent> connections = new Long2ObjectHashMap<>();
 
     private final ClientRings rings;
+    private final SpaceOpenings spaces;
     private final RegionHolders holders;
     private final ServerThreads threads;
     private final Retired retired;
@@ -118,6 +119,7 @@ final class ClientLease {
             throw e;
         }
         this.rings = new ClientRings(this, context, domain, holders, handlers, threads);
+        this.spaces = new SpaceOpenings(domain, pool, amount -> lend(budgets.registrations(), amount), Leases::expired);
     }
 
     long id() {
@@ -131,6 +133,11 @@ final class ClientLease {
     /** Of a manager's cache, or {@link ControlPlane#NO_CACHE}. */
     long cacheId() {
         return cacheId;
+    }
+
+    /** The shared spaces that it has open. */
+    SpaceOpenings spaces() {
+        return spaces;
     }
 
     void renew() {
@@ -522,10 +529,12 @@ final class ClientLease {
      */
     boolean end() {
         fault.strike();
-        if (!fence().close()) {
+        Fence begun = fence();
+        if (!begun.close()) {
             return false;
         }
         loan.close();
+        spaces.ended(!unfenced && !begun.failed());
         return true;
     }
 
@@ -538,6 +547,7 @@ final class ClientLease {
             List<Grant> all = new ArrayList<>(grants.values());
             all.addAll(leaving);
             cutOff(all, made);
+            spaces.cutOff(made);
             made.nextStage();
             made.add("a protection domain", domain);
             fenced = List.copyOf(grants.keySet());

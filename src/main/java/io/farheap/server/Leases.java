@@ -8,10 +8,12 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -44,6 +46,9 @@ final class Leases {
     private final long pauseNanos;
     private final long pullNanos;
     final TestFault fault = new TestFault();
+    /** Looks for what else is over, and ends it on other threads. */
+    private volatile Consumer<Executor> others = elsewhere -> {};
+
     private volatile boolean stopped;
 
     /** @param pullNanos how long a prepared pull waits to be begun */
@@ -62,6 +67,11 @@ final class Leases {
         reaper = new Thread(this::reap, "farheap-lease-reaper");
         reaper.setDaemon(true);
         reaper.start();
+    }
+
+    /** @param looks for what is over besides leases: told often where to end it, and never waits */
+    void alsoReap(Consumer<Executor> looks) {
+        others = looks;
     }
 
     static ControlException expired() {
@@ -188,6 +198,7 @@ final class Leases {
                 for (ClientLease lease : leases.values()) {
                     reap(lease);
                 }
+                others.accept(ending);
             } catch (Throwable e) {
                 Loudly.log(LOG, "an error in the thread that ends leases; it goes on", e);
             }

@@ -17,6 +17,7 @@ import io.farheap.control.RegionGrant;
 import io.farheap.control.RingRequest;
 import io.farheap.control.ServerDescription;
 import io.farheap.control.SignedGrant;
+import io.farheap.control.SpacePlane;
 import io.farheap.control.Ticket;
 import io.farheap.lifetime.Closing;
 import io.farheap.rpc.RegionHolders;
@@ -66,6 +67,7 @@ public final class MemoryServer implements ControlPlane, AutoCloseable {
     private Budgets budgets;
     private Retired retired;
     private Leases leases;
+    private Spaces spaces;
     /** Null where there is no manager. */
     private volatile @Nullable GrantBook grants;
 
@@ -84,6 +86,8 @@ public final class MemoryServer implements ControlPlane, AutoCloseable {
             budgets = Budgets.of(options.limits(), context.limits(), AvailableMemory.bytes());
             retired = new Retired();
             leases = new Leases(options.leaseNanos(), pullNanos, pool, retired);
+            spaces = new Spaces(leases, pool, threads, budgets, retired, () -> grants != null);
+            leases.alsoReap(spaces::expire);
         } catch (Throwable e) {
             Closing.after(e, this);
             throw e;
@@ -139,6 +143,17 @@ public final class MemoryServer implements ControlPlane, AutoCloseable {
         GrantBook book = new GrantBook(id, System::nanoTime);
         grants = book;
         return book::learn;
+    }
+
+    /** Memory that leases share. */
+    @Override
+    public SpacePlane spaces() {
+        return spaces;
+    }
+
+    /** The same, for services in this process, such as the handlers of calls. */
+    public ServedSpaces servedSpaces() {
+        return spaces;
     }
 
     Leases leases() {
@@ -409,13 +424,15 @@ public final class MemoryServer implements ControlPlane, AutoCloseable {
     }
 
     private void closeLeases() {
-        if (leases == null || leases.stop()) {
+        // Both, whatever the first says.
+        boolean unused = spaces == null || spaces.stop();
+        if (leases == null || leases.stop() && unused) {
             Closing.all(retired, threads, completions, pool, context);
             return;
         }
         LOG.log(
                 System.Logger.Level.WARNING,
-                "a client is stopped in the middle of an operation; the memory of "
+                "a client is stopped in the middle of an operation, or a service is; the memory of "
                         + "this server is given back when its process ends");
         Closing.all(retired, pool.zeroing(), threads::stop);
     }

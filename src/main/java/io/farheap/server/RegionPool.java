@@ -101,6 +101,11 @@ final class RegionPool implements AutoCloseable {
         return memory.segment().asSlice(id * regionBytes, regionBytes);
     }
 
+    /** Regions that follow one another. */
+    MemorySegment segments(int first, int count) {
+        return memory.segment().asSlice(first * regionBytes, count * regionBytes);
+    }
+
     @Override
     public void close() {
         Closing.all(zeroing, memory, domain);

@@ -170,6 +170,66 @@ final class InMemoryPlane implements ControlPlane {
         return new Mark(SERVER_END, -8L, -9);
     }
 
+    @Override
+    public SpacePlane spaces() {
+        return new SpacePlane() {
+            private List<RegionGrant> regions(int from, int to) {
+                return IntStream.range(from, to)
+                        .mapToObj(i -> new RegionGrant(i, 0xFFFF_FFFF_0000_0000L + i, 0x8000_0000 + i, 1L << 30))
+                        .toList();
+            }
+
+            @Override
+            public SpaceGrant create(
+                    long leaseId, SpaceKey key, int regions, long millis, byte[] descriptor, long creationId) {
+                called(
+                        "create",
+                        leaseId,
+                        key.name(),
+                        key.token().length,
+                        regions,
+                        millis,
+                        descriptor.length,
+                        creationId);
+                return new SpaceGrant(-5L, -6L, descriptor, millis, regions(0, regions));
+            }
+
+            @Override
+            public SpaceGrant open(long leaseId, SpaceKey key) {
+                called("open", leaseId, key.name(), key.token().length);
+                return new SpaceGrant(-5L, -7L, new byte[] {-1}, FOR_EVER, regions(0, 2));
+            }
+
+            @Override
+            public SpaceGrowth grow(long leaseId, SpaceKey key, int regions, long growthId) {
+                called("grow", leaseId, key.name(), regions, growthId);
+                return new SpaceGrowth(2, regions(2, 2 + regions));
+            }
+
+            @Override
+            public long extend(long leaseId, SpaceKey key, long millis) {
+                called("extend", leaseId, key.name(), millis);
+                return millis + 1;
+            }
+
+            @Override
+            public void close(long leaseId, long openingId) {
+                called("close", leaseId, openingId);
+            }
+
+            @Override
+            public void drop(long leaseId, SpaceKey key, long spaceId) {
+                called("drop", leaseId, key.name(), spaceId);
+            }
+
+            @Override
+            public List<SpaceInfo> list(long leaseId) {
+                called("list", leaseId);
+                return List.of(new SpaceInfo("tést", 3, MAX_MILLIS, 2));
+            }
+        };
+    }
+
     /** Blocks until {@link #pullMayEnd}. */
     @Override
     public PullResult pull(long leaseId, int regionId, String sourceAddress, byte[] token) {

@@ -4,6 +4,7 @@ import io.farheap.control.ControlPlane;
 import io.farheap.control.ControlServer;
 import io.farheap.rpc.RpcHandler;
 import io.farheap.server.MemoryServer;
+import io.farheap.server.ServedSpaces;
 import io.farheap.server.ServerOptions;
 import io.farheap.testing.TestDevice;
 import java.util.ArrayList;
@@ -40,6 +41,10 @@ final class TestServers implements AutoCloseable {
 
     String address(int server) {
         return nodes.get(server).control().address();
+    }
+
+    ServedSpaces spaces(int server) {
+        return nodes.get(server).memory().servedSpaces();
     }
 
     int count() {

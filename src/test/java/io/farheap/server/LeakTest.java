@@ -6,10 +6,13 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.farheap.control.ControlClient;
 import io.farheap.control.ControlServer;
 import io.farheap.control.RegionGrant;
+import io.farheap.control.SpaceKey;
+import io.farheap.control.SpacePlane;
 import io.farheap.testing.TestDevice;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
@@ -100,6 +103,22 @@ class LeakTest {
             twoPlane.pull(right.lease.id(), to.regionId(), oneControl.address(), token);
             right.assertFilled(to, 1);
             onePlane.export(left.lease.id(), from.regionId());
+            SpaceKey kept = SpaceKey.of("kept", "0123456789");
+            SpaceKey dropped = SpaceKey.of("dropped", "0123456789");
+            for (SpaceKey key : List.of(kept, dropped)) {
+                onePlane.spaces().create(left.lease.id(), key, 1, SpacePlane.FOR_EVER, new byte[0], key.hashCode());
+            }
+            try (TestClient third = new TestClient(onePlane)) {
+                for (SpaceKey key : List.of(kept, dropped)) {
+                    third.fill(
+                            onePlane.spaces()
+                                    .open(third.lease.id(), key)
+                                    .regions()
+                                    .getFirst(),
+                            2);
+                }
+                onePlane.spaces().drop(left.lease.id(), dropped, SpacePlane.ANY_SPACE);
+            }
             assertNotEquals(0, Usage.now().sharedMappings(), "the test sees no mapping at all");
         }
     }

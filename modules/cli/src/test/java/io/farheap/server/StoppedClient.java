@@ -5,6 +5,7 @@ import io.farheap.control.ControlClient;
 import io.farheap.control.ControlException;
 import io.farheap.control.LeaseKeeper;
 import io.farheap.control.RegionGrant;
+import io.farheap.control.SpaceKey;
 import io.farheap.memory.RegisteredMemory;
 import io.farheap.testing.TestDevice;
 import io.farheap.verbs.Access;
@@ -20,7 +21,7 @@ import java.util.List;
 /**
  * A client process that is nearly always in the middle of a long WRITE or READ, for others to stop it there. It says
  * so, and says when its operations begin to fail; then it ends. The server knows it by its process's number. Arguments:
- * HOST:PORT, regions, WRITE or READ.
+ * HOST:PORT, regions, WRITE or READ; for those of a shared space, its name and token.
  */
 final class StoppedClient {
 
@@ -47,7 +48,11 @@ final class StoppedClient {
         CompletionQueue completions = context.createCompletionQueue(1, 1, null);
         var lease = plane.openLease("stopped-" + ProcessHandle.current().pid());
         new LeaseKeeper(plane, lease, (lost, cause) -> {});
-        List<RegionGrant> regions = plane.allocate(lease.id(), Integer.parseInt(arguments[1]));
+        List<RegionGrant> regions = arguments.length > 3
+                ? plane.spaces()
+                        .open(lease.id(), SpaceKey.of(arguments[3], arguments[4]))
+                        .regions()
+                : plane.allocate(lease.id(), Integer.parseInt(arguments[1]));
         int bytes = (int) regions.getFirst().length();
         RegisteredMemory memory = RegisteredMemory.allocate(domain, "test-stopped", bytes, Access.LOCAL_WRITE);
         memory.segment().fill((byte) 0x5A);

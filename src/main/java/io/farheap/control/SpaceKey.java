@@ -1,0 +1,66 @@
+package io.farheap.control;
+
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+
+/** What opens a shared space: its name, which everybody may know, and its token, which is secret. Immutable. */
+public final class SpaceKey {
+
+    /** The most characters of a name. */
+    public static final int MAX_NAME_LENGTH = 128;
+
+    public static final int MIN_TOKEN_BYTES = 8;
+    public static final int MAX_TOKEN_BYTES = 64;
+
+    private final String name;
+    private final byte[] token;
+
+    /**
+     * @param name 1 to {@value #MAX_NAME_LENGTH} printable characters
+     * @param token {@value #MIN_TOKEN_BYTES} to {@value #MAX_TOKEN_BYTES} bytes; random ones, as it is all that keeps
+     *     others out
+     * @throws IllegalArgumentException naming what is wrong, and its limit, but not the token
+     */
+    public SpaceKey(String name, byte[] token) {
+        if (name.isEmpty()) {
+            throw new IllegalArgumentException("an empty name of a space; it has 1 to " + MAX_NAME_LENGTH
+                    + " characters, so choose one that people can tell from others");
+        }
+        this.name = Printable.require("a name of a space", name, MAX_NAME_LENGTH);
+        if (token.length < MIN_TOKEN_BYTES || token.length > MAX_TOKEN_BYTES) {
+            throw new IllegalArgumentException("a space's token of " + token.length + " bytes; it has "
+                    + MIN_TOKEN_BYTES + " to " + MAX_TOKEN_BYTES + ", so take 16 random ones");
+        }
+        this.token = token.clone();
+    }
+
+    /** With a text for a token: its bytes in UTF-8. */
+    public static SpaceKey of(String name, String token) {
+        return new SpaceKey(name, token.getBytes(StandardCharsets.UTF_8));
+    }
+
+    public String name() {
+        return name;
+    }
+
+    /** A copy. */
+    byte[] token() {
+        return token.clone();
+    }
+
+    /** What a server keeps instead of the token. */
+    public byte[] tokenHash() {
+        try {
+            return MessageDigest.getInstance("SHA-256").digest(token);
+        } catch (NoSuchAlgorithmException e) {
+            throw new IllegalStateException("every JDK has SHA-256", e);
+        }
+    }
+
+    /** The name alone: this may come into a log. */
+    @Override
+    public String toString() {
+        return name;
+    }
+}
