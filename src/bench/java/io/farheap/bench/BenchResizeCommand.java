@@ -4,11 +4,13 @@ import io.farheap.bench.report.BenchOutput;
 import io.farheap.bench.report.BenchReport;
 import io.farheap.cache.Cache;
 import io.farheap.command.DeviceNotice;
+import io.farheap.command.Durations;
 import io.farheap.command.ServerProcess;
 import io.farheap.command.Sizes;
 import io.farheap.verbs.Devices;
 import java.io.IOException;
 import java.io.PrintStream;
+import java.time.Duration;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -58,6 +60,15 @@ final class BenchResizeCommand implements Callable<Integer> {
     private int resizes;
 
     @Option(
+            names = "--every",
+            paramLabel = "TIME",
+            converter = Durations.class,
+            defaultValue = "0s",
+            description =
+                    "from the beginning of a resize to that of the next; by default one follows the other at once")
+    private Duration every;
+
+    @Option(
             names = "--repeat",
             paramLabel = "N",
             defaultValue = "10",
@@ -98,7 +109,7 @@ final class BenchResizeCommand implements Callable<Integer> {
                     "(quiet)");
             for (boolean write : new boolean[] {false, true}) {
                 ResizeBench bench = new ResizeBench(cache, small, large);
-                bench.run(write, repeat, resizes);
+                bench.run(write, repeat, resizes, every.toNanos());
                 print(out, write, bench);
                 put(report.row(), write, bench);
             }
@@ -107,7 +118,8 @@ final class BenchResizeCommand implements Callable<Integer> {
                 .put("regions", (long) regions)
                 .put("more", (long) more)
                 .put("region_bytes", regionBytes)
-                .put("resizes", (long) resizes * repeat);
+                .put("resizes", (long) resizes * repeat)
+                .put("every_ms", every.toMillis());
         output.write(report);
         return 0;
     }

@@ -24,15 +24,25 @@ final class ResizeBench {
         this.large = large;
     }
 
-    /** @param turns of so many resizes each, an even number; one more comes before, and does not count */
-    void run(boolean write, int turns, int resizes) {
+    /**
+     * @param turns of so many resizes each, an even number; one more comes before, and does not count
+     * @param everyNanos from the beginning of a resize to that of the next, at least
+     */
+    void run(boolean write, int turns, int resizes, long everyNanos) {
         try (MigrationLoad load = new MigrationLoad(cache, write, 1)) {
             long nanos = SETTLE_NANOS;
             for (int turn = -1; turn < turns; turn++) {
                 LoadWindow before = quiet(load, nanos);
                 LoadWindow during = new LoadWindow(load);
+                long resizing = 0;
                 for (int resize = 0; resize < resizes; resize++) {
+                    long begun = System.nanoTime();
                     cache.reshape(resize % 2 == 0 ? large : small);
+                    long taken = System.nanoTime() - begun;
+                    resizing += taken;
+                    if (taken < everyNanos) {
+                        LockSupport.parkNanos(everyNanos - taken);
+                    }
                 }
                 during.endWithSomething();
                 LoadWindow after = quiet(load, during.nanos());
@@ -43,7 +53,7 @@ final class ResizeBench {
                     same.add(after.perSecond() / before.perSecond());
                     longest.add(during.longestMicros());
                     quietLongest.add(Math.max(before.longestMicros(), after.longestMicros()));
-                    millis.add(during.nanos() / 1e6 / resizes);
+                    millis.add(resizing / 1e6 / resizes);
                 }
             }
         }

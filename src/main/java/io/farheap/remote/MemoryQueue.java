@@ -2,6 +2,7 @@ package io.farheap.remote;
 
 import io.farheap.thread.OwnerGate;
 import io.farheap.verbs.CompletionChannel;
+import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
@@ -202,6 +203,16 @@ abstract sealed class MemoryQueue implements AutoCloseable permits RemoteQueue, 
 
     /** Whether something that has not been handed over uses a region. With the gate claimed. */
     abstract boolean uses(RemoteRegion region);
+
+    /** Any thread. One of some regions that an operation uses, or null. */
+    final @Nullable RemoteRegion used(List<RemoteRegion> regions) {
+        claim();
+        try {
+            return regions.stream().filter(this::uses).findFirst().orElse(null);
+        } finally {
+            unclaim();
+        }
+    }
 
     /** Frees what it holds; nobody uses it any more. */
     abstract void free();

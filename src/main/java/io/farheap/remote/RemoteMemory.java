@@ -192,7 +192,7 @@ public final class RemoteMemory implements AutoCloseable {
     private void withdraw(List<RemoteRegion> regions) {
         regions.forEach(region -> region.usable(false));
         for (MemoryQueue queue : queues) {
-            RemoteRegion used = used(queue, regions);
+            RemoteRegion used = queue.used(regions);
             if (used != null) {
                 regions.forEach(region -> region.usable(true));
                 throw new IllegalStateException(
@@ -241,16 +241,6 @@ public final class RemoteMemory implements AutoCloseable {
     public List<SpaceInfo> spaces(RemoteServer server) {
         checkOpen();
         return server.callWithLease(lease -> server.spaces().list(lease));
-    }
-
-    /** @return one that an operation uses, or null */
-    private static @Nullable RemoteRegion used(MemoryQueue queue, List<RemoteRegion> regions) {
-        queue.claim();
-        try {
-            return regions.stream().filter(queue::uses).findFirst().orElse(null);
-        } finally {
-            queue.unclaim();
-        }
     }
 
     /**

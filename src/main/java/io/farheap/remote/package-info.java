@@ -28,6 +28,10 @@
  * local memory. What a handler stores in a region, one-sided READs find that are posted after the call's tag has come
  * back. Calls and one-sided operations are not ordered with each other but by tags.
  *
+ * <p><b>Shared spaces</b> ({@link io.farheap.remote.RemoteSpace}) are regions that many processes have open at once,
+ * and that outlive them. All of the above holds among their operations, too: what one process has seen {@code DONE} any
+ * READ finds that another posts later, and each atomic takes effect at one moment for all.
+ *
  * <p>Does not belong here: what addresses mean, order between servers, what is held while a region moves, retries.
  */
 @NullMarked

@@ -403,6 +403,28 @@ class SpacesTest {
         assertEquals(List.of("space " + created.spaceId()), told);
     }
 
+    /** As where the device did not let go of a connection of a lease that had it open. */
+    @Test
+    void whatSomebodyMayStillReachIsNeverGrantedAgain() {
+        SpaceGrant created = create(2);
+        Lease other = server.openLease("other");
+        spaces.open(other.id(), KEY);
+        SpaceOpenings openings = server.leases().require(lease).spaces();
+        Fence fence = new Fence("test");
+        openings.cutOff(fence);
+        assertTrue(fence.close());
+        openings.ended(false);
+        assertEquals(List.of("opening " + created.spaceId() + " " + lease), told);
+
+        spaces.drop(other.id(), KEY, SpacePlane.ANY_SPACE);
+        await("the end of the space", () -> server.budgets().spaces().lent() == 0);
+        // Zeroed behind what was before.
+        spaces.create(other.id(), KEY, REGIONS - 2, SpacePlane.FOR_EVER, DESCRIPTOR, 3);
+        spaces.drop(other.id(), KEY, SpacePlane.ANY_SPACE);
+        await("the return of the others", () -> free() == REGIONS - 2);
+        refused(Code.OUT_OF_MEMORY, () -> server.allocate(other.id(), REGIONS - 1));
+    }
+
     @Test
     void aLeaseThatIsNotRenewedEndsItsOpening() {
         server.close();

@@ -35,6 +35,8 @@ class BenchResizeTest {
                 "4",
                 "--repeat",
                 "2",
+                "--every",
+                "20ms",
                 "--json",
                 json.toString());
         command.awaitEnd(0);

@@ -20,6 +20,9 @@ import io.farheap.manager.Share;
 import io.farheap.testing.TestDevice;
 import io.farheap.verbs.Devices;
 import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.file.Path;
@@ -51,6 +54,7 @@ class ManagedCacheTest {
     @TempDir
     private Path data;
 
+    private Path state;
     private String address;
     private ManagerProcess manager;
     private final List<ServerProcess> servers = new ArrayList<>();
@@ -59,6 +63,7 @@ class ManagedCacheTest {
 
     @BeforeEach
     void start() throws Exception {
+        state = data.resolve("state");
         address = "127.0.0.1:" + freePort();
         startManager();
         for (int i = 0; i < 3; i++) {
@@ -85,7 +90,7 @@ class ManagedCacheTest {
     }
 
     private void startManager() {
-        manager = ManagerProcess.start(Devices.library(), address, "--data", data.toString());
+        manager = ManagerProcess.start(Devices.library(), address, "--data", state.toString());
     }
 
     private Cache create(long capacity) {
@@ -196,6 +201,39 @@ class ManagedCacheTest {
         }
     }
 
+    /** What is new, and what leaves, goes by grants of the new manager, whose key and epoch are others. */
+    @Test
+    void aCacheGoesOnWhenTheManagersStateIsElsewhere() throws Exception {
+        try (Session session = cache.openSession();
+                Buffer buffer = cache.allocate(8)) {
+            write(session, buffer, 5);
+            manager.close();
+            Path old = state;
+            state = data.resolve("elsewhere");
+            StringWriter text = new StringWriter();
+            assertEquals(
+                    0,
+                    Main.commandLine()
+                            .setOut(new PrintWriter(text))
+                            .setErr(new PrintWriter(text))
+                            .execute("manager", "copy", "--from-data", old.toString(), "--to-data", state.toString()),
+                    text::toString);
+            assertTrue(text.toString().contains("copied 3 servers, 1 cache,"), text::toString);
+            assertThrows(UncheckedIOException.class, () -> ManagerProcess.start(
+                            Devices.library(), address, "--data", old.toString())
+                    .close());
+            startManager();
+            awaitServers();
+            checkPlaces();
+            check(session, buffer, 5);
+            cache.reshape(CAPACITY + REGION_BYTES);
+            checkPlaces();
+            cache.reshape(CAPACITY);
+            reclaim(serverOf(0), session, buffer);
+            create(REGION_BYTES).close();
+        }
+    }
+
     @Test
     void aCacheGrowsShrinksAndMovesAsTheApplicationLikes() throws Exception {
         try (Session session = cache.openSession();
@@ -293,10 +331,10 @@ class ManagedCacheTest {
 
     @Test
     void aSecondManagerOnADirectoryIsOneSentence() throws Exception {
-        String output = CommandProcess.start(Map.of(), "manager", "--listen", "127.0.0.1:0", "--data", data.toString())
+        String output = CommandProcess.start(Map.of(), "manager", "--listen", "127.0.0.1:0", "--data", state.toString())
                 .awaitEnd(1);
         assertEquals(
-                "farheap: the directory " + data
+                "farheap: the directory " + state
                         + " is another manager's, which runs: stop it, or give this one a directory of its own",
                 output.strip());
     }

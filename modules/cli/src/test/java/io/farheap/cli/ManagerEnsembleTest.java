@@ -2,7 +2,6 @@ package io.farheap.cli;
 
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.cache.Buffer;
@@ -15,22 +14,28 @@ import io.farheap.lifetime.Closing;
 import io.farheap.manager.ManagerClient;
 import io.farheap.testing.TestDevice;
 import io.farheap.verbs.Devices;
+import java.io.File;
 import java.io.IOException;
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import org.apache.zookeeper.server.ServerCnxnFactory;
+import org.apache.zookeeper.server.ZooKeeperServer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Three managers in processes of their own that keep their state together. */
+/** Managers in processes of their own that keep their state together, of which one leads. */
 class ManagerEnsembleTest {
 
     private static final long REGION_BYTES = 1 << 20;
@@ -63,33 +68,34 @@ class ManagerEnsembleTest {
         }
     }
 
-    private List<String> startManagers() throws IOException {
+    private List<String> startEnsemble() throws IOException {
         List<Integer> ports = freePorts(6);
         String ensemble = IntStream.range(0, 3)
                 .mapToObj(i -> (i + 1) + "@127.0.0.1:" + ports.get(2 * i) + ":" + ports.get(2 * i + 1))
                 .collect(Collectors.joining(","));
-        List<String> addresses = new ArrayList<>();
-        for (int id = 1; id <= 3; id++) {
-            ManagerProcess manager = ManagerProcess.start(
-                    Devices.library(),
-                    "127.0.0.1:0",
-                    "--data",
-                    data.resolve("m" + id).toString(),
-                    "--ensemble",
-                    ensemble,
-                    "--id",
-                    String.valueOf(id));
-            managers.put(manager.address(), manager);
-            addresses.add(manager.address());
-        }
-        return addresses;
+        return IntStream.rangeClosed(1, 3)
+                .mapToObj(id -> startManager(id, "--ensemble", ensemble, "--id", String.valueOf(id)))
+                .toList();
     }
 
-    /** @return the address of the one that leads, when a server reports to it */
-    private String awaitLeader() throws InterruptedException {
+    private String startManager(int id, String... options) {
+        List<String> all =
+                new ArrayList<>(List.of("--data", data.resolve("m" + id).toString()));
+        all.addAll(List.of(options));
+        ManagerProcess manager = ManagerProcess.start(Devices.library(), "127.0.0.1:0", all.toArray(String[]::new));
+        managers.put(manager.address(), manager);
+        return manager.address();
+    }
+
+    private void startServer(List<String> addresses) {
+        server = TestServer.start(4 * REGION_BYTES, REGION_BYTES, "--manager", String.join(",", addresses));
+    }
+
+    /** @return which of them leads, when a server reports to it */
+    private static String awaitLeader(Collection<String> addresses) throws InterruptedException {
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
         while (System.nanoTime() - deadline < 0) {
-            for (String address : managers.keySet()) {
+            for (String address : addresses) {
                 try (ManagerClient client = ManagerClient.connect(address)) {
                     if (client.servers().size() == 1) {
                         return address;
@@ -103,30 +109,73 @@ class ManagerEnsembleTest {
         throw new AssertionError("nobody leads");
     }
 
-    @Test
-    void anotherOneLeadsWhereTheLeaderIsKilled() throws Exception {
-        List<String> addresses = startManagers();
-        server = TestServer.start(4 * REGION_BYTES, REGION_BYTES, "--manager", String.join(",", addresses));
-        String first = awaitLeader();
-        for (String other : addresses) {
-            if (!other.equals(first)) {
-                awaitRefusal(other, "ask the one that leads, " + first);
-            }
+    /** What becomes of the one that leads. */
+    private interface Blow {
+        void strike(String leader) throws Exception;
+    }
+
+    /**
+     * A cache goes on without the leader, the next one knows it, and makes another.
+     *
+     * @return the second leader
+     */
+    private String leadOn(List<String> addresses, Blow blow) throws Exception {
+        startServer(addresses);
+        String first = awaitLeader(addresses);
+        List<String> others =
+                addresses.stream().filter(address -> !address.equals(first)).toList();
+        for (String other : others) {
+            awaitRefusal(other, "ask the one that leads, " + first);
         }
         try (Cache cache = create(addresses);
                 Session session = cache.openSession();
                 Buffer buffer = cache.allocate(8)) {
-            managers.remove(first).kill();
+            blow.strike(first);
             buffer.segment().set(JAVA_LONG, 0, 42);
             session.writeBlocking(0, buffer, 0, 8);
-            String second = awaitLeader();
+            String second = awaitLeader(others);
             try (ManagerClient client = ManagerClient.connect(second)) {
                 assertEquals(
                         cache.id(), client.list(0, 10).getFirst().allocation().cacheId());
             }
+            create(others).close();
             session.readBlocking(0, buffer, 0, 8);
             assertEquals(42, buffer.segment().get(JAVA_LONG, 0));
-            create(addresses).close();
+            return second;
+        }
+    }
+
+    @Test
+    void anotherOneLeadsWhereTheLeaderIsKilled() throws Exception {
+        leadOn(startEnsemble(), leader -> managers.remove(leader).kill());
+    }
+
+    /** It believes that it leads when it goes on, and can write nothing any more. */
+    @Test
+    void anotherOneLeadsWhereTheLeaderIsStopped() throws Exception {
+        AtomicReference<String> stopped = new AtomicReference<>();
+        String second = leadOn(startEnsemble(), leader -> {
+            managers.get(leader).suspend();
+            stopped.set(leader);
+        });
+        managers.get(stopped.get()).resume();
+        awaitRefusal(stopped.get(), "ask the one that leads, " + second);
+        create(List.of(stopped.get(), second)).close();
+    }
+
+    @Test
+    void managersShareAZooKeeperOfTheirOperators() throws Exception {
+        ServerCnxnFactory zooKeeper = ServerCnxnFactory.createFactory(new InetSocketAddress("127.0.0.1", 0), 60);
+        try {
+            File files = data.resolve("zookeeper").toFile();
+            zooKeeper.startup(new ZooKeeperServer(files, files, 500));
+            String address = "127.0.0.1:" + zooKeeper.getLocalPort();
+            List<String> addresses =
+                    List.of(startManager(1, "--zookeeper", address), startManager(2, "--zookeeper", address));
+            leadOn(addresses, leader -> managers.remove(leader).kill());
+            close();
+        } finally {
+            zooKeeper.shutdown();
         }
     }
 
@@ -138,13 +187,17 @@ class ManagerEnsembleTest {
                 .create();
     }
 
+    /** One that was stopped while it led serves until it hears that another leads. */
     private static void awaitRefusal(String address, String why) throws InterruptedException {
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
-        String said = "";
+        String said = "served";
         while (!said.contains(why) && System.nanoTime() - deadline < 0) {
-            said = assertThrows(ControlException.class, () -> ManagerClient.connect(address))
-                    .getMessage();
             Thread.sleep(20);
+            try (ManagerClient client = ManagerClient.connect(address)) {
+                client.servers();
+            } catch (ControlException e) {
+                said = e.getMessage();
+            }
         }
         assertTrue(said.contains(why), said);
     }

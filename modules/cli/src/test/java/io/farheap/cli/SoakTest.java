@@ -53,7 +53,11 @@ class SoakTest {
         CommandProcess soak = CommandProcess.start(
                 Map.of("SOFTVERBS", "corrupt=0.01,seed=1"), "soak", "--minutes", "5", "--seed", ONE_SIDED);
         String output = soak.awaitEnd(1);
-        assertTrue(output.contains("WRONG: ") && output.contains(" and must be 0x"), output);
+        // By one reader it is found as another value than the last, by another as one that was never written.
+        assertTrue(
+                output.contains("WRONG: ")
+                        && (output.contains(" and must be 0x") || output.contains(", which nobody has written")),
+                output);
         assertTrue(output.contains("FAILED (seed " + ONE_SIDED + ")"), output);
         soak.assertNothingIsLeft();
     }

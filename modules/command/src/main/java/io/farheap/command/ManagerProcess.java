@@ -53,6 +53,16 @@ public final class ManagerProcess implements AutoCloseable {
         return jvm.pid();
     }
 
+    /** SIGSTOP: nothing of it runs until it is {@linkplain #resume resumed} or closed. */
+    public void suspend() {
+        jvm.suspend();
+    }
+
+    /** SIGCONT, where it is stopped. */
+    public void resume() {
+        jvm.resume();
+    }
+
     /** SIGKILL. */
     public void kill() {
         jvm.kill();

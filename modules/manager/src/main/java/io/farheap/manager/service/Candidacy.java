@@ -49,6 +49,7 @@ final class Candidacy {
     private final Consumer<String> say;
     private String address;
     private boolean said;
+    private String warned = "";
 
     /**
      * @param where the state is, for people
@@ -111,7 +112,7 @@ final class Candidacy {
                 return lead(election, standby);
             } catch (StateException e) {
                 requireZooKeeper();
-                LOG.log(System.Logger.Level.WARNING, "the manager does not lead, and stands by: " + e.getMessage());
+                warn("the manager does not lead, and stands by: " + e.getMessage());
                 return ending.await(LOOK_MILLIS);
             }
         }
@@ -132,7 +133,8 @@ final class Candidacy {
                 say.accept("farheap manager " + (said ? "leads at " : "listening on ") + address + ": epoch "
                         + store.epoch() + ", state in " + where);
                 said = true;
-                while (!store.stale() && (election == null || election.elected())) {
+                warned = "";
+                while (!store.stale() && !opened.followed() && (election == null || election.elected())) {
                     if (ending.await(LOOK_MILLIS)) {
                         return true;
                     }
@@ -141,8 +143,16 @@ final class Candidacy {
                 }
             }
         }
-        LOG.log(System.Logger.Level.WARNING, "the manager at " + address + " leads no more, and stands by");
+        warn("the manager at " + address + " leads no more, and stands by");
         return false;
+    }
+
+    /** Once where it is the same again. */
+    private void warn(String why) {
+        if (!why.equals(warned)) {
+            warned = why;
+            LOG.log(System.Logger.Level.WARNING, why);
+        }
     }
 
     private ManagerServer serve(Cluster cluster, StateStore store, @Nullable StandbyServer standby) {

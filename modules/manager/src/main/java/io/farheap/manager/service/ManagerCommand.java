@@ -29,7 +29,7 @@ import picocli.CommandLine.Spec;
         name = "manager",
         description = "Find servers for caches, and tell caches when a server leaves, until SIGTERM or Ctrl-C.",
         mixinStandardHelpOptions = true,
-        subcommands = {DrainCommand.class, TenantCommand.class, TenantsCommand.class},
+        subcommands = {CopyCommand.class, DrainCommand.class, TenantCommand.class, TenantsCommand.class},
         sortOptions = false)
 public final class ManagerCommand implements Subcommand, Callable<Integer> {
 

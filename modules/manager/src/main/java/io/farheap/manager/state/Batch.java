@@ -20,6 +20,8 @@ final class Batch {
     /** Null: nothing. */
     private final Map<String, byte @Nullable []> values = new LinkedHashMap<>();
 
+    private long bytes;
+
     /** @throws StateException it is too large for one write */
     Batch(List<Change> changes) {
         for (Change change : changes) {
@@ -41,15 +43,31 @@ final class Batch {
                 case Change.RemoveCache remove -> values.put(NodePaths.cache(remove.id()), null);
             }
         }
-        long bytes = 0;
         for (Map.Entry<String, byte @Nullable []> value : values.entrySet()) {
-            byte[] data = value.getValue();
-            bytes += OVERHEAD_BYTES + value.getKey().length() + (data == null ? 0 : data.length);
+            bytes += bytes(value.getKey(), value.getValue());
         }
         if (bytes > LIMIT_BYTES) {
             throw new StateException("the changes of " + values.size() + " records are " + bytes
                     + " bytes, and one write has at most " + LIMIT_BYTES + ": split them. Nothing was written");
         }
+    }
+
+    /** Without any. */
+    Batch() {}
+
+    /** @return false, and nothing is changed: there is too much in it already */
+    boolean add(String path, byte @Nullable [] data) {
+        long more = bytes(path, data);
+        if (!values.isEmpty() && bytes + more > LIMIT_BYTES) {
+            return false;
+        }
+        values.put(path, data);
+        bytes += more;
+        return true;
+    }
+
+    private static long bytes(String path, byte @Nullable [] data) {
+        return OVERHEAD_BYTES + path.length() + (data == null ? 0 : data.length);
     }
 
     /** To create, replace or delete takes different operations: it looks first what is there. */

@@ -8,7 +8,7 @@ import java.util.List;
 final class NodePaths {
 
     static final String ROOT = "/farheap";
-    /** Its version is the epoch; every write checks it. */
+    /** Its version is the epoch, which every write checks; it has a {@link Standing}. */
     static final String EPOCH = ROOT + "/epoch";
     /** Says which write was the last. */
     static final String WRITES = ROOT + "/writes";
@@ -22,6 +22,9 @@ final class NodePaths {
     static final String MODELS = ROOT + "/models";
 
     static final String TENANTS = ROOT + "/tenants";
+
+    /** There while the state is copied elsewhere, by a session that lives. Nothing of the state. */
+    static final String COPYING = ROOT + "-copying";
 
     static final int BUCKETS = 256;
 

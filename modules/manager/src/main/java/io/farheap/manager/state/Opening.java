@@ -1,7 +1,6 @@
 package io.farheap.manager.state;
 
 import java.nio.charset.StandardCharsets;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import org.apache.curator.framework.CuratorFramework;
@@ -9,15 +8,42 @@ import org.apache.curator.framework.api.transaction.CuratorOp;
 import org.apache.zookeeper.KeeperException;
 import org.jspecify.annotations.Nullable;
 
-/** What a store does first: it makes the nodes that are always there, and raises the epoch. */
+/** What a store does first: it makes the nodes that are always there, and raises the epoch, where it may. */
 final class Opening {
 
     private final CuratorFramework client;
     private final Reads reads;
+    private final EpochNode node;
 
     Opening(CuratorFramework client, Reads reads) {
         this.client = client;
         this.reads = reads;
+        node = new EpochNode(client);
+    }
+
+    /**
+     * To serve it.
+     *
+     * @return the new epoch; every older store's writes fail from now on
+     * @throws StateException no manager may open the state, or it is being copied
+     */
+    int open() throws Exception {
+        return open(true);
+    }
+
+    /** To copy it. As {@link #open()}, but that it is being copied is no reason. */
+    int openToCopy() throws Exception {
+        return open(false);
+    }
+
+    private int open(boolean toServe) throws Exception {
+        EpochNode.Seen seen = node.find();
+        if (seen != null) {
+            // What is half made is not to be added to.
+            seen.standing().requireOpen();
+        }
+        makeLayout();
+        return raiseEpoch(toServe);
     }
 
     void makeLayout() throws Exception {
@@ -42,19 +68,28 @@ final class Opening {
         }
     }
 
-    /** @return the new epoch; every older store's writes fail from now on */
-    int raiseEpoch() throws Exception {
+    private int raiseEpoch(boolean toServe) throws Exception {
         while (true) {
-            int seen = version(NodePaths.EPOCH);
-            byte[] note = ("opened=" + Instant.now() + "\n").getBytes(StandardCharsets.UTF_8);
+            EpochNode.Seen seen = node.see();
+            seen.standing().requireOpen();
+            // After the version was seen: a copy that begins after this look raises it.
+            if (toServe) {
+                requireNoCopy();
+            }
             try {
-                return client.setData()
-                        .withVersion(seen)
-                        .forPath(NodePaths.EPOCH, note)
-                        .getVersion();
+                return node.set(seen.version(), new Standing.Open());
             } catch (KeeperException.BadVersionException e) {
                 // Another store was faster, or this was before its connection was lost. Above either is above all.
             }
+        }
+    }
+
+    private void requireNoCopy() throws Exception {
+        byte[] to = reads.data(List.of(NodePaths.COPYING)).getFirst();
+        if (to != null) {
+            throw new StateException("the state is being copied to " + new String(to, StandardCharsets.UTF_8)
+                    + ", and no manager leads here meanwhile; where that copy was killed, this is over after "
+                    + Connection.SESSION_MILLIS / 1_000 + " s");
         }
     }
 

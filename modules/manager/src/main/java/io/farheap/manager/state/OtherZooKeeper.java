@@ -1,14 +1,16 @@
 package io.farheap.manager.state;
 
+import io.farheap.lifetime.Closing;
 import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
 
 /** A ZooKeeper that somebody else runs, for a manager with a directory for what is its own. */
 public final class OtherZooKeeper implements ZooKeeperHost {
 
-    private final DirectoryLock lock;
+    private final @Nullable DirectoryLock lock;
     private final String connection;
 
-    private OtherZooKeeper(DirectoryLock lock, String connection) {
+    private OtherZooKeeper(@Nullable DirectoryLock lock, String connection) {
         this.lock = lock;
         this.connection = connection;
     }
@@ -22,6 +24,11 @@ public final class OtherZooKeeper implements ZooKeeperHost {
      */
     public static OtherZooKeeper use(Path directory, String connection) {
         return new OtherZooKeeper(DirectoryLock.take(directory), connection);
+    }
+
+    /** As {@link #use}, by who needs no directory. */
+    static OtherZooKeeper use(String connection) {
+        return new OtherZooKeeper(null, connection);
     }
 
     @Override
@@ -41,6 +48,6 @@ public final class OtherZooKeeper implements ZooKeeperHost {
 
     @Override
     public void close() {
-        lock.close();
+        Closing.all(lock);
     }
 }

@@ -51,19 +51,35 @@ final class Reads {
         return children;
     }
 
+    /**
+     * What a node has.
+     *
+     * @param children how many
+     */
+    record Node(byte[] data, int children) {}
+
     /** Null for a node that is not there. */
     List<byte @Nullable []> data(List<String> paths) throws Exception {
         List<byte @Nullable []> data = new ArrayList<>(paths.size());
-        for (OpResult result : all(paths, Op::getData)) {
-            if (result instanceof OpResult.GetDataResult answer) {
-                data.add(answer.getData());
-            } else if (code(result) == Code.NONODE) {
-                data.add(null);
-            } else {
-                throw KeeperException.create(code(result), paths.get(data.size()));
-            }
+        for (Node node : nodes(paths)) {
+            data.add(node == null ? null : node.data());
         }
         return data;
+    }
+
+    /** Null for a node that is not there. */
+    List<@Nullable Node> nodes(List<String> paths) throws Exception {
+        List<@Nullable Node> nodes = new ArrayList<>(paths.size());
+        for (OpResult result : all(paths, Op::getData)) {
+            if (result instanceof OpResult.GetDataResult answer) {
+                nodes.add(new Node(answer.getData(), answer.getStat().getNumChildren()));
+            } else if (code(result) == Code.NONODE) {
+                nodes.add(null);
+            } else {
+                throw KeeperException.create(code(result), paths.get(nodes.size()));
+            }
+        }
+        return nodes;
     }
 
     /** Of a node that is always there. */

@@ -1,6 +1,7 @@
 package io.farheap.manager.state;
 
 import io.farheap.manager.Tenant;
+import java.nio.charset.StandardCharsets;
 import java.util.Map;
 import java.util.SortedMap;
 import java.util.TreeMap;
@@ -80,6 +81,16 @@ final class RecordFormat {
     /** As {@link #server(String, byte[])}. */
     static TenantRecord tenant(String path, byte[] bytes) {
         return decode(path, bytes, RecordFormat::tenant);
+    }
+
+    /** A text as it is. As {@link #server(String, byte[])}. */
+    static ModelRecord model(String path, byte[] bytes) {
+        try {
+            return new ModelRecord(
+                    path.substring(NodePaths.MODELS.length() + 1), new String(bytes, StandardCharsets.UTF_8));
+        } catch (IllegalArgumentException e) {
+            throw new MalformedRecordException(path, String.valueOf(e.getMessage()), e);
+        }
     }
 
     private static TenantRecord tenant(String path, Fields fields) {

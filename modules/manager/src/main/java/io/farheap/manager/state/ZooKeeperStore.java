@@ -5,13 +5,9 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.ReentrantLock;
-import org.apache.curator.framework.CuratorFramework;
-import org.apache.curator.framework.CuratorFrameworkFactory;
-import org.apache.curator.framework.imps.CuratorFrameworkState;
-import org.apache.curator.retry.RetryUntilElapsed;
-import org.apache.zookeeper.client.ZKClientConfig;
-import org.apache.zookeeper.common.ZKConfig;
+import org.apache.zookeeper.data.Stat;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -22,21 +18,21 @@ import org.jspecify.annotations.Nullable;
 public final class ZooKeeperStore implements StateStore, AutoCloseable {
 
     private static final Duration PATIENCE = Duration.ofSeconds(15);
-    private static final int SESSION_MILLIS = 10_000;
-    private static final int CONNECTION_MILLIS = 5_000;
-    private static final int RETRY_MILLIS = 100;
 
-    private final CuratorFramework client;
+    private final Connection connection;
     private final Reads reads;
     private final Writes writes;
     /** Reads and writes take turns, so that a read has all of each write. */
     private final ReentrantLock turn = new ReentrantLock();
 
+    private final AtomicBoolean asks = new AtomicBoolean();
+    private volatile boolean followed;
+
     /**
      * Connects and raises the epoch.
      *
      * @param connection of ZooKeeper: one or more host:port, separated by commas
-     * @throws StateException it cannot be reached
+     * @throws StateException it cannot be reached; it was copied elsewhere, is being copied, or is half made
      */
     public ZooKeeperStore(String connection) {
         this(connection, PATIENCE);
@@ -44,28 +40,16 @@ public final class ZooKeeperStore implements StateStore, AutoCloseable {
 
     /** @param patience for how long a call tries again when the connection is lost */
     public ZooKeeperStore(String connection, Duration patience) {
-        int patienceMillis = Math.toIntExact(patience.toMillis());
-        ZKClientConfig config = new ZKClientConfig();
-        config.setProperty(ZKConfig.JUTE_MAXBUFFER, String.valueOf(Reads.ANSWER_BYTES));
-        client = CuratorFrameworkFactory.builder()
-                .connectString(connection)
-                .sessionTimeoutMs(SESSION_MILLIS)
-                .connectionTimeoutMs(Math.min(CONNECTION_MILLIS, patienceMillis))
-                .retryPolicy(new RetryUntilElapsed(patienceMillis, RETRY_MILLIS))
-                .ensembleTracker(false)
-                .zkClientConfig(config)
-                .build();
-        reads = new Reads(client, patienceMillis + 2L * CONNECTION_MILLIS);
+        this.connection = new Connection(connection, patience);
+        reads = this.connection.reads();
         try {
-            client.start();
-            Opening opening = new Opening(client, reads);
-            opening.makeLayout();
-            int epoch = opening.raiseEpoch();
+            Opening opening = new Opening(this.connection.client(), reads);
+            int epoch = opening.open();
             // After the epoch: an older store may write until then.
-            writes = new Writes(client, reads, epoch, opening.version(NodePaths.WRITES));
+            writes = new Writes(this.connection.client(), reads, epoch, opening.version(NodePaths.WRITES));
         } catch (Throwable e) {
-            StateException failure = failure("cannot open the state in ZooKeeper at " + connection, e);
-            Closing.after(failure, client);
+            StateException failure = this.connection.failure("cannot open the state in ZooKeeper at " + connection, e);
+            Closing.after(failure, this.connection);
             throw failure;
         }
     }
@@ -82,7 +66,7 @@ public final class ZooKeeperStore implements StateStore, AutoCloseable {
             writes.settle();
             return read();
         } catch (Exception e) {
-            throw failure("cannot read the state", e);
+            throw connection.failure("cannot read the state", e);
         } finally {
             turn.unlock();
         }
@@ -95,14 +79,10 @@ public final class ZooKeeperStore implements StateStore, AutoCloseable {
                 records(servers, RecordFormat::server),
                 records(caches, RecordFormat::cache),
                 records(List.of(NodePaths.MENU), (_, bytes) -> text(bytes)).getFirst(),
-                records(paths(List.of(NodePaths.MODELS)), ZooKeeperStore::model),
+                records(paths(List.of(NodePaths.MODELS)), RecordFormat::model),
                 records(paths(List.of(NodePaths.TENANTS)), RecordFormat::tenant));
         writes.checkEpoch();
         return state;
-    }
-
-    private static ModelRecord model(String path, byte[] bytes) {
-        return new ModelRecord(path.substring(NodePaths.MODELS.length() + 1), text(bytes));
     }
 
     private static String text(byte[] bytes) {
@@ -144,26 +124,41 @@ public final class ZooKeeperStore implements StateStore, AutoCloseable {
         try {
             writes.commit(batch);
         } catch (Exception e) {
-            throw failure("cannot write the state", e);
+            throw connection.failure("cannot write the state", e);
         } finally {
             turn.unlock();
         }
     }
 
-    private StateException failure(String what, Throwable cause) {
-        if (cause instanceof InterruptedException) {
-            Thread.currentThread().interrupt();
+    /**
+     * Whether another has opened the state since, by ZooKeeper's latest answer; each call asks anew where none is under
+     * way, and waits for nothing. Once true it stays.
+     */
+    public boolean followed() {
+        if (!followed && asks.compareAndSet(false, true)) {
+            try {
+                connection
+                        .client()
+                        .checkExists()
+                        .inBackground((_, answer) -> {
+                            Stat stat = answer.getStat();
+                            if (stat != null && stat.getVersion() != writes.epoch()) {
+                                followed = true;
+                            }
+                            asks.set(false);
+                        })
+                        .forPath(NodePaths.EPOCH);
+            } catch (Exception e) {
+                // As its next write will say.
+                asks.set(false);
+            }
         }
-        if (cause instanceof StateException known) {
-            return known;
-        }
-        boolean closed = client.getState() == CuratorFrameworkState.STOPPED;
-        return new StateException(what + ": " + (closed ? "the store is closed" : cause), cause);
+        return followed;
     }
 
     /** Ends the connection; calls that are under way fail. The state stays. Idempotent. */
     @Override
     public void close() {
-        client.close();
+        connection.close();
     }
 }

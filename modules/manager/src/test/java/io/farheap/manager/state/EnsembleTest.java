@@ -42,7 +42,8 @@ class EnsembleTest {
         }
     }
 
-    private static String address(int id) throws IOException {
+    /** At ports that nobody has now. */
+    static String address(int id) throws IOException {
         try (ServerSocket one = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
                 ServerSocket other = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             return id + "@127.0.0.1:" + one.getLocalPort() + ":" + other.getLocalPort();

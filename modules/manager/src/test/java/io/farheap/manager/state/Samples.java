@@ -3,6 +3,7 @@ package io.farheap.manager.state;
 import java.util.Random;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import java.util.concurrent.locks.LockSupport;
 
 /** Records for tests. */
 final class Samples {
@@ -68,6 +69,17 @@ final class Samples {
             counts.put(random.nextLong() >> random.nextInt(64), 1 + random.nextInt(Integer.MAX_VALUE - 1));
         }
         return counts;
+    }
+
+    /** Until a store knows that another was opened. */
+    static void awaitFollowed(ZooKeeperStore store) {
+        long end = System.nanoTime() + 60_000_000_000L;
+        while (!store.followed()) {
+            if (System.nanoTime() - end > 0) {
+                throw new AssertionError("it does not learn that another was opened");
+            }
+            LockSupport.parkNanos(10_000_000);
+        }
     }
 
     private static String text(Random random) {

@@ -1,6 +1,7 @@
 package io.farheap.manager.state;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -162,6 +163,22 @@ class ZooKeeperStoreTest {
                 newer.write(List.of(put(Samples.cache(1, 2))));
                 assertThrows(StaleEpochException.class, () -> older.write(List.of(put(Samples.cache(2, 0)))));
                 assertState(newer, Set.of(Samples.server(1)), Set.of(Samples.cache(1, 2)));
+            }
+        }
+    }
+
+    @Test
+    void whoIsFollowedLearnsItWithoutAWrite() {
+        try (ZooKeeperStore older = open()) {
+            older.write(List.of(put(Samples.server(1))));
+            for (int i = 0; i < 20; i++) {
+                assertFalse(older.followed());
+                older.load();
+            }
+            try (ZooKeeperStore newer = open()) {
+                Samples.awaitFollowed(older);
+                newer.load();
+                assertFalse(newer.followed());
             }
         }
     }

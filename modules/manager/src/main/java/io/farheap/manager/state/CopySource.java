@@ -1,0 +1,94 @@
+package io.farheap.manager.state;
+
+import io.farheap.lifetime.CloseStack;
+import io.farheap.lifetime.Closing;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.KeeperException;
+
+/** A state that is copied from: once it is fenced nobody writes it, and in the end nobody opens it again. */
+final class CopySource implements AutoCloseable {
+
+    private final Place place;
+    private final CloseStack opened = new CloseStack();
+    private final ZooKeeperHost host;
+    private final Connection connection;
+    private final EpochNode node;
+    private int epoch;
+
+    /**
+     * Changes nothing yet.
+     *
+     * @throws StateException it is in use, or there is none
+     */
+    CopySource(Place place, Duration patience) throws Exception {
+        this.place = place;
+        try {
+            place.requireBegun();
+            host = opened.add(place.start());
+            connection = opened.add(new Connection(host.connection(), patience));
+            node = new EpochNode(connection.client());
+            if (node.find() == null) {
+                throw new StateException("no manager has ever kept its state in " + place);
+            }
+        } catch (Throwable e) {
+            Closing.after(e, opened);
+            throw e;
+        }
+    }
+
+    Reads reads() {
+        return connection.reads();
+    }
+
+    Standing standing() throws Exception {
+        return node.see().standing();
+    }
+
+    /**
+     * Whoever leads on it can write no more, and nobody leads until this is closed.
+     *
+     * @return its epoch, above all that memory servers have seen
+     */
+    int fence(Place to) throws Exception {
+        // A directory's lock keeps others out. Elsewhere one that is fenced would be elected, and fence this.
+        if (host.shared()) {
+            try {
+                connection
+                        .client()
+                        .create()
+                        .withMode(CreateMode.EPHEMERAL)
+                        .forPath(NodePaths.COPYING, to.toString().getBytes(StandardCharsets.UTF_8));
+            } catch (KeeperException.NodeExistsException e) {
+                throw new StateException(
+                        "another copy from " + place + " is under way, or was killed: it is over within "
+                                + Connection.SESSION_MILLIS / 1_000 + " s then, so wait and try again",
+                        e);
+            }
+        }
+        epoch = new Opening(connection.client(), reads()).openToCopy();
+        return epoch;
+    }
+
+    /** Nobody opens it again. Not where another has opened it since it was fenced. */
+    void moved(String copy, Place to) throws Exception {
+        Standing moved = new Standing.Moved(copy, to.toString());
+        try {
+            node.set(epoch, moved);
+        } catch (KeeperException.BadVersionException e) {
+            // It was this itself where its answer was lost with the connection.
+            if (!standing().equals(moved)) {
+                throw new StateException(
+                        "a manager has opened " + place
+                                + " meanwhile, and may have changed it: stop it, and copy again",
+                        e);
+            }
+        }
+    }
+
+    @Override
+    public void close() {
+        opened.close();
+    }
+}

@@ -1,0 +1,167 @@
+package io.farheap.manager.state;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.farheap.lifetime.Closing;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** To an ensemble of three in this JVM, and from it; the copy is in place of the first of them. */
+class StateCopyEnsembleTest {
+
+    private static final Duration PATIENCE = Duration.ofSeconds(60);
+
+    @TempDir
+    private Path directory;
+
+    private Ensemble ensemble;
+    private Place first;
+    private Place alone;
+    private final Map<Integer, EnsembleMember> members = new HashMap<>();
+
+    @BeforeEach
+    void prepare() throws IOException {
+        ensemble =
+                Ensemble.parse(EnsembleTest.address(1) + "," + EnsembleTest.address(2) + "," + EnsembleTest.address(3));
+        first = new Place.Member(directory.resolve("m1"), 1, ensemble);
+        alone = new Place.Alone(directory.resolve("alone"));
+        start(2);
+        start(3);
+    }
+
+    @AfterEach
+    void close() {
+        Closing.all(new ArrayList<>(members.values()));
+    }
+
+    private void start(int id) {
+        members.put(id, EnsembleMember.start(directory.resolve("m" + id), id, ensemble));
+    }
+
+    private void stop(int id) {
+        members.remove(id).close();
+    }
+
+    private ZooKeeperStore open(int id) {
+        return new ZooKeeperStore(members.get(id).connection(), PATIENCE);
+    }
+
+    private static ZooKeeperStore open(ZooKeeperHost host) {
+        return new ZooKeeperStore(host.connection(), PATIENCE);
+    }
+
+    private static List<Change> put(long id) {
+        return List.of(new Change.PutServer(Samples.server(id)));
+    }
+
+    private void refused(int id, String why) {
+        StateException refused = assertThrows(StateException.class, () -> open(id).close());
+        assertTrue(refused.getMessage().contains(why), refused::getMessage);
+    }
+
+    @Test
+    void fromAManagerAloneToThreeAndEachOfThemHasIt() {
+        long epoch;
+        try (ZooKeeperHost host = alone.start();
+                ZooKeeperStore store = open(host)) {
+            store.write(put(1));
+            epoch = store.epoch();
+        }
+        // It leads the empty state.
+        try (ZooKeeperStore leader = open(2)) {
+            assertFalse(leader.followed());
+            new StateCopy(alone, first, PATIENCE, step -> {
+                        if (step == StateCopy.Step.MARKED) {
+                            Samples.awaitFollowed(leader);
+                            assertThrows(StaleEpochException.class, () -> leader.write(put(2)));
+                            refused(3, "half made, by a copy of " + alone);
+                        }
+                    })
+                    .run();
+        }
+        start(1);
+        for (int without = 1; without <= 3; without++) {
+            stop(without);
+            try (ZooKeeperStore store = open(without % 3 + 1)) {
+                assertEquals(List.of(Samples.server(1)), store.load().servers());
+                assertTrue(store.epoch() > epoch);
+                epoch = store.epoch();
+            }
+            start(without);
+        }
+        try (ZooKeeperHost host = alone.start()) {
+            StateException refused =
+                    assertThrows(StateException.class, () -> open(host).close());
+            assertTrue(refused.getMessage().contains("was copied to the ensemble 1@127.0.0.1"), refused::getMessage);
+        }
+    }
+
+    /** It is interrupted when no manager opens it any more; its members can be started all the same, to finish. */
+    @Test
+    void fromThreeToAManagerAloneAndNoneOfThemLeadsAgain() {
+        start(1);
+        try (ZooKeeperStore store = open(1)) {
+            store.write(put(1));
+        }
+        stop(1);
+        long epoch;
+        try (ZooKeeperStore leader = open(2)) {
+            leader.write(put(2));
+            epoch = leader.epoch();
+            StateCopy interrupted = new StateCopy(first, alone, PATIENCE, step -> {
+                assertThrows(StaleEpochException.class, () -> leader.write(put(3)));
+                if (step == StateCopy.Step.MARKED) {
+                    refused(3, "is being copied to " + alone);
+                }
+                if (step == StateCopy.Step.MOVED) {
+                    throw new StateException("interrupted");
+                }
+            });
+            assertThrows(StateException.class, interrupted::run);
+        }
+        refused(2, "was copied to " + alone);
+        stop(2);
+        stop(3);
+        start(2);
+        start(3);
+        assertEquals(2, StateCopy.run(first, alone).servers());
+        refused(3, "was copied to " + alone);
+        try (ZooKeeperHost host = alone.start();
+                ZooKeeperStore store = open(host)) {
+            assertEquals(2, store.load().servers().size());
+            assertTrue(store.epoch() > epoch);
+        }
+    }
+
+    /** What one of three alone has need not be what counts. */
+    @Test
+    void fromOneOfThreeWithoutTheOthersNothingIsCopied() {
+        start(1);
+        try (ZooKeeperStore store = open(1)) {
+            store.write(put(1));
+        }
+        for (int id = 1; id <= 3; id++) {
+            stop(id);
+        }
+        StateException failed = assertThrows(
+                StateException.class, () -> new StateCopy(first, alone, Duration.ofSeconds(1), _ -> {}).run());
+        assertTrue(failed.getMessage().contains("more than half of an ensemble"), failed::getMessage);
+        start(2);
+        start(3);
+        try (ZooKeeperStore store = open(2)) {
+            assertEquals(List.of(Samples.server(1)), store.load().servers());
+        }
+    }
+}
