@@ -46,6 +46,7 @@ class LayersTest {
             "server",
             "remote",
             "migration",
+            "kv",
             "cache",
             "measure",
             "metrics");
