@@ -1,0 +1,315 @@
+package io.farheap.bench.kv;
+
+import io.farheap.kv.policy.Controller;
+import io.farheap.kv.policy.FrequencyCounterCache;
+import io.farheap.kv.policy.HistoryIds;
+import io.farheap.kv.policy.Metadata;
+import io.farheap.kv.policy.Replacement;
+import io.farheap.kv.policy.Replacements;
+import java.util.SplittableRandom;
+
+/**
+ * Plays a trace against a model of a map: its table, its history, and clients that take turns, each with what it has
+ * learned itself, counts that it holds back, and a history counter that it knows from its last eviction. Every miss
+ * inserts. Time is one tick a request; messages take none. Nothing is far, so this is what hit ratios can be, as fast
+ * as they can be had.
+ */
+public final class TracePlayer {
+
+    private static final byte EMPTY = 0;
+    private static final byte LIVE = 1;
+    private static final byte HISTORY = 2;
+
+    /** As in the table: two slots for each object, in buckets. */
+    public static final int BUCKET_SLOTS = 16;
+
+    private static final int SLOTS_PER_OBJECT = 2;
+    private static final int NONE = -1;
+
+    private final int objects;
+    private final int buckets;
+    private final int sampleBuckets;
+    private final byte[] state;
+    private final int[] key;
+    private final int[] frequency;
+    private final long[] inserted;
+    private final long[] accessed;
+    private final long[] number;
+    private final byte[] experts;
+    private final long[] extension;
+    private final int extensionWords;
+
+    private final Client[] clients;
+    private final Controller controller;
+    private final Metadata metadata = new Metadata();
+    private final SplittableRandom random;
+    private long counter;
+    private int live;
+    private long now;
+
+    // What has happened.
+    private long requests;
+    private long hits;
+    private long writes;
+    private long adds;
+    private long samples;
+    private long evictions;
+    private long crowdedOut;
+    private long regrets;
+    private long exchanges;
+
+    private final class Client {
+        final Replacement replacement;
+        final FrequencyCounterCache counts;
+        final long[] words;
+        long known;
+
+        Client(Replacement replacement, long counterBytes, int threshold) {
+            this.replacement = replacement;
+            counts = new FrequencyCounterCache(counterBytes, threshold, objects, this::add);
+            words = new long[replacement.words()];
+        }
+
+        /** A slot may have another object by now: it then gets the count. */
+        void add(long hash, long slot, int accesses) {
+            frequency[(int) slot] += accesses;
+            adds++;
+        }
+    }
+
+    /**
+     * @param objects that may be live at once
+     * @param policy as {@link Replacements} has it
+     * @param sampleSlots that an eviction reads, rounded up to buckets
+     * @param counterBytes of each client's counter cache
+     * @param threshold of its counts
+     */
+    public TracePlayer(
+            int objects, String policy, int clients, int sampleSlots, long counterBytes, int threshold, long seed) {
+        this.objects = objects;
+        buckets = Math.max(1, Math.ceilDiv(objects * SLOTS_PER_OBJECT, BUCKET_SLOTS));
+        sampleBuckets = Math.min(buckets, Math.ceilDiv(sampleSlots, BUCKET_SLOTS));
+        int slots = buckets * BUCKET_SLOTS;
+        state = new byte[slots];
+        key = new int[slots];
+        frequency = new int[slots];
+        inserted = new long[slots];
+        accessed = new long[slots];
+        number = new long[slots];
+        experts = new byte[slots];
+        random = new SplittableRandom(seed);
+        controller = Replacements.controller(policy);
+        this.clients = new Client[clients];
+        for (int i = 0; i < clients; i++) {
+            this.clients[i] =
+                    new Client(Replacements.named(policy, objects, random.nextLong()), counterBytes, threshold);
+        }
+        extensionWords = this.clients[0].replacement.extensionWords();
+        extension = new long[slots * extensionWords];
+    }
+
+    /** Plays a trace, its requests dealt to the clients in turn. */
+    public void play(int[] keys) {
+        for (int requested : keys) {
+            now++;
+            request(clients[(int) (requests++ % clients.length)], requested);
+        }
+    }
+
+    private void request(Client client, int requested) {
+        int bucket = (int) ((mix(requested) >>> 33) * buckets >>> 31) * BUCKET_SLOTS;
+        int entry = NONE;
+        for (int slot = bucket; slot < bucket + BUCKET_SLOTS; slot++) {
+            if (key[slot] == requested && state[slot] == LIVE) {
+                hits++;
+                hit(client, slot);
+                return;
+            }
+            if (key[slot] == requested && state[slot] == HISTORY) {
+                entry = slot;
+            }
+        }
+        boolean returned =
+                entry != NONE && client.replacement.missed(client.known, number[entry], experts[entry] & 0xFF);
+        if (returned) {
+            regrets++;
+            exchange(client);
+        }
+        long before = entry == NONE ? 0 : frequency[entry];
+        if (live >= objects) {
+            evict(client);
+        }
+        insert(client, requested, bucket, entry, returned, before);
+    }
+
+    private void hit(Client client, int slot) {
+        fill(slot);
+        int todo = client.replacement.accessed(metadata);
+        if ((todo & Replacement.WRITE_TIME) != 0) {
+            accessed[slot] = now;
+            writes++;
+        }
+        if ((todo & Replacement.WRITE_EXTENSION) != 0) {
+            keepExtension(slot);
+            writes++;
+        }
+        if ((todo & Replacement.COUNT_NOW) != 0) {
+            frequency[slot]++;
+            adds++;
+        } else if ((todo & Replacement.COUNT) != 0) {
+            client.counts.add(mix(key[slot]), slot, now);
+        }
+    }
+
+    private void exchange(Client client) {
+        if (client.replacement.due()) {
+            client.replacement.send(client.words);
+            controller.answer(client.words);
+            client.replacement.answered(client.words);
+            exchanges++;
+        }
+    }
+
+    private void insert(Client client, int requested, int bucket, int entry, boolean returned, long before) {
+        int place = entry != NONE && state[entry] == HISTORY ? entry : place(client, bucket);
+        if (place == NONE) {
+            place = crowdOut(client, bucket);
+        }
+        state[place] = LIVE;
+        key[place] = requested;
+        metadata.now(now).frequency(before);
+        client.replacement.inserted(metadata, returned);
+        frequency[place] = (int) metadata.frequency();
+        inserted[place] = now;
+        accessed[place] = now;
+        keepExtension(place);
+        live++;
+    }
+
+    /** An empty slot of a bucket, or its oldest history entry. */
+    private int place(Client client, int bucket) {
+        int oldest = NONE;
+        long most = Long.MIN_VALUE;
+        for (int slot = bucket; slot < bucket + BUCKET_SLOTS; slot++) {
+            if (state[slot] == EMPTY) {
+                return slot;
+            }
+            if (state[slot] == HISTORY && HistoryIds.age(client.known, number[slot]) > most) {
+                most = HistoryIds.age(client.known, number[slot]);
+                oldest = slot;
+            }
+        }
+        return oldest;
+    }
+
+    private int crowdOut(Client client, int bucket) {
+        client.replacement.begin();
+        offer(client, bucket, bucket + BUCKET_SLOTS);
+        crowdedOut++;
+        live--;
+        return client.replacement.choose();
+    }
+
+    private void evict(Client client) {
+        int victim = NONE;
+        while (victim == NONE) {
+            int first = random.nextInt(buckets);
+            int last = Math.min(buckets, first + sampleBuckets);
+            client.replacement.begin();
+            offer(client, first * BUCKET_SLOTS, last * BUCKET_SLOTS);
+            // What runs over the table's end goes on at its beginning, so that all buckets are as likely.
+            offer(client, 0, (first + sampleBuckets - last) * BUCKET_SLOTS);
+            samples++;
+            victim = client.replacement.choose();
+        }
+        while (victim != NONE) {
+            state[victim] = HISTORY;
+            number[victim] = counter;
+            experts[victim] = (byte) client.replacement.experts();
+            counter = HistoryIds.plus(counter, 1);
+            live--;
+            evictions++;
+            victim = client.replacement.choose();
+        }
+        client.known = counter;
+    }
+
+    private void offer(Client client, int from, int to) {
+        for (int slot = from; slot < to; slot++) {
+            if (state[slot] == LIVE) {
+                fill(slot);
+                client.replacement.offer(slot, metadata);
+            } else if (state[slot] == HISTORY) {
+                client.replacement.offerHistory(client.known, number[slot], experts[slot] & 0xFF);
+            }
+        }
+    }
+
+    private void fill(int slot) {
+        metadata.insertTime(inserted[slot])
+                .lastAccess(accessed[slot])
+                .frequency(frequency[slot])
+                .now(now);
+        for (int word = 0; word < extensionWords; word++) {
+            metadata.extension(word, extension[slot * extensionWords + word]);
+        }
+    }
+
+    private void keepExtension(int slot) {
+        for (int word = 0; word < extensionWords; word++) {
+            extension[slot * extensionWords + word] = metadata.extension(word);
+        }
+    }
+
+    private static long mix(int requested) {
+        long mixed = (requested + 1L) * 0x9E3779B97F4A7C15L;
+        mixed = (mixed ^ mixed >>> 32) * 0xD6E8FEB86659FD93L;
+        return mixed ^ mixed >>> 32;
+    }
+
+    public long requests() {
+        return requests;
+    }
+
+    public long hits() {
+        return hits;
+    }
+
+    /** In per cent of the requests. */
+    public double hitPercent() {
+        return requests == 0 ? 0 : 100.0 * hits / requests;
+    }
+
+    /** WRITEs of access times and extensions. */
+    public long writes() {
+        return writes;
+    }
+
+    /** Fetch-and-adds of counts. */
+    public long adds() {
+        return adds;
+    }
+
+    /** READs of samples. */
+    public long samples() {
+        return samples;
+    }
+
+    public long evictions() {
+        return evictions;
+    }
+
+    /** Objects that went because their bucket was full. */
+    public long crowdedOut() {
+        return crowdedOut;
+    }
+
+    public long regrets() {
+        return regrets;
+    }
+
+    /** Calls of the controller. */
+    public long exchanges() {
+        return exchanges;
+    }
+}

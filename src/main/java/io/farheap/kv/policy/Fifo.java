@@ -1,0 +1,17 @@
+package io.farheap.kv.policy;
+
+import java.util.Set;
+
+/** The first that came goes. */
+final class Fifo implements EvictionPolicy {
+
+    @Override
+    public double priority(Metadata object) {
+        return object.insertTime();
+    }
+
+    @Override
+    public Set<Information> needs() {
+        return Set.of(Information.INSERT_TIME);
+    }
+}

@@ -1,0 +1,18 @@
+package io.farheap.kv.policy;
+
+import java.util.Set;
+
+/** The fewest accesses per tick in the cache and per unit of size go (Blankstein, ATC '17), which samples too. */
+final class Hyperbolic implements EvictionPolicy {
+
+    @Override
+    public double priority(Metadata object) {
+        double ticks = Math.max(1, object.now() - object.insertTime());
+        return object.frequency() / (ticks * object.size());
+    }
+
+    @Override
+    public Set<Information> needs() {
+        return Set.of(Information.FREQUENCY, Information.INSERT_TIME, Information.SIZE);
+    }
+}

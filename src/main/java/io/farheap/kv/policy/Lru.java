@@ -1,0 +1,17 @@
+package io.farheap.kv.policy;
+
+import java.util.Set;
+
+/** The least recently used goes. Exact but for what sampling misses. */
+final class Lru implements EvictionPolicy {
+
+    @Override
+    public double priority(Metadata object) {
+        return object.lastAccess();
+    }
+
+    @Override
+    public Set<Information> needs() {
+        return Set.of(Information.LAST_ACCESS);
+    }
+}

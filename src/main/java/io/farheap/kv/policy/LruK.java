@@ -1,0 +1,46 @@
+package io.farheap.kv.policy;
+
+import java.util.Set;
+
+/**
+ * LRU-K (O'Neil, SIGMOD '93) as Ditto's listing 1 has it: the one whose K-th last access is the longest ago goes; one
+ * with fewer accesses counts by its insertion, as in a queue of first in, first out.
+ *
+ * <p>The original lets those with fewer accesses go before all others and remembers objects that are out of the cache.
+ * The listing packs K times into one word with a counter; here they are words, the latest first.
+ */
+final class LruK implements EvictionPolicy {
+
+    static final int MOST = Metadata.EXTENSION_WORDS;
+
+    private final int accesses;
+
+    /** @param accesses K, 2 to {@link #MOST} */
+    LruK(int accesses) {
+        this.accesses = accesses;
+    }
+
+    @Override
+    public double priority(Metadata object) {
+        long time = object.extension(accesses - 1);
+        return time == 0 ? object.insertTime() : time;
+    }
+
+    @Override
+    public void update(Metadata object) {
+        for (int word = accesses - 1; word > 0; word--) {
+            object.extension(word, object.extension(word - 1));
+        }
+        object.extension(0, object.now());
+    }
+
+    @Override
+    public int extensionWords() {
+        return accesses;
+    }
+
+    @Override
+    public Set<Information> needs() {
+        return Set.of(Information.INSERT_TIME, Information.EXTENSION);
+    }
+}

@@ -1,0 +1,17 @@
+package io.farheap.kv.policy;
+
+import java.util.Set;
+
+/** The largest goes, in units of 64 bytes: smaller differences are not seen. */
+final class Size implements EvictionPolicy {
+
+    @Override
+    public double priority(Metadata object) {
+        return -object.size();
+    }
+
+    @Override
+    public Set<Information> needs() {
+        return Set.of(Information.SIZE);
+    }
+}

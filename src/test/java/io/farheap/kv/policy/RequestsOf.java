@@ -1,0 +1,38 @@
+package io.farheap.kv.policy;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.SplittableRandom;
+import java.util.stream.Stream;
+
+/** Sequences of keys that tests play. */
+final class RequestsOf {
+
+    private RequestsOf() {}
+
+    /** Skewed, with loops over keys of their own now and then, so that recency and frequency disagree. */
+    static int[] mixed(int requests, int keys, long seed) {
+        SplittableRandom random = new SplittableRandom(seed);
+        int[] all = new int[requests];
+        int loop = 0;
+        for (int i = 0; i < requests; i++) {
+            if (i / (keys * 2) % 3 == 2 && random.nextInt(4) > 0) {
+                all[i] = keys + loop++ % keys;
+            } else {
+                all[i] = (int) Math.pow(keys, random.nextDouble()) - 1;
+            }
+        }
+        return all;
+    }
+
+    /** The beginning of a file with a key a line. */
+    static int[] file(String name, int most) {
+        try (Stream<String> lines = Files.lines(Path.of(name))) {
+            return lines.limit(most).mapToInt(Integer::parseInt).toArray();
+        } catch (IOException e) {
+            throw new UncheckedIOException("cannot read the trace " + name, e);
+        }
+    }
+}
