@@ -1,20 +1,26 @@
 package io.farheap.kv;
 
-/** What a session's hits, updates and misses tell of objects, and how it reaches the table. One thread. */
+import io.farheap.kv.policy.Metadata;
+
+/** What a session's requests tell of objects, and how it reaches the table. One thread. */
 interface AccessRecords {
 
     /**
-     * A get has found its key.
+     * A get has found its key, or a set has replaced its key's object.
      *
      * @param bucket the copy in which it was found
      */
-    void hit(long hash, long bucket, int slot);
-
-    /** A set has replaced its key's object. */
-    void updated(long hash, long bucket, int slot);
+    void accessed(long hash, long bucket, int slot);
 
     /** A get has not found its key; the bucket may have a history entry of it. */
     void missed(long bucket, long hash);
+
+    /**
+     * A set is to make a new object of a key; the bucket may have a history entry of it.
+     *
+     * @return what its slot is to say, until the next call
+     */
+    Metadata inserted(long bucket, long hash);
 
     /** The number of the next history entry is at least this, modulo 2^48. */
     void historyIsAt(long number);

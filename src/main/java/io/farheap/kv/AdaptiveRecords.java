@@ -3,31 +3,18 @@ package io.farheap.kv;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
-import io.farheap.kv.policy.EvictionPolicy;
 import io.farheap.kv.policy.FrequencyCounterCache;
 import io.farheap.kv.policy.HistoryIds;
-import io.farheap.kv.policy.LearnedWeights;
 import io.farheap.kv.policy.Metadata;
-import io.farheap.kv.policy.Sample;
+import io.farheap.kv.policy.Replacement;
 import io.farheap.memory.NativeMemory;
-import io.farheap.remote.RemoteRegion;
 import java.lang.foreign.MemorySegment;
-import java.util.List;
-import java.util.SplittableRandom;
 
 /**
- * Adaptive caching (Ditto, section 4.3): experts name victims, weights decide between them, and a miss of what was
- * evicted takes trust from those that named it. One thread.
- *
- * <p>An access costs the table little: frequencies are added up first, and the time of the last access is written only
- * where the one that is there is old against the age at which objects are evicted.
+ * Between a session's slots and its {@link Replacement}, which decides (Ditto, section 4.3). Frequencies are added up
+ * before they go to the table ({@link FrequencyCounterCache}, section 4.2.2). One thread.
  */
 final class AdaptiveRecords implements AccessRecords, Victims {
-
-    /** An access time is young below this part of the age at eviction, as a power of two. */
-    private static final int YOUNG_SHIFT = 4;
-    /** How fast the age at eviction is forgotten, as a power of two. */
-    private static final int AGE_SHIFT = 5;
 
     private static final MemorySegment ALL = NativeMemory.ALL;
     private static final long NEVER_EXPIRES = 0;
@@ -38,71 +25,78 @@ final class AdaptiveRecords implements AccessRecords, Victims {
     private final Posts posts;
     private final SpaceMemory space;
     private final MapClock clock;
-    private final Sample sample;
-    private final LearnedWeights weights;
+    private final Replacement replacement;
     private final FrequencyCounterCache frequencies;
-    private final SplittableRandom random;
     private final Metadata metadata = new Metadata();
     private long newestHistory;
-    /**
-     * Ticks from the last access of an object to its eviction, of late; 0 before the first: then the map's age counts.
-     */
-    private long evictionAge;
 
-    AdaptiveRecords(
-            Posts posts,
-            SpaceMemory space,
-            MapClock clock,
-            List<EvictionPolicy> experts,
-            long frequencyBytes,
-            int frequencyThreshold,
-            long seed) {
+    AdaptiveRecords(Posts posts, SpaceMemory space, MapClock clock, CachePolicy policy, long seed) {
         this.posts = posts;
         this.space = space;
         this.clock = clock;
-        this.sample = new Sample(experts);
-        this.weights = new LearnedWeights(experts.size(), space.shape().objects());
-        this.frequencies =
-                new FrequencyCounterCache(frequencyBytes, frequencyThreshold, Long.MAX_VALUE, this::addFrequency);
-        this.random = new SplittableRandom(seed);
+        this.replacement = policy.replacement(space.shape().objects(), seed);
+        this.frequencies = new FrequencyCounterCache(
+                policy.frequencyBytes(), policy.frequencyThreshold(), Long.MAX_VALUE, this::addFrequency);
     }
 
     @Override
-    public void hit(long hash, long bucket, int slot) {
-        accessed(hash, bucket, slot);
-    }
-
-    @Override
-    public void updated(long hash, long bucket, int slot) {
-        accessed(hash, bucket, slot);
-    }
-
-    private void accessed(long hash, long bucket, int slot) {
+    public void accessed(long hash, long bucket, int slot) {
         long now = clock.ticks();
+        read(bucket + Slot.offset(slot), now, Long.MAX_VALUE);
+        int writes = replacement.accessed(metadata);
+        if (writes == 0) {
+            return;
+        }
         int region = space.shape().bucketRegion(hash);
         long at = space.shape().bucketAt(hash) + Slot.offset(slot);
-        long last = ALL.get(JAVA_LONG, bucket + Slot.offset(slot) + Slot.ACCESSED);
-        if (now - last > (evictionAge == 0 ? now : evictionAge) >>> YOUNG_SHIFT) {
+        if ((writes & Replacement.WRITE_TIME) != 0) {
             posts.hintWrite(space.region(region), at + Slot.ACCESSED, now);
         }
-        frequencies.add(hash, (long) region << REGION_SHIFT | at, now);
+        if ((writes & Replacement.COUNT_NOW) != 0) {
+            posts.hintAdd(space.region(region), at + Slot.FREQUENCY, 1);
+        } else if ((writes & Replacement.COUNT) != 0) {
+            frequencies.add(hash, (long) region << REGION_SHIFT | at, now);
+        }
     }
 
     /** A sum of accesses goes to its slot. What the slot holds by then may be another object, which it favours. */
     private void addFrequency(long hash, long slot, int accesses) {
-        RemoteRegion region = space.region((int) (slot >>> REGION_SHIFT));
-        posts.hintAdd(region, (slot & (1L << REGION_SHIFT) - 1) + Slot.FREQUENCY, accesses);
+        posts.hintAdd(
+                space.region((int) (slot >>> REGION_SHIFT)),
+                (slot & (1L << REGION_SHIFT) - 1) + Slot.FREQUENCY,
+                accesses);
     }
 
     @Override
     public void missed(long bucket, long hash) {
         int slot = Bucket.findHistory(bucket, hash);
         if (slot != Bucket.NONE) {
-            weights.missed(
-                    newestHistory,
-                    SlotWord.historyNumber(Bucket.word(bucket, slot)),
-                    ALL.get(JAVA_LONG, bucket + Slot.offset(slot) + Slot.INSERTED));
+            replacement.missed(newestHistory, number(bucket, slot), inserted(bucket, slot));
         }
+    }
+
+    private static long number(long bucket, int slot) {
+        return SlotWord.historyNumber(Bucket.word(bucket, slot));
+    }
+
+    /** The insert time; of a history entry the experts. */
+    private static long inserted(long bucket, int slot) {
+        return ALL.get(JAVA_LONG, bucket + Slot.offset(slot) + Slot.INSERTED);
+    }
+
+    @Override
+    public Metadata inserted(long bucket, long hash) {
+        int slot = Bucket.findHistory(bucket, hash);
+        boolean returned = slot != Bucket.NONE
+                && !HistoryIds.expired(
+                        newestHistory, number(bucket, slot), space.shape().objects());
+        metadata.now(clock.ticks()).frequency(returned ? frequency(bucket + Slot.offset(slot)) : 0);
+        replacement.inserted(metadata, returned);
+        return metadata;
+    }
+
+    private static long frequency(long at) {
+        return Integer.toUnsignedLong(ALL.get(JAVA_INT, at + Slot.FREQUENCY));
     }
 
     @Override
@@ -118,40 +112,41 @@ final class AdaptiveRecords implements AccessRecords, Victims {
     }
 
     @Override
-    public int choose(long bucket) {
+    public void begin(long sample, int buckets) {
         long now = clock.ticks();
         long seconds = clock.millis() / SECOND_MILLIS;
-        sample.begin();
-        for (int slot = 0; slot < SpaceShape.BUCKET_SLOTS; slot++) {
-            if (Bucket.mayEvict(bucket, slot)) {
-                read(bucket, slot, now, seconds);
-                sample.offer(slot, metadata);
+        replacement.begin();
+        for (int number = 0; number < buckets; number++) {
+            long bucket = sample + (long) number * SpaceShape.BUCKET_BYTES;
+            for (int slot = 0; slot < SpaceShape.BUCKET_SLOTS; slot++) {
+                if (SlotWord.isHistory(Bucket.word(bucket, slot))) {
+                    replacement.offerHistory(newestHistory, number(bucket, slot), inserted(bucket, slot));
+                } else if (Bucket.mayEvict(bucket, slot)) {
+                    read(bucket + Slot.offset(slot), now, seconds);
+                    replacement.offer(number * SpaceShape.BUCKET_SLOTS + slot, metadata);
+                }
             }
         }
-        int victim = sample.choose(weights.weights(), random);
-        if (victim == Sample.NONE) {
-            return Bucket.NONE;
-        }
-        read(bucket, victim, now, seconds);
-        sample.evicted(metadata);
-        long age = Math.max(0, now - metadata.lastAccess());
-        evictionAge += age - evictionAge >> AGE_SHIFT;
-        return victim;
     }
 
-    private void read(long bucket, int slot, long now, long seconds) {
-        long at = bucket + Slot.offset(slot);
-        int expiry = ALL.get(JAVA_INT, at + Slot.EXPIRY);
+    private void read(long at, long now, long seconds) {
+        long expiry = Integer.toUnsignedLong(ALL.get(JAVA_INT, at + Slot.EXPIRY));
         metadata.insertTime(ALL.get(JAVA_LONG, at + Slot.INSERTED))
                 .lastAccess(ALL.get(JAVA_LONG, at + Slot.ACCESSED))
-                .frequency(Integer.toUnsignedLong(ALL.get(JAVA_INT, at + Slot.FREQUENCY)))
-                .size(SlotWord.size(Bucket.word(bucket, slot)))
-                .expiry(expiry != NEVER_EXPIRES && Integer.toUnsignedLong(expiry) < seconds ? now : NEVER_EXPIRES)
+                .frequency(frequency(at))
+                .size(SlotWord.size(ALL.get(JAVA_LONG, at)))
+                .expiry(expiry != NEVER_EXPIRES && expiry < seconds ? now : NEVER_EXPIRES)
                 .now(now);
     }
 
     @Override
+    public int choose() {
+        int slot = replacement.choose();
+        return slot == Replacement.NONE ? Bucket.NONE : slot;
+    }
+
+    @Override
     public long experts() {
-        return sample.experts();
+        return replacement.experts();
     }
 }

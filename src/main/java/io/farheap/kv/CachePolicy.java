@@ -1,27 +1,40 @@
 package io.farheap.kv;
 
-import io.farheap.kv.policy.EvictionPolicy;
-import io.farheap.kv.policy.Policies;
-import java.util.List;
+import io.farheap.kv.policy.Replacement;
+import io.farheap.kv.policy.Replacements;
 
 /**
- * Which experts decide what is evicted, and how accesses reach the table.
+ * What decides what is evicted, and how accesses reach the table.
  *
- * @param names of the experts, as {@link Policies#named} knows them; of one alone it is that policy
+ * @param name as {@link Replacements#named} knows it
  * @param frequencyBytes memory of a session's frequency-counter cache
  * @param frequencyThreshold accesses that are added up before one fetch-and-add
  */
-record CachePolicy(List<String> names, long frequencyBytes, int frequencyThreshold) {
+record CachePolicy(String name, long frequencyBytes, int frequencyThreshold) {
 
-    /** The paper's: LRU and LFU, 10 MB a client, a threshold of 10 (Ditto, sections 4.2.2 and 5.1). */
-    static final CachePolicy PAPER = new CachePolicy(List.of("lru", "lfu"), 10_000_000, 10);
+    private static final long FREQUENCY_BYTES = 1 << 20;
+    private static final int FREQUENCY_THRESHOLD = 10;
 
-    CachePolicy {
-        names = List.copyOf(names);
+    /** Without another word. */
+    static final CachePolicy ADAPTIVE = of(Replacements.ADAPTIVE);
+
+    /** With 1 MiB for a session's counters, and the paper's threshold of 10 (Ditto, section 4.2.2). */
+    static CachePolicy of(String name) {
+        return new CachePolicy(name, FREQUENCY_BYTES, FREQUENCY_THRESHOLD);
     }
 
-    /** New ones, for one session. */
-    List<EvictionPolicy> experts() {
-        return names.stream().map(Policies::named).toList();
+    /** @throws IllegalArgumentException where there is no such policy, or it keeps something with each object */
+    CachePolicy {
+        int words = Replacements.named(name, 1, 1).extensionWords();
+        if (words > 0) {
+            throw new IllegalArgumentException("policy " + name + " keeps " + words
+                    + " words with each object, and a map has no place for them yet; take another, such as "
+                    + Replacements.ADAPTIVE);
+        }
+    }
+
+    /** For one session. */
+    Replacement replacement(long objects, long seed) {
+        return Replacements.named(name, objects, seed);
     }
 }

@@ -204,6 +204,6 @@ public final class FarMapBuilder {
                 spaces,
                 new SpaceMemory(shape, regions.toArray(RemoteRegion[]::new)),
                 new WallClock(descriptor.createdMillis()),
-                CachePolicy.PAPER);
+                CachePolicy.ADAPTIVE);
     }
 }

@@ -20,13 +20,16 @@ final class Operations {
 
     // Local memory of a place.
     private static final int BUCKET = 0;
-    private static final int SAMPLE = SpaceShape.BUCKET_BYTES;
-    private static final int OLD = 2 * SpaceShape.BUCKET_BYTES;
+    private static final int OLD = SpaceShape.BUCKET_BYTES;
     private static final int METADATA = OLD + 64;
     private static final int KEY = METADATA + 64;
     private static final int BLOCK = KEY + BlockFormat.MOST_KEY_BYTES + 64;
     static final int MOST_BLOCK_BYTES = SlotWord.MOST_UNITS * BlockFormat.UNIT_BYTES;
-    private static final int PLACE_BYTES = BLOCK + MOST_BLOCK_BYTES;
+    private static final int SAMPLE = BLOCK + MOST_BLOCK_BYTES;
+    /** Buckets that are read together to find what to evict. */
+    static final int SAMPLE_BUCKETS = 16;
+
+    private static final int PLACE_BYTES = SAMPLE + SAMPLE_BUCKETS * SpaceShape.BUCKET_BYTES;
     final int count;
     private final int mask;
 

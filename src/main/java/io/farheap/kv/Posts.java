@@ -3,6 +3,7 @@ package io.farheap.kv;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
+import io.farheap.kv.policy.Metadata;
 import io.farheap.memory.NativeMemory;
 import io.farheap.remote.Posting;
 import io.farheap.remote.RegisteredBuffer;
@@ -16,7 +17,7 @@ import io.farheap.remote.RemoteRegion;
 final class Posts {
 
     /** The most that one request posts in a step. */
-    static final int MOST_OF_A_STEP = 2;
+    static final int MOST_OF_A_STEP = 3;
     /** Writes and additions that nobody waits for. */
     static final int HINTS = 64;
 
@@ -77,16 +78,20 @@ final class Posts {
                         place));
     }
 
-    /** Reads a bucket to find what to evict. */
-    void readSample(int place, int region, int bucket) {
+    /**
+     * Reads buckets that lie together, to find what to evict.
+     *
+     * @param behind how many other buckets they come to lie behind
+     */
+    void readSample(int place, int region, int bucket, int buckets, int behind) {
         note(
                 place,
                 queue.read(
                         space.region(region),
                         space.shape().bucketAt(bucket),
                         memory,
-                        Operations.sampleAt(place),
-                        SpaceShape.BUCKET_BYTES,
+                        Operations.sampleAt(place) + (long) behind * SpaceShape.BUCKET_BYTES,
+                        buckets * SpaceShape.BUCKET_BYTES,
                         place));
     }
 
@@ -148,14 +153,14 @@ final class Posts {
     }
 
     /** Writes what stands behind the word of a slot that the request has just filled. */
-    void writeMetadata(int place, int slot, long expirySeconds, long now) {
+    void writeMetadata(int place, int slot, long expirySeconds, Metadata object) {
         long hash = operations.hash[place];
         long at = operations.metadata(place) - Slot.HASH;
         NativeMemory.ALL.set(JAVA_LONG, at + Slot.HASH, hash);
-        NativeMemory.ALL.set(JAVA_INT, at + Slot.FREQUENCY, 1);
+        NativeMemory.ALL.set(JAVA_INT, at + Slot.FREQUENCY, (int) object.frequency());
         NativeMemory.ALL.set(JAVA_INT, at + Slot.EXPIRY, (int) expirySeconds);
-        NativeMemory.ALL.set(JAVA_LONG, at + Slot.INSERTED, now);
-        NativeMemory.ALL.set(JAVA_LONG, at + Slot.ACCESSED, now);
+        NativeMemory.ALL.set(JAVA_LONG, at + Slot.INSERTED, object.insertTime());
+        NativeMemory.ALL.set(JAVA_LONG, at + Slot.ACCESSED, object.lastAccess());
         note(
                 place,
                 queue.write(

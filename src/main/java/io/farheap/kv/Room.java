@@ -4,8 +4,8 @@ import io.farheap.remote.RemoteRegion;
 import java.util.SplittableRandom;
 
 /**
- * Makes room for a block: a segment while there are any, else by eviction. One READ fetches a bucket at a random place,
- * {@link Victims} says which of its objects goes, and the compare-and-swap that turns its slot into a history entry
+ * Makes room for a block: a segment while there are any, else by eviction. One READ fetches buckets at a random place,
+ * {@link Victims} says which of their objects goes, and the compare-and-swap that turns its slot into a history entry
  * decides whether it was this session that took it out.
  */
 final class Room {
@@ -30,6 +30,12 @@ final class Room {
     private final Counts counts;
     private final SplittableRandom random;
 
+    /** How many are read together. */
+    private final int buckets;
+
+    /** Of each region. */
+    private final int tableBuckets;
+
     private final int[] state;
     private final int[] sizeClass;
     private final int[] region;
@@ -44,6 +50,9 @@ final class Room {
     private int exhaustedCount;
     /** Where the next segment is asked for. */
     private int segmentRegion;
+
+    /** The request whose sample the victims are of now. */
+    private int sampled = Bucket.NONE;
 
     private long nextNumber;
     private int numbersLeft;
@@ -65,6 +74,8 @@ final class Room {
         this.records = records;
         this.counts = counts;
         this.random = new SplittableRandom(seed);
+        tableBuckets = space.shape().bucketsPerRegion();
+        buckets = Math.min(Operations.SAMPLE_BUCKETS, tableBuckets);
         state = new int[operations.count];
         sizeClass = new int[operations.count];
         region = new int[operations.count];
@@ -99,9 +110,15 @@ final class Room {
     private void sample(int place) {
         state[place] = SAMPLE;
         region[place] = random.nextInt(space.shape().tableRegions());
-        bucket[place] = random.nextInt(space.shape().bucketsPerRegion());
+        int first = random.nextInt(tableBuckets);
+        int atEnd = Math.min(buckets, tableBuckets - first);
+        bucket[place] = first;
         posts.beginList();
-        posts.readSample(place, region[place], bucket[place]);
+        posts.readSample(place, region[place], first, atEnd, 0);
+        if (atEnd < buckets) {
+            // The region's last bucket and its first are neighbours, so that all are read equally often.
+            posts.readSample(place, region[place], 0, buckets - atEnd, atEnd);
+        }
         numbered[place] = numbersLeft == 0;
         if (numbered[place]) {
             posts.add(place, space.region(0), SpaceShape.HISTORY_COUNTER, NUMBERS);
@@ -122,7 +139,13 @@ final class Room {
                     return BlockAllocator.NONE;
                 }
             }
-            default -> evicted(place);
+            default -> {
+                evicted(place);
+                // What one sample gives beyond that is room for the next.
+                if (sampled == place && evictNext(place)) {
+                    return BlockAllocator.NONE;
+                }
+            }
         }
         long block = allocator.take(sizeClass[place]);
         if (block == BlockAllocator.NONE) {
@@ -163,12 +186,17 @@ final class Room {
             numbersLeft = NUMBERS;
             records.historyIsAt(nextNumber + NUMBERS);
         }
-        long sample = operations.sample(place);
-        int slot = victims.choose(sample);
+        victims.begin(operations.sample(place), buckets);
+        sampled = place;
+        return evictNext(place);
+    }
+
+    private boolean evictNext(int place) {
+        int slot = numbersLeft == 0 ? Bucket.NONE : victims.choose();
         if (slot == Bucket.NONE) {
             return false;
         }
-        long word = Bucket.word(sample, slot);
+        long word = Bucket.word(operations.sample(place), slot);
         operations.slot[place] = slot;
         operations.word[place] = word;
         operations.block[place] = victims.experts();
@@ -179,7 +207,7 @@ final class Room {
                 place,
                 bucketRegion(place),
                 bucketAt(place),
-                slot,
+                slot % SpaceShape.BUCKET_SLOTS,
                 word,
                 SlotWord.history(number, SlotWord.fingerprint(word)));
         return true;
@@ -191,7 +219,7 @@ final class Room {
             allocator.reclaim(operations.word[place]);
             posts.hintWrite(
                     bucketRegion(place),
-                    bucketAt(place) + Slot.offset(operations.slot[place]) + Slot.INSERTED,
+                    bucketAt(place) + Slot.offset(operations.slot[place] % SpaceShape.BUCKET_SLOTS) + Slot.INSERTED,
                     operations.block[place]);
         } else {
             counts.victimsLost++;
@@ -202,13 +230,17 @@ final class Room {
         return space.region(region[place]);
     }
 
+    /** Where the bucket of the victim is. */
     private long bucketAt(int place) {
-        return space.shape().bucketAt(bucket[place]);
+        int number = bucket[place] + operations.slot[place] / SpaceShape.BUCKET_SLOTS;
+        return space.shape().bucketAt(number % tableBuckets);
     }
 
     /** The slot of a full bucket whose object makes way for another of that bucket. */
     int victimOf(long fullBucket) {
-        int slot = victims.choose(fullBucket);
+        victims.begin(fullBucket, 1);
+        sampled = Bucket.NONE;
+        int slot = victims.choose();
         return slot == Bucket.NONE ? SpaceShape.BUCKET_SLOTS - 1 : slot;
     }
 }

@@ -68,12 +68,11 @@ public final class Session implements AutoCloseable {
         }
         operations = new Operations(requests, memory);
         posts = new Posts(queue, space, operations, memory, hintMemory);
-        AdaptiveRecords records = new AdaptiveRecords(
-                posts, space, clock, policy.experts(), policy.frequencyBytes(), policy.frequencyThreshold(), number);
+        AdaptiveRecords records = new AdaptiveRecords(posts, space, clock, policy, number);
         Room room = new Room(operations, posts, space, allocator, records, records, counts, number);
         Probe probe = new Probe(probeMemory);
         gets = new GetSteps(operations, posts, this::end, records, clock, counts);
-        sets = new SetSteps(operations, posts, this::end, room, probe, allocator, records, clock, counts, number);
+        sets = new SetSteps(operations, posts, this::end, room, probe, allocator, records, counts, number);
         deletes = new DeleteSteps(operations, posts, this::end, allocator, counts);
     }
 

@@ -37,7 +37,6 @@ final class SetSteps implements Steps {
     private final Probe probe;
     private final BlockAllocator allocator;
     private final AccessRecords records;
-    private final MapClock clock;
     private final Counts counts;
     /** What each request waits for room for, or writes: the units of its block, and the bytes of it that are used. */
     private final int[] units;
@@ -56,7 +55,6 @@ final class SetSteps implements Steps {
             Probe probe,
             BlockAllocator allocator,
             AccessRecords records,
-            MapClock clock,
             Counts counts,
             long session) {
         this.operations = operations;
@@ -66,7 +64,6 @@ final class SetSteps implements Steps {
         this.probe = probe;
         this.allocator = allocator;
         this.records = records;
-        this.clock = clock;
         this.counts = counts;
         units = new int[operations.count];
         used = new int[operations.count];
@@ -196,7 +193,7 @@ final class SetSteps implements Steps {
     private void swapped(int place) {
         if (posts.found(place) == operations.word[place]) {
             allocator.reclaim(operations.word[place]);
-            records.updated(operations.hash[place], operations.bucket(place), operations.slot[place]);
+            records.accessed(operations.hash[place], operations.bucket(place), operations.slot[place]);
             ending.end(place, KvStatus.DONE);
             return;
         }
@@ -248,7 +245,11 @@ final class SetSteps implements Steps {
         operations.word[place] = operations.block[place];
         operations.step[place] = SETTLE;
         posts.beginList();
-        posts.writeMetadata(place, operations.slot[place], expirySeconds[place], clock.ticks());
+        posts.writeMetadata(
+                place,
+                operations.slot[place],
+                expirySeconds[place],
+                records.inserted(operations.bucket(place), operations.hash[place]));
         posts.readBucket(place);
         posts.endList();
     }

@@ -1,14 +1,17 @@
 package io.farheap.kv;
 
-/** Says which object of a sample is to go. One thread. */
+/** Says which objects of a sample are to go. One thread. */
 interface Victims {
 
+    /** @param buckets how many copies lie there, one after another */
+    void begin(long sample, int buckets);
+
     /**
-     * The slot of a bucket's copy that is to be taken out, of those that {@link Bucket#mayEvict} allows.
+     * The next slot of the sample that is to be taken out, of those that {@link Bucket#mayEvict} allows.
      *
-     * @return its number, or {@link Bucket#NONE}
+     * @return its number, counted from the first bucket on; or {@link Bucket#NONE}, where it gives no more
      */
-    int choose(long bucket);
+    int choose();
 
     /** The experts that named the one that was chosen last, a bit each. */
     long experts();

@@ -41,7 +41,7 @@ final class TestSpace implements AutoCloseable {
                 List.of(),
                 new SpaceMemory(shape, regions.toArray(RemoteRegion[]::new)),
                 clock,
-                CachePolicy.PAPER);
+                CachePolicy.ADAPTIVE);
     }
 
     @Override
