@@ -1,0 +1,18 @@
+package io.farheap.manager.allocation;
+
+import java.util.Collections;
+import java.util.SortedMap;
+import java.util.TreeMap;
+
+/**
+ * What a cache has.
+ *
+ * @param regions of each server, above 0
+ * @param threads of its servers, for one region
+ */
+public record Holding(long regionBytes, SortedMap<Long, Integer> regions, double threads) {
+
+    public Holding {
+        regions = Collections.unmodifiableSortedMap(new TreeMap<>(regions));
+    }
+}
