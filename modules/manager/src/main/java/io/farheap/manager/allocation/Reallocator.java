@@ -142,11 +142,16 @@ public final class Reallocator {
         }
 
         private boolean serves(Offer offer, int regions) {
-            if (!need.place().reaches(offer.place(), candidate.switches())) {
+            // What the application has put too far away stays there as long as it wants the same.
+            if (candidate.switches() < held.switches() && !isNear(offer)) {
                 return false;
             }
             double more = regions * (threads - held.threads());
             return more <= ROUNDING || !prices.hasNoCores(offer.kind()) && more <= offer.freeCores() + ROUNDING;
+        }
+
+        private boolean isNear(Offer offer) {
+            return need.place().reaches(offer.place(), candidate.switches());
         }
 
         int regionsOf(Set<Long> servers) {
@@ -188,8 +193,14 @@ public final class Reallocator {
                 avoided.addAll(staying.stream().filter(this::hasFewCores).toList());
             }
             int moved = regionsOf(left);
-            Placement more = allocator.more(need.avoiding(avoided), held.regionBytes(), missing + moved, staying);
+            List<Long> first = staying.stream().filter(this::isNear).toList();
+            Placement more = allocator.more(need.avoiding(avoided), held.regionBytes(), missing + moved, first);
             return new Option(new Reallocation(more, left, cost + more.cost()), moved);
+        }
+
+        private boolean isNear(long server) {
+            Offer offer = stock.find(server);
+            return offer != null && isNear(offer);
         }
 
         private boolean hasFewCores(long server) {

@@ -68,6 +68,7 @@ final class Admission {
                     request.place(),
                     placement.candidate().switches(),
                     placement.candidate().serverThreads(),
+                    Caches.regions(request.capacity(), placement.regionBytes()),
                     expiry(request.lifetimeMillis()),
                     request.tenant());
             return new CacheRecord(

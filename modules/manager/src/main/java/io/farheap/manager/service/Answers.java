@@ -4,6 +4,7 @@ import io.farheap.manager.Allocation;
 import io.farheap.manager.CacheDescription;
 import io.farheap.manager.Candidate;
 import io.farheap.manager.state.CacheRecord;
+import java.util.List;
 import java.util.function.LongSupplier;
 
 /** What clients are told of caches, with grants that are to be signed. Its user has a lock around it. */
@@ -24,9 +25,17 @@ final class Answers {
                 cache.generation(),
                 cache.capacity(),
                 cache.regionBytes(),
-                new Candidate(cache.terms().switches(), cache.terms().serverThreads()),
+                candidate(cache),
                 servers.shares(cache, cache.regions()),
-                servers.shares(cache, cache.reserved()));
+                servers.shares(cache, cache.reserved()),
+                cache.plan() == null
+                        ? List.of()
+                        : cache.plan().left().stream().map(servers::address).toList());
+    }
+
+    /** That it has, or is about to have. */
+    private static Candidate candidate(CacheRecord cache) {
+        return cache.plan() == null ? Reallocations.candidate(cache.terms()) : Reallocations.candidate(cache.plan());
     }
 
     CacheDescription description(CacheRecord cache) {

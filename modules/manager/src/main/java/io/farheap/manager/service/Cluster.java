@@ -6,6 +6,7 @@ import io.farheap.manager.Allocation;
 import io.farheap.manager.CacheDescription;
 import io.farheap.manager.CacheManager;
 import io.farheap.manager.CacheRequest;
+import io.farheap.manager.Candidate;
 import io.farheap.manager.Quota;
 import io.farheap.manager.ServerReport;
 import io.farheap.manager.Share;
@@ -15,6 +16,8 @@ import io.farheap.manager.allocation.Allocator;
 import io.farheap.manager.allocation.Menu;
 import io.farheap.manager.allocation.NoRoomException;
 import io.farheap.manager.allocation.Prices;
+import io.farheap.manager.allocation.Reallocator;
+import io.farheap.manager.provider.Quote;
 import io.farheap.manager.provider.ServerProvider;
 import io.farheap.manager.state.CacheRecord;
 import io.farheap.manager.state.Change;
@@ -24,11 +27,13 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What a manager knows and does. What must survive it is written before anybody hears of it; what servers report, and
@@ -67,6 +72,7 @@ public final class Cluster implements CacheManager {
     private final Losses losses;
     private final Allocator allocator;
     private final Fleet fleet;
+    private final Shopping shopping;
     private final Recruits recruits;
     private final Spares spares;
     private long ticked;
@@ -95,12 +101,14 @@ public final class Cluster implements CacheManager {
         Condition changed = lock.newCondition();
         this.fleet = new Fleet(servers, lock, changed, nanos, supply.idleNanos(), this::report);
         this.roll = new Roll(servers, journal, prices, fleet::isStopped, millis);
-        Shopping shopping = new Shopping(fleet, allocator, prices, rates);
+        this.shopping = new Shopping(fleet, allocator, prices, rates);
         this.recruits = new Recruits(fleet, shopping, changed, nanos, supply.startWaitNanos());
         this.spares = new Spares(supply.spares(), servers, caches, fleet, shopping);
         this.answers = new Answers(servers, millis);
         this.admission = new Admission(servers, spares, tenants, allocator, nanos, millis);
-        this.reallocations = new Reallocations(caches, servers, tenants, moves, roll, spares, allocator, nanos, millis);
+        Reallocator reallocator = new Reallocator(servers.stock(started), prices);
+        this.reallocations = new Reallocations(
+                caches, servers, tenants, moves, roll, spares, reallocator, shopping, options, nanos, millis);
         this.thrift = new Thrift(caches, servers, moves, allocator, prices, options);
         this.expiry = new Expiry(caches, clients);
         this.losses = new Losses(caches, servers, clients);
@@ -167,16 +175,25 @@ public final class Cluster implements CacheManager {
 
     @Override
     public Allocation allocate(CacheRequest request) {
+        return supplied(request.cacheId(), () -> allocateNow(request), () -> shopping.forNew(Admission.need(request)));
+    }
+
+    /**
+     * Has servers started for a cache, and waits for them, where there is no room.
+     *
+     * @param quotes which, with the lock
+     */
+    private Allocation supplied(long cacheId, Supplier<Allocation> action, Supplier<Optional<Quote>> quotes) {
         long ends = Recruits.callEnds();
         while (true) {
             long seen = fleet.latest();
             try {
-                return allocateNow(request);
+                return action.get();
             } catch (ControlException e) {
                 if (!(e.getCause() instanceof NoRoomException)) {
                     throw e;
                 }
-                locked(() -> recruits.await(request.cacheId(), Admission.need(request), e, seen, ends));
+                locked(() -> recruits.await(cacheId, quotes, e, seen, ends));
             }
         }
     }
@@ -197,8 +214,15 @@ public final class Cluster implements CacheManager {
     }
 
     @Override
-    public Allocation reallocate(long cacheId, long capacity) {
-        return settled(() -> answers.allocation(reallocations.reallocate(cacheId, capacity)));
+    public Allocation reallocate(long cacheId, long capacity, List<Candidate> candidates) {
+        return supplied(
+                cacheId,
+                () -> settled(() -> {
+                    CacheRecord cache = reallocations.reallocate(cacheId, capacity, candidates);
+                    recruits.forget(cacheId);
+                    return answers.allocation(cache);
+                }),
+                () -> reallocations.quote(cacheId, capacity, candidates));
     }
 
     @Override
@@ -207,8 +231,9 @@ public final class Cluster implements CacheManager {
     }
 
     @Override
-    public Allocation moved(long cacheId, long generation, long capacity, List<Share> shares) {
-        return settled(() -> answers.allocation(reallocations.moved(cacheId, generation, capacity, shares)));
+    public Allocation moved(
+            long cacheId, long generation, long capacity, @Nullable Candidate candidate, List<Share> shares) {
+        return settled(() -> answers.allocation(reallocations.moved(cacheId, generation, capacity, candidate, shares)));
     }
 
     @Override

@@ -2,16 +2,24 @@ package io.farheap.manager.service;
 
 import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
+import io.farheap.manager.Candidate;
 import io.farheap.manager.Share;
-import io.farheap.manager.allocation.Allocator;
+import io.farheap.manager.allocation.Holding;
+import io.farheap.manager.allocation.Need;
 import io.farheap.manager.allocation.NoRoomException;
-import io.farheap.manager.allocation.Placement;
+import io.farheap.manager.allocation.Reallocation;
+import io.farheap.manager.allocation.Reallocator;
+import io.farheap.manager.provider.Quote;
 import io.farheap.manager.state.CacheRecord;
-import java.util.Collections;
+import io.farheap.manager.state.Plan;
+import io.farheap.manager.state.Terms;
 import java.util.List;
+import java.util.Optional;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What a client changes of a cache that is there: room is reserved for it, and then the client says what it has. Its
@@ -25,7 +33,9 @@ final class Reallocations {
     private final Moves moves;
     private final Roll roll;
     private final Spares spares;
-    private final Allocator allocator;
+    private final Reallocator reallocator;
+    private final Shopping shopping;
+    private final ManagerOptions options;
     private final LongSupplier nanos;
     private final LongSupplier millis;
 
@@ -36,7 +46,9 @@ final class Reallocations {
             Moves moves,
             Roll roll,
             Spares spares,
-            Allocator allocator,
+            Reallocator reallocator,
+            Shopping shopping,
+            ManagerOptions options,
             LongSupplier nanos,
             LongSupplier millis) {
         this.caches = caches;
@@ -45,20 +57,82 @@ final class Reallocations {
         this.moves = moves;
         this.roll = roll;
         this.spares = spares;
-        this.allocator = allocator;
+        this.reallocator = reallocator;
+        this.shopping = shopping;
+        this.options = options;
         this.nanos = nanos;
         this.millis = millis;
     }
 
-    CacheRecord reallocate(long cacheId, long capacity) {
+    static Candidate candidate(Terms terms) {
+        return new Candidate(terms.switches(), terms.serverThreads());
+    }
+
+    static Candidate candidate(Plan plan) {
+        return new Candidate(plan.switches(), plan.serverThreads());
+    }
+
+    /** What a client asks for. */
+    private record Wish(CacheRecord cache, long capacity, List<Candidate> candidates) {
+
+        /** Whether it is to have another objective, or the same anew. */
+        boolean configures() {
+            return !candidates.isEmpty();
+        }
+
+        List<Candidate> any() {
+            return configures() ? candidates : List.of(candidate(cache.terms()));
+        }
+
+        long missing() {
+            return Caches.regions(capacity, cache.regionBytes()) - cache.count();
+        }
+
+        boolean isPlanned() {
+            Plan plan = cache.plan();
+            return cache.wanted() == capacity && plan != null && any().contains(candidate(plan));
+        }
+
+        /** For how many regions the threads of its configuration are. */
+        long threadRegions() {
+            if (configures()) {
+                return Caches.regions(capacity, cache.regionBytes());
+            }
+            long before = cache.terms().threadRegions();
+            return before == 0 ? cache.count() : before;
+        }
+
+        Need need(long millis) {
+            Need before = Caches.need(cache, millis);
+            return new Need(
+                    Caches.bytes(threadRegions(), cache.regionBytes()),
+                    before.hours(),
+                    before.place(),
+                    any(),
+                    before.avoidServers(),
+                    before.avoidRacks());
+        }
+
+        Holding held() {
+            return new Holding(
+                    cache.regionBytes(), cache.regions(), cache.terms().switches(), cache.threadsOfRegion());
+        }
+
+        int more() {
+            return (int) Math.clamp(missing(), 0, Integer.MAX_VALUE);
+        }
+    }
+
+    /** As {@code CacheManager.reallocate}. */
+    CacheRecord reallocate(long cacheId, long capacity, List<Candidate> candidates) {
         CacheRecord cache = caches.require(cacheId);
         if (capacity < 1) {
             throw new ControlException(
                     Code.INVALID_ARGUMENT, "a capacity of " + capacity + " bytes; it is 1 to " + Long.MAX_VALUE);
         }
         tenants.requireLarger(cache, capacity);
-        long missing = Caches.regions(capacity, cache.regionBytes()) - Caches.regions(cache.regions());
-        if (missing <= 0 || cache.wanted() == capacity) {
+        Wish wish = new Wish(cache, capacity, candidates);
+        if (!wish.configures() && wish.missing() <= 0 || wish.isPlanned()) {
             return cache;
         }
         if (moves.isMoving(cacheId) || cache.wanted() != 0) {
@@ -67,10 +141,53 @@ final class Reallocations {
                     "cache " + Caches.hex(cacheId)
                             + (cache.wanted() == 0
                                     ? " is leaving a server"
-                                    : " is growing to " + cache.wanted() + " bytes")
+                                    : " is becoming one of " + cache.wanted() + " bytes")
                             + "; ask again in a moment");
         }
-        return grow(cache, capacity, missing);
+        return plan(wish);
+    }
+
+    private CacheRecord plan(Wish wish) {
+        CacheRecord cache = wish.cache();
+        long now = nanos.getAsLong();
+        servers.stock(now);
+        spares.refresh(now);
+        try {
+            Reallocation found = reallocator.find(
+                    wish.need(millis.getAsLong()), wish.held(), wish.more(), options.cheaperMoves() > 0);
+            Plan plan = new Plan(
+                    found.candidate().switches(),
+                    found.candidate().serverThreads(),
+                    wish.threadRegions(),
+                    new TreeSet<>(found.left()));
+            CacheRecord planned =
+                    cache.planning(wish.capacity(), plan, found.more().regions());
+            caches.put(planned);
+            moves.grows(cache.id(), now);
+            return planned;
+        } catch (NoRoomException e) {
+            throw new ControlException(Code.OUT_OF_MEMORY, refusal(wish, e) + servers.sayHeldBack(), e);
+        }
+    }
+
+    private static String refusal(Wish wish, NoRoomException refused) {
+        CacheRecord cache = wish.cache();
+        String which = "cache " + Caches.hex(cache.id()) + " cannot have " + wish.capacity() + " bytes";
+        if (wish.configures()) {
+            return which + " with that objective: of what it needs on other servers there is room for " + refused.most()
+                    + "; ask for less, or start servers with --manager";
+        }
+        long most = cache.regionBytes() * cache.count() + refused.most();
+        return which + ", but " + most + "; ask for less, or start servers with --manager";
+    }
+
+    /** Servers to start for what is asked for, where there is no room; empty where none would do. */
+    Optional<Quote> quote(long cacheId, long capacity, List<Candidate> candidates) {
+        CacheRecord cache = caches.require(cacheId);
+        Wish wish = new Wish(cache, capacity, candidates);
+        Need need = wish.need(millis.getAsLong());
+        return shopping.forChange(
+                need, cache.regionBytes(), candidate -> reallocator.lacking(need, candidate, wish.held(), wish.more()));
     }
 
     CacheRecord reserve(long cacheId, String address, int regions) {
@@ -97,44 +214,22 @@ final class Reallocations {
                     Code.OUT_OF_MEMORY, "memory server " + address + " has " + free + " free regions, not " + regions);
         }
         reserved.put(server.record.id(), regions);
-        CacheRecord reserving = cache.reserving(0, reserved);
+        CacheRecord reserving = cache.reserving(reserved);
         caches.put(reserving);
         moves.grows(cacheId, now);
         return reserving;
     }
 
-    private CacheRecord grow(CacheRecord cache, long capacity, long missing) {
-        long now = nanos.getAsLong();
-        servers.stock(now);
-        spares.refresh(now);
-        CacheRecord wanting = cache.reserving(capacity, Collections.emptySortedMap());
-        try {
-            Placement more = allocator.more(
-                    Caches.need(wanting, millis.getAsLong()),
-                    cache.regionBytes(),
-                    (int) Math.min(Integer.MAX_VALUE, missing),
-                    List.copyOf(cache.regions().keySet()));
-            CacheRecord growing = cache.reserving(capacity, more.regions());
-            caches.put(growing);
-            moves.grows(cache.id(), now);
-            return growing;
-        } catch (NoRoomException e) {
-            long most = cache.regionBytes() * Caches.regions(cache.regions()) + e.most();
-            throw new ControlException(
-                    Code.OUT_OF_MEMORY,
-                    "cache " + Caches.hex(cache.id()) + " cannot have " + capacity + " bytes, but " + most
-                            + "; ask for less, or start servers with --manager",
-                    e);
-        }
-    }
-
-    CacheRecord moved(long cacheId, long generation, long capacity, List<Share> shares) {
+    /** As {@code CacheManager.moved}. */
+    CacheRecord moved(long cacheId, long generation, long capacity, @Nullable Candidate candidate, List<Share> shares) {
         CacheRecord cache = caches.require(cacheId);
         SortedMap<Long, Integer> regions = regions(cache, shares);
         requireSensible(cache, capacity, regions);
+        boolean becomes = becomes(cache, capacity, candidate);
         if (regions.equals(cache.regions())
                 && capacity == cache.capacity()
-                && cache.reserved().isEmpty()) {
+                && cache.reserved().isEmpty()
+                && cache.wanted() == 0) {
             return cache;
         }
         if (generation != cache.generation()) {
@@ -144,11 +239,28 @@ final class Reallocations {
                             + "; another alert is on its way");
         }
         tenants.requireLarger(cache, capacity);
-        CacheRecord after = cache.placed(capacity, regions);
+        CacheRecord after = becomes ? cache.become(capacity, regions) : cache.placed(capacity, regions);
         // What is left is planned by the next tick: a target that does not work is not asked at once again.
         moves.settled(cache, regions, nanos.getAsLong());
         caches.put(after);
         return after;
+    }
+
+    /** Whether a cache has become what it was planned to be; else it stays what it was. */
+    private static boolean becomes(CacheRecord cache, long capacity, @Nullable Candidate candidate) {
+        Candidate before = candidate(cache.terms());
+        Candidate now = candidate == null ? before : candidate;
+        Plan plan = cache.plan();
+        if (plan != null && now.equals(candidate(plan)) && capacity == cache.wanted()) {
+            return true;
+        }
+        if (!now.equals(before)) {
+            throw new ControlException(
+                    Code.INVALID_ARGUMENT,
+                    "cache " + Caches.hex(cache.id()) + " has " + before + " and not " + now
+                            + "; it asks before it has another objective");
+        }
+        return false;
     }
 
     private SortedMap<Long, Integer> regions(CacheRecord cache, List<Share> shares) {

@@ -103,7 +103,7 @@ final class Thrift {
             return;
         }
         Need need = Caches.need(cache, millis);
-        double threads = (double) cache.terms().serverThreads() / Math.max(1, Caches.regions(cache.regions()));
+        double threads = cache.threadsOfRegion();
         Map<Long, Double> costs = new HashMap<>();
         for (Map.Entry<Long, Integer> share : cache.regions().entrySet()) {
             Servers.Known server = servers.find(share.getKey());
