@@ -21,9 +21,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
-import java.util.Map;
 import java.util.Objects;
-import java.util.TreeMap;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -40,11 +38,6 @@ import org.jspecify.annotations.Nullable;
 final class Management implements CacheAlerts, AutoCloseable {
 
     private static final System.Logger LOG = System.getLogger(Management.class.getName());
-    /** Between two attempts to tell a manager that does not answer. */
-    private static final long RETRY_MILLIS = 500;
-    /** Of what the manager does not take, until it has heard of it from the servers too. */
-    private static final int MOST_REFUSALS = 20;
-
     private final ManagerConnection manager;
     private final String name;
     private final Allocation allocation;
@@ -52,6 +45,7 @@ final class Management implements CacheAlerts, AutoCloseable {
     private final @Nullable ReclaimListener listener;
     private final @Nullable Consumer<Duration> expiring;
     private final Grants grants;
+    private final Telling telling;
     /** Guarded by this, as what follows. */
     private final Deque<Reclaim> reclaims = new ArrayDeque<>();
 
@@ -123,6 +117,7 @@ final class Management implements CacheAlerts, AutoCloseable {
         try {
             allocation = manager.allocate(request);
             grants.put(allocation);
+            telling = new Telling(manager, allocation, name, this::isClosed);
         } catch (Throwable e) {
             manager.remove(request.cacheId());
             if (e instanceof ControlException unknown && unknown.code() == Code.DEADLINE_EXCEEDED) {
@@ -192,7 +187,7 @@ final class Management implements CacheAlerts, AutoCloseable {
 
     /** The configuration that the manager has chosen. */
     Candidate candidate() {
-        return allocation.candidate();
+        return telling.candidate();
     }
 
     /** As {@link Grants#show}. */
@@ -263,7 +258,7 @@ final class Management implements CacheAlerts, AutoCloseable {
         Owner moved = Objects.requireNonNull(cache);
         while (hasNext()) {
             if (takeChanged()) {
-                tellChanged(moved);
+                telling.changed(moved);
             }
             Reclaim alert = next();
             if (alert == null) {
@@ -277,7 +272,9 @@ final class Management implements CacheAlerts, AutoCloseable {
                         "cache " + name + " does not get off memory server " + alert.server(),
                         e);
             }
-            tell(moved, alert);
+            if (telling.moved(moved, alert)) {
+                changed();
+            }
         }
     }
 
@@ -350,7 +347,7 @@ final class Management implements CacheAlerts, AutoCloseable {
      *
      * @return whether it was not
      */
-    private boolean connect(Owner cache, String server) {
+    boolean connect(Owner cache, String server) {
         if (!cache.serves(server)) {
             cache.addServer(server);
             return true;
@@ -363,7 +360,7 @@ final class Management implements CacheAlerts, AutoCloseable {
     }
 
     /** A server that got nothing is not to wait for this cache's lease when it leaves. */
-    private void leaveUnused(Owner cache, String server) {
+    void leaveUnused(Owner cache, String server) {
         try {
             if (cache.serves(server) && regionsOn(cache, server).isEmpty()) {
                 cache.retire(server);
@@ -375,72 +372,11 @@ final class Management implements CacheAlerts, AutoCloseable {
         }
     }
 
-    private static List<Integer> regionsOn(Owner cache, String server) {
+    static List<Integer> regionsOn(Owner cache, String server) {
         return cache.unmoved(() -> IntStream.range(0, cache.regions())
                 .filter(region -> cache.uses(region, server))
                 .boxed()
                 .toList());
-    }
-
-    /** Again until the manager has heard it, or the reclaim is over. */
-    private void tell(Owner cache, Reclaim alert) {
-        while (!isClosed()) {
-            try {
-                // What has moved in part needs the server that leaves as much as what has not.
-                tell(cache, alert.generation(), alert.server());
-                return;
-            } catch (ControlException e) {
-                if (refused(e)) {
-                    LOG.log(
-                            System.Logger.Level.WARNING,
-                            "the manager does not take where cache " + name + " is: " + e.getMessage());
-                    if (e.code() != Code.NOT_FOUND) {
-                        changed();
-                    }
-                    return;
-                }
-            }
-            if (!pause()) {
-                return;
-            }
-        }
-    }
-
-    private static boolean refused(ControlException e) {
-        return switch (e.code()) {
-            case NOT_FOUND, INVALID_ARGUMENT, BUSY, OUT_OF_MEMORY -> true;
-            default -> false;
-        };
-    }
-
-    /** @return false where it is time to end */
-    private static boolean pause() {
-        try {
-            Thread.sleep(RETRY_MILLIS);
-            return true;
-        } catch (InterruptedException e) {
-            return false;
-        }
-    }
-
-    private void tell(Owner cache, long generation, @Nullable String leaving) {
-        // As it is at one moment: a move or another capacity waits.
-        cache.unmoved(() -> {
-            List<Share> shares = shares(cache, leaving, List.of());
-            return manager.call(told -> told.moved(cacheId(), generation, cache.capacity(), shares));
-        });
-    }
-
-    private static List<Share> shares(Owner cache, @Nullable String leaving, List<RemoteRegion> more) {
-        Map<String, Integer> regions = new TreeMap<>();
-        for (int region = 0; region < cache.regions(); region++) {
-            String server = leaving != null && cache.uses(region, leaving) ? leaving : cache.serverOf(region);
-            regions.merge(server, 1, Integer::sum);
-        }
-        more.forEach(region -> regions.merge(region.server().address(), 1, Integer::sum));
-        return regions.entrySet().stream()
-                .map(server -> new Share(server.getKey(), server.getValue()))
-                .toList();
     }
 
     /** Its servers or its capacity have changed by the application's wish: the manager hears of it soon. */
@@ -452,40 +388,9 @@ final class Management implements CacheAlerts, AutoCloseable {
     /** As {@link #changed}, but at once where the manager answers. */
     void tellNow(Owner cache) {
         try {
-            tell(
-                    cache,
-                    manager.call(asked -> asked.describe(cacheId()))
-                            .allocation()
-                            .generation(),
-                    null);
+            telling.now(cache);
         } catch (ControlException e) {
             changed();
-        }
-    }
-
-    /** Until the manager has heard it, or takes it for nothing. */
-    private void tellChanged(Owner cache) {
-        for (int refusals = 0; refusals < MOST_REFUSALS && !isClosed(); ) {
-            try {
-                tell(
-                        cache,
-                        manager.call(asked -> asked.describe(cacheId()))
-                                .allocation()
-                                .generation(),
-                        null);
-                return;
-            } catch (ControlException e) {
-                // It may not have heard yet that a server has something of the cache.
-                refusals += refused(e) ? 1 : 0;
-                if (refusals == MOST_REFUSALS) {
-                    LOG.log(
-                            System.Logger.Level.WARNING,
-                            "the manager does not take how cache " + name + " has changed: " + e.getMessage());
-                }
-            }
-            if (!pause()) {
-                return;
-            }
         }
     }
 
@@ -501,33 +406,15 @@ final class Management implements CacheAlerts, AutoCloseable {
     }
 
     /**
-     * Regions for a cache that is to have more bytes, on servers that the manager has found, to which the cache is
-     * connected then. {@link #grown} is to follow.
+     * Asks for what the cache needs to be another; that is to follow.
      *
-     * @param missing how many; perhaps none
-     * @param more gets them, also those that were taken before this fails
-     * @return the generation of the reallocation
+     * @param candidates of another objective; empty for the one that it has
+     * @throws ControlException as the manager does; BUSY where it is to be asked again
      */
-    long grow(long bytes, int missing, Owner cache, List<RemoteRegion> more) {
-        Allocation larger = manager.call(asked -> asked.reallocate(cacheId(), bytes));
-        grants.put(larger);
-        if (missing > 0) {
-            for (Share share : larger.reserved()) {
-                connect(cache, share.address());
-                more.addAll(cache.take(share.address(), share.regions()));
-            }
-        }
-        if (more.size() != Math.max(0, missing)) {
-            throw new CacheException("the manager has " + more.size() + " more regions for cache " + name
-                    + ", which needs " + missing + "; another change is on its way: try again");
-        }
-        return larger.generation();
-    }
-
-    /** The cache is about to have more bytes, and these regions too. Where this fails it has not. */
-    void grown(long bytes, long generation, Owner cache, List<RemoteRegion> more) {
-        List<Share> shares = shares(cache, null, more);
-        manager.call(told -> told.moved(cacheId(), generation, bytes, shares));
+    ManagedReshape reallocate(Owner cache, long bytes, List<Candidate> candidates) {
+        Allocation plan = manager.call(asked -> asked.reallocate(cacheId(), bytes, candidates));
+        grants.put(plan);
+        return new ManagedReshape(this, telling, cache, how, plan, bytes);
     }
 
     private void deallocate(long cacheId) {
