@@ -301,6 +301,52 @@ class ManagedReshapeTest {
         }
     }
 
+    /** It fails when room was reserved and taken, where the cache is to be reconfigured. */
+    @Test
+    void anObjectiveThatFailsAfterItWasPlannedIsUndone() throws Exception {
+        ServerProcess bare = serve("bare", 8);
+        try (Cache cache = create(4 * MIB, SLOW);
+                Session session = cache.openSession();
+                Session silent = cache.openSession();
+                Buffer buffer = cache.allocate(8)) {
+            write(cache, session, buffer, 4);
+            CacheConfiguration before = cache.configuration();
+            ServerProcess cores = serve("cores", 10);
+            assertTrue(silent.read(0, buffer, 0, 8, (status, token) -> {}, 0));
+            assertThrows(CacheException.class, () -> cache.reshape(6 * MIB, FAST));
+            silent.drain();
+            assertEquals(before, cache.configuration());
+            assertEquals(SLOW, cache.explanation().orElseThrow().slo());
+            assertEquals(4 * MIB, cache.capacity());
+            check(4 * MIB, session, buffer, 4);
+            await(() -> told(cache).reserved().isEmpty() && told(cache).left().isEmpty());
+            assertEquals(new Candidate(5, 0), told(cache).candidate());
+            assertEquals(List.of(new Share(bare.address(), 4)), told(cache).shares());
+            assertEquals(List.of(bare.address()), cache.servers());
+            await(() -> client.servers().stream()
+                    .anyMatch(one -> one.address().equals(cores.address()) && one.freeRegions() == 10));
+            cache.reshape(6 * MIB, FAST);
+            assertEquals(List.of(cores.address()), cache.servers());
+            check(4 * MIB, session, buffer, 4);
+        }
+    }
+
+    /** As where the answer to what the cache told never came, and it undid what it had done. */
+    @Test
+    void aManagerThatHasAnotherConfigurationThanTheCacheIsToldAnew() throws Exception {
+        serve("cores", 10);
+        try (Cache cache = create(4 * MIB, SLOW)) {
+            Candidate own = told(cache).candidate();
+            Candidate other = new Candidate(own.switches(), 1);
+            Allocation plan = client.reallocate(cache.id(), 4 * MIB, List.of(other));
+            client.moved(cache.id(), plan.generation(), 4 * MIB, other, plan.shares());
+            assertEquals(other, told(cache).candidate());
+            cache.reshape(3 * MIB);
+            await(() -> told(cache).candidate().equals(own) && told(cache).capacity() == 3 * MIB);
+            assertEquals(3, told(cache).shares().getFirst().regions());
+        }
+    }
+
     private static List<Share> sorted(List<Share> shares) {
         return shares.stream().sorted(Comparator.comparing(Share::address)).toList();
     }
