@@ -108,7 +108,7 @@ public final class Cache implements AutoCloseable {
                             options.tuning().why(),
                             options.tuning().period(),
                             options.tuning().listener());
-            reshaping = new Reshaping(this, moving, resizing, options.management() != null, options.tuning(), watch);
+            reshaping = new Reshaping(inside, moving, resizing, options.management() != null, options.tuning(), watch);
             stack.keep();
         }
         if (options.management() != null) {
@@ -813,7 +813,7 @@ public final class Cache implements AutoCloseable {
         }
     }
 
-    void checkOpen() {
+    private void checkOpen() {
         refuseInCallback();
         if (deleted) {
             throw new IllegalStateException("the cache is deleted");
@@ -830,7 +830,7 @@ public final class Cache implements AutoCloseable {
     }
 
     /** The cache, as its sessions, its buffers and its data paths know it: they are not to know what else it is. */
-    private final class Inside implements Session.Owner, DataPaths.Owner, Resizing.Owner {
+    private final class Inside implements Session.Owner, DataPaths.Owner, Reshaping.Owner {
 
         @Override
         public RegionTable table() {
@@ -840,6 +840,21 @@ public final class Cache implements AutoCloseable {
         @Override
         public long capacity() {
             return table.capacity();
+        }
+
+        @Override
+        public void checkOpen() {
+            Cache.this.checkOpen();
+        }
+
+        @Override
+        public CacheConfiguration configuration() {
+            return Cache.this.configuration();
+        }
+
+        @Override
+        public void reconfigure(CacheConfiguration how) {
+            Cache.this.reconfigure(how);
         }
 
         @Override

@@ -9,6 +9,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
+import java.util.function.BooleanSupplier;
 
 /**
  * A managed cache on its way to another capacity or objective, as its manager has planned it (Redy, sections 3.2 and
@@ -17,29 +18,42 @@ import java.util.List;
  */
 final class ManagedReshape {
 
-    private final Management management;
+    /** So many at most until it looks whether there is something more urgent. */
+    private static final int MOST_AT_ONCE = 8;
+
+    private final ManagedServers servers;
     private final Telling telling;
-    private final Management.Owner cache;
+    private final ManagedCache cache;
     private final MigrationOptions how;
     private final Allocation plan;
     private final long bytes;
+    private final BooleanSupplier urgent;
+    private final Runnable changed;
     private final List<String> connected = new ArrayList<>();
     /** Where there is room for what moves: a server for each region. */
     private final Deque<String> room = new ArrayDeque<>();
 
+    /**
+     * @param urgent whether a server is about to end that the cache is on
+     * @param changed has the manager hear what the cache is
+     */
     ManagedReshape(
-            Management management,
+            ManagedServers servers,
             Telling telling,
-            Management.Owner cache,
+            ManagedCache cache,
             MigrationOptions how,
             Allocation plan,
-            long bytes) {
-        this.management = management;
+            long bytes,
+            BooleanSupplier urgent,
+            Runnable changed) {
+        this.servers = servers;
         this.telling = telling;
         this.cache = cache;
         this.how = how;
         this.plan = plan;
         this.bytes = bytes;
+        this.urgent = urgent;
+        this.changed = changed;
     }
 
     /** The configuration with which it is to run. */
@@ -55,7 +69,7 @@ final class ManagedReshape {
      */
     void take(int missing, List<RemoteRegion> more) {
         for (Share share : plan.reserved()) {
-            if (management.connect(cache, share.address())) {
+            if (servers.connect(cache, share.address())) {
                 connected.add(share.address());
             }
             int regions = Math.min(share.regions(), missing - more.size());
@@ -73,19 +87,20 @@ final class ManagedReshape {
     }
 
     /**
-     * Moves what stays off the servers that the cache leaves.
+     * Moves what stays off the servers that the cache leaves; it gives up where another server is about to end.
      *
      * @param regions so many of the cache's stay
      */
     void move(int regions) {
         for (String server : plan.left()) {
-            List<Integer> there = cache.hottestFirst(Management.regionsOn(cache, server).stream()
+            List<Integer> there = cache.hottestFirst(ManagedServers.regionsOn(cache, server).stream()
                     .filter(region -> region < regions)
                     .toList());
             for (int from = 0; from < there.size(); ) {
                 int to = from;
                 String target = next(server);
-                while (to < there.size() && target.equals(room.peek())) {
+                int most = Math.min(there.size(), from + MOST_AT_ONCE);
+                while (to < most && target.equals(room.peek())) {
                     room.remove();
                     to++;
                 }
@@ -96,6 +111,9 @@ final class ManagedReshape {
     }
 
     private String next(String server) {
+        if (urgent.getAsBoolean()) {
+            throw new CacheException("the cache is to leave a memory server before that ends; try again when it has");
+        }
         String target = room.peek();
         if (target == null) {
             throw new CacheException("the cache has more regions on memory server " + server
@@ -111,7 +129,7 @@ final class ManagedReshape {
 
     /** It is done: the cache needs the servers no more that it leaves. */
     void end() {
-        plan.left().forEach(server -> management.leaveUnused(cache, server));
+        plan.left().forEach(server -> servers.leaveUnused(cache, server));
         if (!plan.left().isEmpty()) {
             cache.stay();
         }
@@ -122,8 +140,8 @@ final class ManagedReshape {
         if (!plan.left().isEmpty()) {
             cache.stay();
         }
-        connected.forEach(server -> management.leaveUnused(cache, server));
+        connected.forEach(server -> servers.leaveUnused(cache, server));
         // It may have heard that the cache is another.
-        management.changed();
+        changed.run();
     }
 }

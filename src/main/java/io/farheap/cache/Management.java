@@ -14,7 +14,6 @@ import io.farheap.manager.Reclaim;
 import io.farheap.manager.Share;
 import io.farheap.migration.MigrationOptions;
 import io.farheap.migration.MigrationResult;
-import io.farheap.remote.RemoteRegion;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -24,8 +23,6 @@ import java.util.List;
 import java.util.Objects;
 import java.util.function.Consumer;
 import java.util.function.Function;
-import java.util.function.Supplier;
-import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -46,57 +43,16 @@ final class Management implements CacheAlerts, AutoCloseable {
     private final @Nullable Consumer<Duration> expiring;
     private final Grants grants;
     private final Telling telling;
+    private final ManagedServers servers;
     /** Guarded by this, as what follows. */
     private final Deque<Reclaim> reclaims = new ArrayDeque<>();
 
-    private @Nullable Owner cache;
+    private @Nullable ManagedCache cache;
     private @Nullable Thread mover;
     /** The manager is to hear where the cache is. */
     private boolean changed;
 
     private boolean closed;
-
-    /** The cache, as this knows it: as {@code Cache} has them. */
-    interface Owner {
-
-        List<String> servers();
-
-        long capacity();
-
-        int regions();
-
-        /** With no move or change of the capacity meanwhile. */
-        <T> T unmoved(Supplier<T> action);
-
-        /** Regions of one of its servers. */
-        List<RemoteRegion> take(String address, int regions);
-
-        String serverOf(int region);
-
-        /** The order in which they are to leave where time is short. */
-        List<Integer> hottestFirst(List<Integer> regions);
-
-        /** Whether a region, or some of it, is on a server. */
-        boolean uses(int region, String address);
-
-        /** A server may be gone: its lease is to say so. Does not wait. */
-        void doubt(String address);
-
-        /** Whether it has a lease there that holds. */
-        boolean serves(String address);
-
-        void addServer(String address);
-
-        /** Of a server that it has. */
-        void showGrant(String address, SignedGrant grant);
-
-        /** Off a server that is to be retired then; {@link #stay} says that it is not. */
-        MigrationResult migrate(List<Integer> regions, String from, String to, MigrationOptions how);
-
-        void stay();
-
-        void retire(String address);
-    }
 
     /** Asks for servers, and hears of them from then on. */
     private Management(
@@ -113,6 +69,7 @@ final class Management implements CacheAlerts, AutoCloseable {
         // Before: the manager is not to give the cache up for that of a process which it does not know.
         // One byte needs no room that the cache has not: nothing is reserved.
         grants = new Grants(() -> manager.call(asked -> asked.reallocate(request.cacheId(), 1)));
+        servers = new ManagedServers(grants, name);
         manager.add(request.cacheId(), this);
         try {
             allocation = manager.allocate(request);
@@ -206,7 +163,7 @@ final class Management implements CacheAlerts, AutoCloseable {
     }
 
     /** From now on the cache moves when it is told to, and where it was told meanwhile. */
-    synchronized void manage(Owner managed) {
+    synchronized void manage(ManagedCache managed) {
         cache = managed;
         startMover();
     }
@@ -218,6 +175,11 @@ final class Management implements CacheAlerts, AutoCloseable {
         startMover();
     }
 
+    /** Whether a server is about to end that the cache is on. */
+    private synchronized boolean isToLeave() {
+        return reclaims.stream().anyMatch(alert -> alert.reason() == Reclaim.Reason.LEAVES);
+    }
+
     @Override
     public void expiring(long leftMillis) {
         if (expiring != null) {
@@ -227,7 +189,7 @@ final class Management implements CacheAlerts, AutoCloseable {
 
     @Override
     public void lost(String server) {
-        Owner managed;
+        ManagedCache managed;
         synchronized (this) {
             managed = cache;
         }
@@ -255,7 +217,7 @@ final class Management implements CacheAlerts, AutoCloseable {
     }
 
     private void move() {
-        Owner moved = Objects.requireNonNull(cache);
+        ManagedCache moved = Objects.requireNonNull(cache);
         while (hasNext()) {
             if (takeChanged()) {
                 telling.changed(moved);
@@ -296,7 +258,7 @@ final class Management implements CacheAlerts, AutoCloseable {
         return reclaims.poll();
     }
 
-    private void move(Owner cache, Reclaim alert) {
+    private void move(ManagedCache cache, Reclaim alert) {
         String server = alert.server();
         if (!cache.servers().contains(server)) {
             // It has moved before this alert came.
@@ -310,12 +272,12 @@ final class Management implements CacheAlerts, AutoCloseable {
         List<String> connected = new ArrayList<>();
         try {
             for (Share target : alert.targets()) {
-                if (connect(cache, target.address())) {
+                if (servers.connect(cache, target.address())) {
                     connected.add(target.address());
                 }
                 moved = moved.plus(moveShare(cache, server, target));
             }
-            if (regionsOn(cache, server).isEmpty()) {
+            if (ManagedServers.regionsOn(cache, server).isEmpty()) {
                 cache.retire(server);
             } else {
                 cache.stay();
@@ -327,56 +289,20 @@ final class Management implements CacheAlerts, AutoCloseable {
                     "cache " + name + " does not get off memory server " + server + ": " + e.getMessage());
             cache.stay();
         }
-        connected.forEach(target -> leaveUnused(cache, target));
+        connected.forEach(target -> servers.leaveUnused(cache, target));
         if (listener != null) {
-            listener.reclaimed(server, moved, regionsOn(cache, server).size());
+            listener.reclaimed(
+                    server, moved, ManagedServers.regionsOn(cache, server).size());
         }
     }
 
     /** The cache does not become smaller between the look and the move. */
-    private MigrationResult moveShare(Owner cache, String server, Share target) {
+    private MigrationResult moveShare(ManagedCache cache, String server, Share target) {
         return cache.unmoved(() -> {
-            List<Integer> regions = cache.hottestFirst(regionsOn(cache, server));
+            List<Integer> regions = cache.hottestFirst(ManagedServers.regionsOn(cache, server));
             int share = Math.min(regions.size(), target.regions());
             return cache.migrate(regions.subList(0, share), server, target.address(), how);
         });
-    }
-
-    /**
-     * To a server that the manager has granted something on, also where the cache has it already.
-     *
-     * @return whether it was not
-     */
-    boolean connect(Owner cache, String server) {
-        if (!cache.serves(server)) {
-            cache.addServer(server);
-            return true;
-        }
-        granted(server, grant -> {
-            cache.showGrant(server, grant);
-            return server;
-        });
-        return false;
-    }
-
-    /** A server that got nothing is not to wait for this cache's lease when it leaves. */
-    void leaveUnused(Owner cache, String server) {
-        try {
-            if (cache.serves(server) && regionsOn(cache, server).isEmpty()) {
-                cache.retire(server);
-            }
-        } catch (CacheException | ControlException | IllegalStateException e) {
-            LOG.log(
-                    System.Logger.Level.WARNING,
-                    "cache " + name + " stays connected to memory server " + server + ": " + e.getMessage());
-        }
-    }
-
-    static List<Integer> regionsOn(Owner cache, String server) {
-        return cache.unmoved(() -> IntStream.range(0, cache.regions())
-                .filter(region -> cache.uses(region, server))
-                .boxed()
-                .toList());
     }
 
     /** Its servers or its capacity have changed by the application's wish: the manager hears of it soon. */
@@ -386,7 +312,7 @@ final class Management implements CacheAlerts, AutoCloseable {
     }
 
     /** As {@link #changed}, but at once where the manager answers. */
-    void tellNow(Owner cache) {
+    void tellNow(ManagedCache cache) {
         try {
             telling.now(cache);
         } catch (ControlException e) {
@@ -395,11 +321,11 @@ final class Management implements CacheAlerts, AutoCloseable {
     }
 
     /** The application wants regions on a server: then the manager has room for them there, and the cache a grant. */
-    void reserve(Owner cache, String server, int regions) {
+    void reserve(ManagedCache cache, String server, int regions) {
         try {
             Allocation reserved = manager.call(asked -> asked.reserve(cacheId(), server, regions));
             grants.put(reserved);
-            connect(cache, server);
+            servers.connect(cache, server);
         } catch (ControlException e) {
             throw new CacheException("cache " + name + " stays where it is: " + e.getMessage(), e);
         }
@@ -411,10 +337,10 @@ final class Management implements CacheAlerts, AutoCloseable {
      * @param candidates of another objective; empty for the one that it has
      * @throws ControlException as the manager does; BUSY where it is to be asked again
      */
-    ManagedReshape reallocate(Owner cache, long bytes, List<Candidate> candidates) {
+    ManagedReshape reallocate(ManagedCache cache, long bytes, List<Candidate> candidates) {
         Allocation plan = manager.call(asked -> asked.reallocate(cacheId(), bytes, candidates));
         grants.put(plan);
-        return new ManagedReshape(this, telling, cache, how, plan, bytes);
+        return new ManagedReshape(servers, telling, cache, how, plan, bytes, this::isToLeave, this::changed);
     }
 
     private void deallocate(long cacheId) {

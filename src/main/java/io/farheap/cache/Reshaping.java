@@ -20,7 +20,18 @@ final class Reshaping {
     /** For so long a manager may ask to be asked again. */
     private static final long PATIENCE_MINUTES = 10;
 
-    private final Cache cache;
+    /** The cache, as this knows it. */
+    interface Owner extends Resizing.Owner {
+
+        /** @throws IllegalStateException it is deleted */
+        void checkOpen();
+
+        CacheConfiguration configuration();
+
+        void reconfigure(CacheConfiguration how);
+    }
+
+    private final Owner cache;
     private final Lock moving;
     private final Resizing resizing;
     private final boolean managed;
@@ -32,7 +43,7 @@ final class Reshaping {
      * @param tuning null, as {@code watch}, where the cache has no objective
      */
     Reshaping(
-            Cache cache,
+            Owner cache,
             Lock moving,
             Resizing resizing,
             boolean managed,

@@ -28,7 +28,7 @@ final class Resizing {
     private static final int ZERO_BYTES = 1 << 20;
 
     /** The cache, as this knows it. */
-    interface Owner extends Management.Owner {
+    interface Owner extends ManagedCache {
 
         /** A session that may use all of the last region, also beyond the capacity. */
         Session openInternalSession();

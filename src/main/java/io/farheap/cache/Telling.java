@@ -48,7 +48,7 @@ final class Telling {
      *
      * @return whether the manager is to hear it anew
      */
-    boolean moved(Management.Owner cache, Reclaim alert) {
+    boolean moved(ManagedCache cache, Reclaim alert) {
         while (!closed.getAsBoolean()) {
             try {
                 // What has moved in part needs the server that leaves as much as what has not.
@@ -70,7 +70,7 @@ final class Telling {
     }
 
     /** Until the manager has heard what the cache is now, or takes it for nothing. */
-    void changed(Management.Owner cache) {
+    void changed(ManagedCache cache) {
         for (int refusals = 0; refusals < MOST_REFUSALS && !closed.getAsBoolean(); ) {
             try {
                 now(cache);
@@ -91,7 +91,7 @@ final class Telling {
     }
 
     /** What the cache is now; what was planned for it is over. */
-    void now(Management.Owner cache) {
+    void now(ManagedCache cache) {
         long generation =
                 manager.call(asked -> asked.describe(cacheId)).allocation().generation();
         Allocation told = tell(cache, generation, null);
@@ -105,7 +105,7 @@ final class Telling {
         }
     }
 
-    private Allocation tell(Management.Owner cache, long generation, @Nullable String leaving) {
+    private Allocation tell(ManagedCache cache, long generation, @Nullable String leaving) {
         // As it is at one moment: a move or another capacity waits.
         return cache.unmoved(() -> tell(generation, cache.capacity(), null, shares(cache, leaving)));
     }
@@ -120,18 +120,18 @@ final class Telling {
      * @param regions of those that there are so many stay
      * @param more come after these
      */
-    void become(Management.Owner cache, Allocation plan, long bytes, int regions, List<RemoteRegion> more) {
+    void become(ManagedCache cache, Allocation plan, long bytes, int regions, List<RemoteRegion> more) {
         List<Share> shares = shares(cache, null, regions, more);
         tell(plan.generation(), bytes, plan.candidate(), shares);
         candidate = plan.candidate();
     }
 
-    private static List<Share> shares(Management.Owner cache, @Nullable String leaving) {
+    private static List<Share> shares(ManagedCache cache, @Nullable String leaving) {
         return shares(cache, leaving, cache.regions(), List.of());
     }
 
     private static List<Share> shares(
-            Management.Owner cache, @Nullable String leaving, int count, List<RemoteRegion> more) {
+            ManagedCache cache, @Nullable String leaving, int count, List<RemoteRegion> more) {
         Map<String, Integer> regions = new TreeMap<>();
         for (int region = 0; region < count; region++) {
             String server = leaving != null && cache.uses(region, leaving) ? leaving : cache.serverOf(region);
