@@ -24,7 +24,6 @@ import io.farheap.verbs.VerbsException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -68,7 +67,7 @@ public final class Cache implements AutoCloseable {
     /** One migration, or change of servers, at a time. */
     private final ReentrantLock moving = new ReentrantLock();
 
-    private final Resizing resizing;
+    private final Reshaping reshaping;
     /** Replaced with {@code openings} held alone. */
     private volatile DataPaths paths;
     /** The change that sessions are prepared for, or null; replaced with {@code openings} held alone. */
@@ -96,7 +95,7 @@ public final class Cache implements AutoCloseable {
             moves = new CacheMoves(device.context(), table, servers, () -> sessions.stream()
                     .map(Session::participant)
                     .toList());
-            resizing = new Resizing(inside, table, moves, servers, sessions, options.management());
+            Resizing resizing = new Resizing(inside, table, moves, servers, sessions, options.management());
             paths = stack.add(new DataPaths(inside, device, table, options, options.configuration()));
             if (options.file() != null) {
                 load(options.file());
@@ -109,6 +108,7 @@ public final class Cache implements AutoCloseable {
                             options.tuning().why(),
                             options.tuning().period(),
                             options.tuning().listener());
+            reshaping = new Reshaping(inside, moving, resizing, options.management() != null, options.tuning(), watch);
             stack.keep();
         }
         if (options.management() != null) {
@@ -297,8 +297,9 @@ public final class Cache implements AutoCloseable {
 
     /**
      * Changes what the cache is to do, while it is used: it runs with the cheapest configuration that its model says
-     * will do that, and is compared with it from now on. The application then uses as many sessions as
-     * {@link #explanation} says.
+     * will do that, and is compared with it from now on. With a manager, that says with which configuration, and the
+     * cache moves off servers that cannot serve it. The application then uses as many sessions as {@link #explanation}
+     * says.
      *
      * @return why it is that configuration
      * @throws io.farheap.slo.InfeasibleSloException where no configuration does that. Nothing has changed then
@@ -306,7 +307,7 @@ public final class Cache implements AutoCloseable {
      * @throws CacheException as {@link #reconfigure}
      */
     public Explanation reshape(Slo objective) {
-        return reshape(checkWatched(), objective, tuning().margin());
+        return reshaping.to(objective);
     }
 
     /**
@@ -315,42 +316,15 @@ public final class Cache implements AutoCloseable {
      * missed it.
      */
     public Explanation retune() {
-        SloWatch watch = checkWatched();
-        return reshape(watch, watch.explanation().slo(), (1 + tuning().margin()) * (1 + watch.shortfall()) - 1);
-    }
-
-    private SloWatch checkWatched() {
-        checkOpen();
-        if (watch == null) {
-            throw new IllegalStateException(
-                    "the cache was created without an objective, so it has no performance model; create it with one"
-                            + " (CacheBuilder.model and slo), or use reconfigure");
-        }
-        return watch;
-    }
-
-    /** Of a cache that is watched. */
-    private Tuning tuning() {
-        return Objects.requireNonNull(options.tuning());
-    }
-
-    private Explanation reshape(SloWatch watch, Slo objective, double margin) {
-        Explanation found = Explanation.of(tuning().model(), objective, margin);
-        moving.lock();
-        try {
-            reconfigure(configuration().with(found.chosen().configuration()));
-            watch.changed(found);
-        } finally {
-            moving.unlock();
-        }
-        return found;
+        return reshaping.retune();
     }
 
     /**
      * Changes the capacity, while the cache is used (Redy, table 1): to grow takes regions of its servers, the last one
-     * first, or of others that its manager finds; to shrink gives whole regions back. No request to what stays waits.
-     * What is new is zero, also where it was there before. Requests beyond the new end are refused once the cache is
-     * smaller; those that were issued before end as they are. A migration or another change is waited for.
+     * first, or of others that its manager finds, to which all of it moves where that costs less; to shrink gives whole
+     * regions back. No request to what stays waits. What is new is zero, also where it was there before. Requests
+     * beyond the new end are refused once the cache is smaller; those that were issued before end as they are. A
+     * migration or another change is waited for.
      *
      * @param bytes at least 1
      * @throws CacheException where there are not enough regions, a server or the manager refuses, or a session has
@@ -358,17 +332,7 @@ public final class Cache implements AutoCloseable {
      *     seconds. The capacity and the content are as before then
      */
     public void reshape(long bytes) {
-        checkOpen();
-        if (bytes < 1) {
-            throw new IllegalArgumentException("a capacity of " + bytes + " bytes; it must be at least 1");
-        }
-        moving.lock();
-        try {
-            checkOpen();
-            resizing.to(bytes);
-        } finally {
-            moving.unlock();
-        }
+        reshaping.to(bytes);
     }
 
     /**
@@ -377,26 +341,7 @@ public final class Cache implements AutoCloseable {
      * @return why the cache has the configuration that it has now
      */
     public Explanation reshape(long bytes, Slo objective) {
-        SloWatch known = checkWatched();
-        moving.lock();
-        try {
-            CacheConfiguration configured = configuration();
-            Explanation explained = known.explanation();
-            Explanation found = reshape(objective);
-            try {
-                reshape(bytes);
-            } catch (Throwable e) {
-                // Not what the model would choose for it now: it may have been retuned, or configured by hand.
-                Closing.after(e, () -> {
-                    reconfigure(configured);
-                    known.changed(explained);
-                });
-                throw e;
-            }
-            return found;
-        } finally {
-            moving.unlock();
-        }
+        return reshaping.to(bytes, objective);
     }
 
     private void checkDepth(CacheConfiguration how) {
@@ -885,7 +830,7 @@ public final class Cache implements AutoCloseable {
     }
 
     /** The cache, as its sessions, its buffers and its data paths know it: they are not to know what else it is. */
-    private final class Inside implements Session.Owner, DataPaths.Owner, Resizing.Owner {
+    private final class Inside implements Session.Owner, DataPaths.Owner, Reshaping.Owner {
 
         @Override
         public RegionTable table() {
@@ -895,6 +840,21 @@ public final class Cache implements AutoCloseable {
         @Override
         public long capacity() {
             return table.capacity();
+        }
+
+        @Override
+        public void checkOpen() {
+            Cache.this.checkOpen();
+        }
+
+        @Override
+        public CacheConfiguration configuration() {
+            return Cache.this.configuration();
+        }
+
+        @Override
+        public void reconfigure(CacheConfiguration how) {
+            Cache.this.reconfigure(how);
         }
 
         @Override

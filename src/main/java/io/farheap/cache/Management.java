@@ -14,20 +14,15 @@ import io.farheap.manager.Reclaim;
 import io.farheap.manager.Share;
 import io.farheap.migration.MigrationOptions;
 import io.farheap.migration.MigrationResult;
-import io.farheap.remote.RemoteRegion;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
-import java.util.Map;
 import java.util.Objects;
-import java.util.TreeMap;
 import java.util.function.Consumer;
 import java.util.function.Function;
-import java.util.function.Supplier;
-import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -40,11 +35,6 @@ import org.jspecify.annotations.Nullable;
 final class Management implements CacheAlerts, AutoCloseable {
 
     private static final System.Logger LOG = System.getLogger(Management.class.getName());
-    /** Between two attempts to tell a manager that does not answer. */
-    private static final long RETRY_MILLIS = 500;
-    /** Of what the manager does not take, until it has heard of it from the servers too. */
-    private static final int MOST_REFUSALS = 20;
-
     private final ManagerConnection manager;
     private final String name;
     private final Allocation allocation;
@@ -52,57 +42,17 @@ final class Management implements CacheAlerts, AutoCloseable {
     private final @Nullable ReclaimListener listener;
     private final @Nullable Consumer<Duration> expiring;
     private final Grants grants;
+    private final Telling telling;
+    private final ManagedServers servers;
     /** Guarded by this, as what follows. */
     private final Deque<Reclaim> reclaims = new ArrayDeque<>();
 
-    private @Nullable Owner cache;
+    private @Nullable ManagedCache cache;
     private @Nullable Thread mover;
     /** The manager is to hear where the cache is. */
     private boolean changed;
 
     private boolean closed;
-
-    /** The cache, as this knows it: as {@code Cache} has them. */
-    interface Owner {
-
-        List<String> servers();
-
-        long capacity();
-
-        int regions();
-
-        /** With no move or change of the capacity meanwhile. */
-        <T> T unmoved(Supplier<T> action);
-
-        /** Regions of one of its servers. */
-        List<RemoteRegion> take(String address, int regions);
-
-        String serverOf(int region);
-
-        /** The order in which they are to leave where time is short. */
-        List<Integer> hottestFirst(List<Integer> regions);
-
-        /** Whether a region, or some of it, is on a server. */
-        boolean uses(int region, String address);
-
-        /** A server may be gone: its lease is to say so. Does not wait. */
-        void doubt(String address);
-
-        /** Whether it has a lease there that holds. */
-        boolean serves(String address);
-
-        void addServer(String address);
-
-        /** Of a server that it has. */
-        void showGrant(String address, SignedGrant grant);
-
-        /** Off a server that is to be retired then; {@link #stay} says that it is not. */
-        MigrationResult migrate(List<Integer> regions, String from, String to, MigrationOptions how);
-
-        void stay();
-
-        void retire(String address);
-    }
 
     /** Asks for servers, and hears of them from then on. */
     private Management(
@@ -119,10 +69,12 @@ final class Management implements CacheAlerts, AutoCloseable {
         // Before: the manager is not to give the cache up for that of a process which it does not know.
         // One byte needs no room that the cache has not: nothing is reserved.
         grants = new Grants(() -> manager.call(asked -> asked.reallocate(request.cacheId(), 1)));
+        servers = new ManagedServers(grants, name);
         manager.add(request.cacheId(), this);
         try {
             allocation = manager.allocate(request);
             grants.put(allocation);
+            telling = new Telling(manager, allocation, name, this::isClosed);
         } catch (Throwable e) {
             manager.remove(request.cacheId());
             if (e instanceof ControlException unknown && unknown.code() == Code.DEADLINE_EXCEEDED) {
@@ -192,7 +144,7 @@ final class Management implements CacheAlerts, AutoCloseable {
 
     /** The configuration that the manager has chosen. */
     Candidate candidate() {
-        return allocation.candidate();
+        return telling.candidate();
     }
 
     /** As {@link Grants#show}. */
@@ -211,7 +163,7 @@ final class Management implements CacheAlerts, AutoCloseable {
     }
 
     /** From now on the cache moves when it is told to, and where it was told meanwhile. */
-    synchronized void manage(Owner managed) {
+    synchronized void manage(ManagedCache managed) {
         cache = managed;
         startMover();
     }
@@ -223,6 +175,11 @@ final class Management implements CacheAlerts, AutoCloseable {
         startMover();
     }
 
+    /** Whether a server is about to end that the cache is on. */
+    private synchronized boolean isToLeave() {
+        return reclaims.stream().anyMatch(alert -> alert.reason() == Reclaim.Reason.LEAVES);
+    }
+
     @Override
     public void expiring(long leftMillis) {
         if (expiring != null) {
@@ -232,7 +189,7 @@ final class Management implements CacheAlerts, AutoCloseable {
 
     @Override
     public void lost(String server) {
-        Owner managed;
+        ManagedCache managed;
         synchronized (this) {
             managed = cache;
         }
@@ -260,10 +217,10 @@ final class Management implements CacheAlerts, AutoCloseable {
     }
 
     private void move() {
-        Owner moved = Objects.requireNonNull(cache);
+        ManagedCache moved = Objects.requireNonNull(cache);
         while (hasNext()) {
             if (takeChanged()) {
-                tellChanged(moved);
+                telling.changed(moved);
             }
             Reclaim alert = next();
             if (alert == null) {
@@ -277,7 +234,9 @@ final class Management implements CacheAlerts, AutoCloseable {
                         "cache " + name + " does not get off memory server " + alert.server(),
                         e);
             }
-            tell(moved, alert);
+            if (telling.moved(moved, alert)) {
+                changed();
+            }
         }
     }
 
@@ -299,7 +258,7 @@ final class Management implements CacheAlerts, AutoCloseable {
         return reclaims.poll();
     }
 
-    private void move(Owner cache, Reclaim alert) {
+    private void move(ManagedCache cache, Reclaim alert) {
         String server = alert.server();
         if (!cache.servers().contains(server)) {
             // It has moved before this alert came.
@@ -313,12 +272,12 @@ final class Management implements CacheAlerts, AutoCloseable {
         List<String> connected = new ArrayList<>();
         try {
             for (Share target : alert.targets()) {
-                if (connect(cache, target.address())) {
+                if (servers.connect(cache, target.address())) {
                     connected.add(target.address());
                 }
                 moved = moved.plus(moveShare(cache, server, target));
             }
-            if (regionsOn(cache, server).isEmpty()) {
+            if (ManagedServers.regionsOn(cache, server).isEmpty()) {
                 cache.retire(server);
             } else {
                 cache.stay();
@@ -330,117 +289,20 @@ final class Management implements CacheAlerts, AutoCloseable {
                     "cache " + name + " does not get off memory server " + server + ": " + e.getMessage());
             cache.stay();
         }
-        connected.forEach(target -> leaveUnused(cache, target));
+        connected.forEach(target -> servers.leaveUnused(cache, target));
         if (listener != null) {
-            listener.reclaimed(server, moved, regionsOn(cache, server).size());
+            listener.reclaimed(
+                    server, moved, ManagedServers.regionsOn(cache, server).size());
         }
     }
 
     /** The cache does not become smaller between the look and the move. */
-    private MigrationResult moveShare(Owner cache, String server, Share target) {
+    private MigrationResult moveShare(ManagedCache cache, String server, Share target) {
         return cache.unmoved(() -> {
-            List<Integer> regions = cache.hottestFirst(regionsOn(cache, server));
+            List<Integer> regions = cache.hottestFirst(ManagedServers.regionsOn(cache, server));
             int share = Math.min(regions.size(), target.regions());
             return cache.migrate(regions.subList(0, share), server, target.address(), how);
         });
-    }
-
-    /**
-     * To a server that the manager has granted something on, also where the cache has it already.
-     *
-     * @return whether it was not
-     */
-    private boolean connect(Owner cache, String server) {
-        if (!cache.serves(server)) {
-            cache.addServer(server);
-            return true;
-        }
-        granted(server, grant -> {
-            cache.showGrant(server, grant);
-            return server;
-        });
-        return false;
-    }
-
-    /** A server that got nothing is not to wait for this cache's lease when it leaves. */
-    private void leaveUnused(Owner cache, String server) {
-        try {
-            if (cache.serves(server) && regionsOn(cache, server).isEmpty()) {
-                cache.retire(server);
-            }
-        } catch (CacheException | ControlException | IllegalStateException e) {
-            LOG.log(
-                    System.Logger.Level.WARNING,
-                    "cache " + name + " stays connected to memory server " + server + ": " + e.getMessage());
-        }
-    }
-
-    private static List<Integer> regionsOn(Owner cache, String server) {
-        return cache.unmoved(() -> IntStream.range(0, cache.regions())
-                .filter(region -> cache.uses(region, server))
-                .boxed()
-                .toList());
-    }
-
-    /** Again until the manager has heard it, or the reclaim is over. */
-    private void tell(Owner cache, Reclaim alert) {
-        while (!isClosed()) {
-            try {
-                // What has moved in part needs the server that leaves as much as what has not.
-                tell(cache, alert.generation(), alert.server());
-                return;
-            } catch (ControlException e) {
-                if (refused(e)) {
-                    LOG.log(
-                            System.Logger.Level.WARNING,
-                            "the manager does not take where cache " + name + " is: " + e.getMessage());
-                    if (e.code() != Code.NOT_FOUND) {
-                        changed();
-                    }
-                    return;
-                }
-            }
-            if (!pause()) {
-                return;
-            }
-        }
-    }
-
-    private static boolean refused(ControlException e) {
-        return switch (e.code()) {
-            case NOT_FOUND, INVALID_ARGUMENT, BUSY, OUT_OF_MEMORY -> true;
-            default -> false;
-        };
-    }
-
-    /** @return false where it is time to end */
-    private static boolean pause() {
-        try {
-            Thread.sleep(RETRY_MILLIS);
-            return true;
-        } catch (InterruptedException e) {
-            return false;
-        }
-    }
-
-    private void tell(Owner cache, long generation, @Nullable String leaving) {
-        // As it is at one moment: a move or another capacity waits.
-        cache.unmoved(() -> {
-            List<Share> shares = shares(cache, leaving, List.of());
-            return manager.call(told -> told.moved(cacheId(), generation, cache.capacity(), shares));
-        });
-    }
-
-    private static List<Share> shares(Owner cache, @Nullable String leaving, List<RemoteRegion> more) {
-        Map<String, Integer> regions = new TreeMap<>();
-        for (int region = 0; region < cache.regions(); region++) {
-            String server = leaving != null && cache.uses(region, leaving) ? leaving : cache.serverOf(region);
-            regions.merge(server, 1, Integer::sum);
-        }
-        more.forEach(region -> regions.merge(region.server().address(), 1, Integer::sum));
-        return regions.entrySet().stream()
-                .map(server -> new Share(server.getKey(), server.getValue()))
-                .toList();
     }
 
     /** Its servers or its capacity have changed by the application's wish: the manager hears of it soon. */
@@ -450,84 +312,35 @@ final class Management implements CacheAlerts, AutoCloseable {
     }
 
     /** As {@link #changed}, but at once where the manager answers. */
-    void tellNow(Owner cache) {
+    void tellNow(ManagedCache cache) {
         try {
-            tell(
-                    cache,
-                    manager.call(asked -> asked.describe(cacheId()))
-                            .allocation()
-                            .generation(),
-                    null);
+            telling.now(cache);
         } catch (ControlException e) {
             changed();
         }
     }
 
-    /** Until the manager has heard it, or takes it for nothing. */
-    private void tellChanged(Owner cache) {
-        for (int refusals = 0; refusals < MOST_REFUSALS && !isClosed(); ) {
-            try {
-                tell(
-                        cache,
-                        manager.call(asked -> asked.describe(cacheId()))
-                                .allocation()
-                                .generation(),
-                        null);
-                return;
-            } catch (ControlException e) {
-                // It may not have heard yet that a server has something of the cache.
-                refusals += refused(e) ? 1 : 0;
-                if (refusals == MOST_REFUSALS) {
-                    LOG.log(
-                            System.Logger.Level.WARNING,
-                            "the manager does not take how cache " + name + " has changed: " + e.getMessage());
-                }
-            }
-            if (!pause()) {
-                return;
-            }
-        }
-    }
-
     /** The application wants regions on a server: then the manager has room for them there, and the cache a grant. */
-    void reserve(Owner cache, String server, int regions) {
+    void reserve(ManagedCache cache, String server, int regions) {
         try {
             Allocation reserved = manager.call(asked -> asked.reserve(cacheId(), server, regions));
             grants.put(reserved);
-            connect(cache, server);
+            servers.connect(cache, server);
         } catch (ControlException e) {
             throw new CacheException("cache " + name + " stays where it is: " + e.getMessage(), e);
         }
     }
 
     /**
-     * Regions for a cache that is to have more bytes, on servers that the manager has found, to which the cache is
-     * connected then. {@link #grown} is to follow.
+     * Asks for what the cache needs to be another; that is to follow.
      *
-     * @param missing how many; perhaps none
-     * @param more gets them, also those that were taken before this fails
-     * @return the generation of the reallocation
+     * @param candidates of another objective; empty for the one that it has
+     * @throws ControlException as the manager does; BUSY where it is to be asked again
      */
-    long grow(long bytes, int missing, Owner cache, List<RemoteRegion> more) {
-        Allocation larger = manager.call(asked -> asked.reallocate(cacheId(), bytes));
-        grants.put(larger);
-        if (missing > 0) {
-            for (Share share : larger.reserved()) {
-                connect(cache, share.address());
-                more.addAll(cache.take(share.address(), share.regions()));
-            }
-        }
-        if (more.size() != Math.max(0, missing)) {
-            throw new CacheException("the manager has " + more.size() + " more regions for cache " + name
-                    + ", which needs " + missing + "; another change is on its way: try again");
-        }
-        return larger.generation();
-    }
-
-    /** The cache is about to have more bytes, and these regions too. Where this fails it has not. */
-    void grown(long bytes, long generation, Owner cache, List<RemoteRegion> more) {
-        List<Share> shares = shares(cache, null, more);
-        manager.call(told -> told.moved(cacheId(), generation, bytes, shares));
+    ManagedReshape reallocate(ManagedCache cache, long bytes, List<Candidate> candidates) {
+        Allocation plan = manager.call(asked -> asked.reallocate(cacheId(), bytes, candidates));
+        grants.put(plan);
+        return new ManagedReshape(servers, telling, cache, how, plan, bytes, this::isToLeave, this::changed);
     }
 
     private void deallocate(long cacheId) {

@@ -1,6 +1,8 @@
 package io.farheap.cache;
 
 import io.farheap.control.ControlException;
+import io.farheap.lifetime.Closing;
+import io.farheap.manager.Candidate;
 import io.farheap.migration.RegionTable;
 import io.farheap.remote.RemoteRegion;
 import io.farheap.remote.RemoteServer;
@@ -26,7 +28,7 @@ final class Resizing {
     private static final int ZERO_BYTES = 1 << 20;
 
     /** The cache, as this knows it. */
-    interface Owner extends Management.Owner {
+    interface Owner extends ManagedCache {
 
         /** A session that may use all of the last region, also beyond the capacity. */
         Session openInternalSession();
@@ -57,13 +59,36 @@ final class Resizing {
         this.written = table.capacity();
     }
 
-    /** @param bytes at least 1 */
-    void to(long bytes) {
+    /** Another objective, for which the cache runs with another configuration. */
+    interface Objective {
+
+        /** The configurations that meet it. */
+        List<Candidate> candidates();
+
+        /**
+         * The cache runs with its configuration from now on. Where this fails it does not.
+         *
+         * @param chosen by the cache's manager; null where it has none
+         */
+        void apply(@Nullable Candidate chosen);
+
+        /** The cache runs as before it was applied. */
+        void undo();
+    }
+
+    /**
+     * All or nothing, but that regions may have moved.
+     *
+     * @param bytes at least 1
+     * @param objective null for the one that the cache has
+     * @throws ControlException BUSY where the manager is to be asked again; nothing has changed then
+     */
+    void to(long bytes, @Nullable Objective objective) {
         long before = table.capacity();
-        if (bytes > before) {
-            grow(bytes);
+        if (bytes > before || bytes == before && objective != null) {
+            grow(bytes, objective);
         } else if (bytes < before) {
-            shrink(before, bytes);
+            shrink(before, bytes, objective);
         }
     }
 
@@ -76,38 +101,78 @@ final class Resizing {
         return (int) regions;
     }
 
-    private void grow(long bytes) {
-        zero(table.capacity(), Math.min(bytes, written));
-        int missing = regions(bytes) - table.size();
+    private void grow(long bytes, @Nullable Objective objective) {
+        ManagedReshape managed = ask(bytes, objective);
+        int missing = Math.max(0, regions(bytes) - table.size());
         List<RemoteRegion> more = new ArrayList<>();
-        try {
-            long generation = 0;
-            if (management != null) {
-                generation = management.grow(bytes, missing, cache, more);
-            } else if (missing > 0) {
-                more.addAll(RegionPlacement.more(lastFirst(), missing));
-            }
-            moves.prepare(more);
-            if (management != null) {
-                management.grown(bytes, generation, cache, more);
-            }
-        } catch (ControlException e) {
-            undo(more);
-            throw new CacheException("the capacity stays " + table.capacity() + " bytes: " + e.getMessage(), e);
-        } catch (Throwable e) {
-            undo(more);
-            throw e;
-        }
+        change(bytes, missing, managed, objective, more);
         table.append(more);
         table.capacity(bytes);
         written = Math.max(written, bytes);
+        if (managed != null) {
+            managed.end();
+        }
     }
 
-    private void undo(List<RemoteRegion> taken) {
-        RegionPlacement.giveBack(taken);
-        if (management != null) {
-            // It may have heard that the cache has grown.
-            management.changed();
+    /** @return null where there is no manager */
+    private @Nullable ManagedReshape ask(long bytes, @Nullable Objective objective) {
+        if (management == null) {
+            return null;
+        }
+        try {
+            return management.reallocate(cache, bytes, objective == null ? List.of() : objective.candidates());
+        } catch (ControlException e) {
+            if (e.code() == ControlException.Code.BUSY) {
+                throw e;
+            }
+            throw stays(e);
+        }
+    }
+
+    private CacheException stays(ControlException e) {
+        return new CacheException("the capacity stays " + table.capacity() + " bytes: " + e.getMessage(), e);
+    }
+
+    /** All but what shows that the cache is another. */
+    private void change(
+            long bytes,
+            int missing,
+            @Nullable ManagedReshape managed,
+            @Nullable Objective objective,
+            List<RemoteRegion> more) {
+        int staying = Math.min(table.size(), regions(bytes));
+        Objective applied = null;
+        try {
+            zero(table.capacity(), Math.min(bytes, written));
+            if (managed != null) {
+                managed.take(missing, more);
+            } else if (missing > 0) {
+                more.addAll(RegionPlacement.more(lastFirst(), missing));
+            }
+            if (objective != null) {
+                // Before anything moves: it fails sooner than that.
+                objective.apply(managed == null ? null : managed.candidate());
+                applied = objective;
+            }
+            if (managed != null) {
+                managed.move(staying);
+            }
+            moves.prepare(more);
+            if (managed != null) {
+                managed.become(staying, more);
+            }
+        } catch (Throwable e) {
+            RegionPlacement.giveBack(more);
+            if (applied != null) {
+                Closing.after(e, applied::undo);
+            }
+            if (managed != null) {
+                Closing.after(e, managed::undo);
+            }
+            if (e instanceof ControlException refused) {
+                throw stays(refused);
+            }
+            throw e;
         }
     }
 
@@ -138,11 +203,16 @@ final class Resizing {
         }
     }
 
-    private void shrink(long before, long bytes) {
+    private void shrink(long before, long bytes, @Nullable Objective objective) {
+        ManagedReshape managed = null;
         table.capacity(bytes);
         try {
             moves.publish();
             awaitNobodyBeyond(bytes);
+            if (objective != null) {
+                managed = ask(bytes, objective);
+                change(bytes, 0, managed, objective, new ArrayList<>());
+            }
         } catch (Throwable e) {
             table.capacity(before);
             throw e;
@@ -150,7 +220,9 @@ final class Resizing {
         int left = regions(bytes);
         moves.truncate(left);
         written = Math.min(written, left * table.regionBytes());
-        if (management != null) {
+        if (managed != null) {
+            managed.end();
+        } else if (management != null) {
             management.changed();
         }
     }

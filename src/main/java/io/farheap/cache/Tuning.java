@@ -6,19 +6,22 @@ import io.farheap.slo.PerformanceModel;
 import io.farheap.slo.Slo;
 import io.farheap.verbs.Context;
 import java.time.Duration;
+import java.util.List;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
  * How a cache is asked for by an objective.
  *
- * @param model where configurations are searched
+ * @param models of all distances, where configurations are searched for another objective
+ * @param model of them the one in which this was found
  * @param margin by which predictions are to be better than the objective
  * @param why the configuration that was found for the first objective
  * @param period of the comparisons with the objective
  * @param listener told of them, or null
  */
 record Tuning(
+        List<PerformanceModel> models,
         PerformanceModel model,
         double margin,
         Explanation why,
@@ -42,7 +45,12 @@ record Tuning(
                     "an objective without a performance model to find a configuration in; measure one with"
                             + " 'farheap model', and load it with ModelFile.load");
         }
-        return new Tuning(model, margin, Explanation.of(model, slo, margin), period, listener);
+        return new Tuning(List.of(model), model, margin, Explanation.of(model, slo, margin), period, listener);
+    }
+
+    /** The same among other models. */
+    Tuning among(List<PerformanceModel> all) {
+        return new Tuning(List.copyOf(all), model, margin, why, period, listener);
     }
 
     /** A model of another device says nothing about this one. */

@@ -28,7 +28,7 @@ final class Tunings {
         InfeasibleSloException first = null;
         for (PerformanceModel model : models) {
             try {
-                feasible.add(Tuning.of(model, slo, margin, period, listener));
+                feasible.add(Tuning.of(model, slo, margin, period, listener).among(models));
             } catch (InfeasibleSloException e) {
                 first = first == null ? e : first;
             }
@@ -61,6 +61,7 @@ final class Tunings {
                         && found.configuration().serverThreads() == candidate.serverThreads()) {
                     Explanation why = tuning.why();
                     return new Tuning(
+                            tuning.models(),
                             tuning.model(),
                             tuning.margin(),
                             new Explanation(why.slo(), why.margin(), found, why.candidates(), why.space()),

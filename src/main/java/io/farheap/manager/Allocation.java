@@ -8,9 +8,11 @@ import java.util.List;
  * @param generation raised whenever the rest changes
  * @param capacity bytes
  * @param regionBytes of its servers
- * @param candidate the configuration with which the cache meets its objective on these servers
+ * @param candidate the configuration with which the cache meets its objective on these servers; while it becomes
+ *     another, the one that it will have
  * @param shares each of another server
  * @param reserved for regions that are to come, each of another server; perhaps of one that has a share already
+ * @param left servers that the cache leaves as it becomes another; what it has there goes where it is reserved
  */
 public record Allocation(
         long cacheId,
@@ -19,11 +21,25 @@ public record Allocation(
         long regionBytes,
         Candidate candidate,
         List<Share> shares,
-        List<Share> reserved) {
+        List<Share> reserved,
+        List<String> left) {
+
+    /** It leaves none of its servers. */
+    public Allocation(
+            long cacheId,
+            long generation,
+            long capacity,
+            long regionBytes,
+            Candidate candidate,
+            List<Share> shares,
+            List<Share> reserved) {
+        this(cacheId, generation, capacity, regionBytes, candidate, shares, reserved, List.of());
+    }
 
     public Allocation {
         shares = List.copyOf(shares);
         reserved = List.copyOf(reserved);
+        left = List.copyOf(left);
         if (regionBytes < 1 || capacity < 1) {
             throw new IllegalArgumentException(
                     "a cache of " + capacity + " bytes in regions of " + regionBytes + "; both are at least 1");

@@ -3,6 +3,7 @@ package io.farheap.manager;
 import io.farheap.control.ControlException;
 import java.util.List;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What a cache manager does (Redy, sections 3.2 and 6): it finds servers for caches, knows who holds what, and tells
@@ -16,12 +17,12 @@ import java.util.Set;
 public interface CacheManager {
 
     /** Raised with every change to the messages that an older peer would misread. */
-    int PROTOCOL_VERSION = 5;
+    int PROTOCOL_VERSION = 6;
 
     /** The most characters of a server's address, type and place. */
     int MAX_TEXT_LENGTH = 256;
 
-    /** How long room for a cache that grows is kept, in ms. */
+    /** How long room for a cache that grows, and leaves no server for that, is kept, in ms. */
     int GROWTH_MILLIS = 10_000;
 
     /** The most caches that {@link #list} returns at once. */
@@ -53,16 +54,27 @@ public interface CacheManager {
     Allocation allocate(CacheRequest request);
 
     /**
-     * Reserves room for a cache that is to have more bytes: {@link Allocation#reserved} says where. The client takes
-     * the regions and says so by {@link #moved}, which makes the capacity the cache's. What nobody has said so of
-     * within {@value #GROWTH_MILLIS} ms is given up. Repeated with the same capacity, it returns the same. A smaller
-     * capacity needs no call of this, nor one that the regions have room for: nothing is reserved then.
+     * Finds what a cache needs that is to have other bytes or another objective (Redy, sections 3.2 and 6.2):
+     * {@link Allocation#candidate} with which configuration, {@link Allocation#reserved} where there is room for what
+     * is new and for what moves, {@link Allocation#left} off which servers. The cache stays where its servers can serve
+     * it, but for those from which a move to a cheaper one pays for itself. The client does all that and says so by
+     * {@link #moved}, which makes capacity and configuration the cache's. What nobody has said so of within
+     * {@value #GROWTH_MILLIS} ms, or ten minutes where a server is left, is given up. Repeated with the same values, it
+     * returns the same. Another capacity alone that the regions have room for needs no call of this: nothing is
+     * reserved then.
      *
+     * @param capacity the cache's own, or another
+     * @param candidates the configurations that meet its objective from now on; empty where it stays as it is
      * @throws ControlException NOT_FOUND; OUT_OF_MEMORY, saying what could be had, or that it is more than the tenant's
-     *     {@link Quota}; INVALID_ARGUMENT; BUSY while a server leaves that the cache is on, or it grows to another
-     *     capacity
+     *     {@link Quota}; INVALID_ARGUMENT; BUSY while a server leaves that the cache is on, it becomes another already,
+     *     or servers are being started for it: repeated, it waits on for those
      */
-    Allocation reallocate(long cacheId, long capacity);
+    Allocation reallocate(long cacheId, long capacity, List<Candidate> candidates);
+
+    /** As {@link #reallocate(long, long, List)}, with the objective that the cache has. */
+    default Allocation reallocate(long cacheId, long capacity) {
+        return reallocate(cacheId, capacity, List.of());
+    }
 
     /**
      * Reserves room on one server for regions that the application wants there. The client moves them and says so by
@@ -77,19 +89,25 @@ public interface CacheManager {
 
     /**
      * A client tells what its cache is now: after a {@link Reclaim}, where it has moved; after {@link #reallocate},
-     * that it has grown; or that it has become smaller. What was reserved and is not among the shares is given up.
-     * Repeated with the same values, it changes nothing.
+     * what it has become, or that it stays what it was; or that it has become smaller. What was reserved and is not
+     * among the shares is given up. Repeated with the same values, it changes nothing.
      *
      * @param generation of the reclaim, of the reallocation, or, for a cache that has become smaller, the last that the
      *     client knows
      * @param capacity the cache's own, what was asked of {@link #reallocate}, or less
+     * @param candidate its configuration: its own, or that of the reallocation; null for its own
      * @param shares where all of its regions are
      * @throws ControlException NOT_FOUND where there is no such cache; INVALID_ARGUMENT where the shares are not all of
      *     its regions, or on servers that it was not told of; BUSY where the generation is over: an alert with another
      *     is on its way, and the client says this again after it; OUT_OF_MEMORY where the capacity is larger, was not
      *     reserved, and is more than the tenant's {@link Quota}
      */
-    Allocation moved(long cacheId, long generation, long capacity, List<Share> shares);
+    Allocation moved(long cacheId, long generation, long capacity, @Nullable Candidate candidate, List<Share> shares);
+
+    /** As {@link #moved(long, long, long, Candidate, List)}, with the configuration that the cache has. */
+    default Allocation moved(long cacheId, long generation, long capacity, List<Share> shares) {
+        return moved(cacheId, generation, capacity, null, shares);
+    }
 
     /**
      * A cache is needed for longer than it was said. Repeated, it counts from then.

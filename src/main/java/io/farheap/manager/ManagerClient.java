@@ -120,10 +120,12 @@ public final class ManagerClient implements CacheManager, AutoCloseable {
     }
 
     @Override
-    public Allocation reallocate(long cacheId, long capacity) {
+    public Allocation reallocate(long cacheId, long capacity, List<Candidate> candidates) {
         ReallocateCache request = ReallocateCache.newBuilder()
                 .setCacheId(cacheId)
                 .setCapacity(capacity)
+                .addAllCandidates(
+                        candidates.stream().map(ManagerMessages::write).toList())
                 .build();
         return call(within -> within.reallocate(request), ManagerMessages::read);
     }
@@ -139,14 +141,17 @@ public final class ManagerClient implements CacheManager, AutoCloseable {
     }
 
     @Override
-    public Allocation moved(long cacheId, long generation, long capacity, List<Share> shares) {
-        MovedRegions request = MovedRegions.newBuilder()
+    public Allocation moved(
+            long cacheId, long generation, long capacity, @Nullable Candidate candidate, List<Share> shares) {
+        MovedRegions.Builder request = MovedRegions.newBuilder()
                 .setCacheId(cacheId)
                 .setGeneration(generation)
                 .setCapacity(capacity)
-                .addAllShares(ManagerMessages.write(shares))
-                .build();
-        return call(within -> within.moved(request), ManagerMessages::read);
+                .addAllShares(ManagerMessages.write(shares));
+        if (candidate != null) {
+            request.setCandidate(ManagerMessages.write(candidate));
+        }
+        return call(within -> within.moved(request.build()), ManagerMessages::read);
     }
 
     @Override

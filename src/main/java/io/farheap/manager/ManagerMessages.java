@@ -53,15 +53,19 @@ public final class ManagerMessages {
                 request.getTenant());
     }
 
-    private static Configuration write(Candidate candidate) {
+    static Configuration write(Candidate candidate) {
         return Configuration.newBuilder()
                 .setSwitches(candidate.switches())
                 .setServerThreads(candidate.serverThreads())
                 .build();
     }
 
-    private static Candidate read(Configuration candidate) {
+    public static Candidate read(Configuration candidate) {
         return new Candidate(candidate.getSwitches(), candidate.getServerThreads());
+    }
+
+    public static List<Candidate> readCandidates(List<Configuration> candidates) {
+        return candidates.stream().map(ManagerMessages::read).toList();
     }
 
     public static List<ServerShare> write(List<Share> shares) {
@@ -92,6 +96,7 @@ public final class ManagerMessages {
                 .addAllShares(write(allocation.shares()))
                 .setCandidate(write(allocation.candidate()))
                 .addAllReserved(write(allocation.reserved()))
+                .addAllLeft(allocation.left())
                 .build();
     }
 
@@ -103,7 +108,8 @@ public final class ManagerMessages {
                 allocation.getRegionBytes(),
                 read(allocation.getCandidate()),
                 read(allocation.getSharesList()),
-                read(allocation.getReservedList()));
+                read(allocation.getReservedList()),
+                allocation.getLeftList());
     }
 
     public static DescribedCache write(CacheDescription cache) {

@@ -165,6 +165,27 @@ class LocalProviderTest {
     }
 
     @Test
+    void aCacheThatGrowsHasServersStarted() throws Exception {
+        start("--provider-set", "servers=3");
+        try (Cache cache = create(3 * REGION_BYTES, null);
+                Session session = cache.openSession();
+                Buffer buffer = cache.allocate(8)) {
+            buffer.segment().set(JAVA_LONG, 0, 77);
+            session.writeBlocking(0, buffer, 0, 8);
+            assertEquals(1, cache.servers().size());
+            cache.reshape(11 * REGION_BYTES);
+            assertEquals(11 * REGION_BYTES, cache.capacity());
+            assertEquals(3, cache.servers().size());
+            session.readBlocking(0, buffer, 0, 8);
+            assertEquals(77, buffer.segment().get(JAVA_LONG, 0));
+            CacheException refused = assertThrows(CacheException.class, () -> cache.reshape(100 * REGION_BYTES));
+            assertTrue(
+                    refused.getMessage().contains("the provider has no servers that would do"), refused.getMessage());
+            assertEquals(11 * REGION_BYTES, cache.capacity());
+        }
+    }
+
+    @Test
     void whatMakesNoSenseIsOneSentence() throws Exception {
         String provider = CommandProcess.start(
                         Map.of(), "manager", "--temporary", "--listen", "127.0.0.1:0", "--provider", "cloud")

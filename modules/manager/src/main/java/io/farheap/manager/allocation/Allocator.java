@@ -92,7 +92,7 @@ public final class Allocator {
     /**
      * Servers for more regions of a cache that is there, or for those that leave a server.
      *
-     * @param need with the one configuration that the cache has; its capacity is that of the whole cache
+     * @param need with the one configuration that the cache has; its capacity is what that has its threads for
      * @param preferred servers that the cache has: where they have room, it gets that first, in this order
      */
     public Placement more(Need need, long regionBytes, int regions, List<Long> preferred) throws NoRoomException {

@@ -105,16 +105,21 @@ final class Caches {
         return (capacity - 1) / regionBytes + 1;
     }
 
-    /** What a cache needs for the rest of its time. */
+    /** What more regions of a cache, or those that move, need for the rest of its time. */
     static Need need(CacheRecord cache, long millis) {
         Terms terms = cache.terms();
         return new Need(
-                Math.max(cache.capacity(), cache.wanted()),
+                bytes(terms.threadRegions() == 0 ? cache.count() : terms.threadRegions(), cache.regionBytes()),
                 hoursLeft(terms, millis),
                 Place.parse(terms.place()),
                 List.of(new Candidate(terms.switches(), terms.serverThreads())),
                 Set.of(),
                 Set.of());
+    }
+
+    /** At least 1, and no more than there are. */
+    static long bytes(long regions, long regionBytes) {
+        return regions > Long.MAX_VALUE / regionBytes ? Long.MAX_VALUE : Math.max(1, regions) * regionBytes;
     }
 
     static double hoursLeft(Terms terms, long millis) {

@@ -14,29 +14,26 @@ import io.farheap.manager.StoredModel;
 import io.farheap.manager.Tenant;
 import io.farheap.manager.allocation.Allocator;
 import io.farheap.manager.allocation.Menu;
-import io.farheap.manager.allocation.Need;
 import io.farheap.manager.allocation.NoRoomException;
-import io.farheap.manager.allocation.Place;
-import io.farheap.manager.allocation.Placement;
 import io.farheap.manager.allocation.Prices;
+import io.farheap.manager.allocation.Reallocator;
+import io.farheap.manager.provider.Quote;
 import io.farheap.manager.provider.ServerProvider;
 import io.farheap.manager.state.CacheRecord;
 import io.farheap.manager.state.Change;
 import io.farheap.manager.state.State;
 import io.farheap.manager.state.StateStore;
-import io.farheap.manager.state.Terms;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
-import java.util.SortedMap;
-import java.util.TreeMap;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What a manager knows and does. What must survive it is written before anybody hears of it; what servers report, and
@@ -67,11 +64,15 @@ public final class Cluster implements CacheManager {
     private final Models models;
     private final Tenants tenants;
     private final Moves moves;
+    private final Answers answers;
+    private final Admission admission;
+    private final Reallocations reallocations;
     private final Thrift thrift;
     private final Expiry expiry;
     private final Losses losses;
     private final Allocator allocator;
     private final Fleet fleet;
+    private final Shopping shopping;
     private final Recruits recruits;
     private final Spares spares;
     private long ticked;
@@ -100,9 +101,14 @@ public final class Cluster implements CacheManager {
         Condition changed = lock.newCondition();
         this.fleet = new Fleet(servers, lock, changed, nanos, supply.idleNanos(), this::report);
         this.roll = new Roll(servers, journal, prices, fleet::isStopped, millis);
-        Shopping shopping = new Shopping(fleet, allocator, prices, rates);
+        this.shopping = new Shopping(fleet, allocator, prices, rates);
         this.recruits = new Recruits(fleet, shopping, changed, nanos, supply.startWaitNanos());
         this.spares = new Spares(supply.spares(), servers, caches, fleet, shopping);
+        this.answers = new Answers(servers, millis);
+        this.admission = new Admission(servers, spares, tenants, allocator, nanos, millis);
+        Reallocator reallocator = new Reallocator(servers.stock(started), prices);
+        this.reallocations = new Reallocations(
+                caches, servers, tenants, moves, roll, spares, reallocator, shopping, options, nanos, millis);
         this.thrift = new Thrift(caches, servers, moves, allocator, prices, options);
         this.expiry = new Expiry(caches, clients);
         this.losses = new Losses(caches, servers, clients);
@@ -169,16 +175,25 @@ public final class Cluster implements CacheManager {
 
     @Override
     public Allocation allocate(CacheRequest request) {
+        return supplied(request.cacheId(), () -> allocateNow(request), () -> shopping.forNew(Admission.need(request)));
+    }
+
+    /**
+     * Has servers started for a cache, and waits for them, where there is no room.
+     *
+     * @param quotes which, with the lock
+     */
+    private Allocation supplied(long cacheId, Supplier<Allocation> action, Supplier<Optional<Quote>> quotes) {
         long ends = Recruits.callEnds();
         while (true) {
             long seen = fleet.latest();
             try {
-                return allocateNow(request);
+                return action.get();
             } catch (ControlException e) {
                 if (!(e.getCause() instanceof NoRoomException)) {
                     throw e;
                 }
-                locked(() -> recruits.await(request.cacheId(), need(request), e, seen, ends));
+                locked(() -> recruits.await(cacheId, quotes, e, seen, ends));
             }
         }
     }
@@ -187,224 +202,48 @@ public final class Cluster implements CacheManager {
         return settled(() -> {
             CacheRecord known = caches.find(request.cacheId());
             if (known == null) {
-                tenants.requireNew(request.tenant(), request.capacity());
-                CacheRecord cache = place(request);
+                CacheRecord cache = admission.place(request);
                 caches.put(cache);
                 clients.claim(cache.id(), nanos.getAsLong());
                 recruits.forget(cache.id());
-                return allocation(cache);
+                return answers.allocation(cache);
             }
-            if (known.capacity() != request.capacity()) {
-                throw new ControlException(
-                        Code.INVALID_ARGUMENT,
-                        "cache " + Caches.hex(known.id()) + " has " + known.capacity() + " bytes, not "
-                                + request.capacity() + "; choose another id for another cache");
-            }
-            if (!known.terms().tenant().equals(request.tenant())) {
-                throw new ControlException(
-                        Code.INVALID_ARGUMENT,
-                        "cache " + Caches.hex(known.id()) + " belongs to tenant "
-                                + known.terms().tenant() + ", not " + request.tenant()
-                                + "; choose another id for another cache");
-            }
-            return allocation(known);
+            Admission.requireSame(known, request);
+            return answers.allocation(known);
         });
-    }
-
-    private CacheRecord place(CacheRequest request) {
-        servers.stock(nanos.getAsLong());
-        spares.refresh(nanos.getAsLong());
-        Need need = need(request);
-        try {
-            Placement placement = allocator.place(need);
-            Terms terms = new Terms(
-                    request.place(),
-                    placement.candidate().switches(),
-                    placement.candidate().serverThreads(),
-                    expiry(request.lifetimeMillis()),
-                    request.tenant());
-            return new CacheRecord(
-                    request.cacheId(),
-                    request.name(),
-                    request.capacity(),
-                    0,
-                    placement.regionBytes(),
-                    terms,
-                    1,
-                    placement.regions(),
-                    Collections.emptySortedMap());
-        } catch (NoRoomException e) {
-            throw new ControlException(Code.OUT_OF_MEMORY, Refusal.of(allocator, need, e) + servers.sayHeldBack(), e);
-        }
-    }
-
-    private static Need need(CacheRequest request) {
-        return new Need(
-                request.capacity(),
-                Caches.hours(request.lifetimeMillis()),
-                Place.parse(request.place()),
-                request.candidates(),
-                Set.of(),
-                Set.of());
     }
 
     @Override
-    public Allocation reallocate(long cacheId, long capacity) {
-        return settled(() -> {
-            CacheRecord cache = caches.require(cacheId);
-            if (capacity < 1) {
-                throw new ControlException(
-                        Code.INVALID_ARGUMENT, "a capacity of " + capacity + " bytes; it is 1 to " + Long.MAX_VALUE);
-            }
-            tenants.requireLarger(cache, capacity);
-            long missing = Caches.regions(capacity, cache.regionBytes()) - Caches.regions(cache.regions());
-            if (missing <= 0 || cache.wanted() == capacity) {
-                return allocation(cache);
-            }
-            if (moves.isMoving(cacheId) || cache.wanted() != 0) {
-                throw new ControlException(
-                        Code.BUSY,
-                        "cache " + Caches.hex(cacheId)
-                                + (cache.wanted() == 0
-                                        ? " is leaving a server"
-                                        : " is growing to " + cache.wanted() + " bytes")
-                                + "; ask again in a moment");
-            }
-            return allocation(grow(cache, capacity, missing));
-        });
+    public Allocation reallocate(long cacheId, long capacity, List<Candidate> candidates) {
+        return supplied(
+                cacheId,
+                () -> settled(() -> {
+                    CacheRecord cache = reallocations.reallocate(cacheId, capacity, candidates);
+                    recruits.forget(cacheId);
+                    return answers.allocation(cache);
+                }),
+                () -> reallocations.quote(cacheId, capacity, candidates));
     }
 
     @Override
     public Allocation reserve(long cacheId, String address, int regions) {
-        return settled(() -> {
-            CacheRecord cache = caches.require(cacheId);
-            if (regions < 1) {
-                throw new ControlException(
-                        Code.INVALID_ARGUMENT, "room for " + regions + " regions; that is at least 1");
-            }
-            if (moves.isMoving(cacheId) || cache.wanted() != 0) {
-                throw new ControlException(
-                        Code.BUSY, "cache " + Caches.hex(cacheId) + " moves or grows already; ask again in a moment");
-            }
-            long now = nanos.getAsLong();
-            Servers.Known server = roll.staying(address, now);
-            if (server.record.regionBytes() != cache.regionBytes()) {
-                throw new ControlException(
-                        Code.INVALID_ARGUMENT,
-                        "memory server " + address + " has regions of " + server.record.regionBytes() + " bytes, cache "
-                                + Caches.hex(cacheId) + " of " + cache.regionBytes());
-            }
-            SortedMap<Long, Integer> reserved = new TreeMap<>(cache.reserved());
-            int free = servers.unpromised(server) + reserved.getOrDefault(server.record.id(), 0);
-            if (free < regions) {
-                throw new ControlException(
-                        Code.OUT_OF_MEMORY,
-                        "memory server " + address + " has " + free + " free regions, not " + regions);
-            }
-            reserved.put(server.record.id(), regions);
-            CacheRecord reserving = cache.reserving(0, reserved);
-            caches.put(reserving);
-            moves.grows(cacheId, now);
-            return allocation(reserving);
-        });
-    }
-
-    private CacheRecord grow(CacheRecord cache, long capacity, long missing) {
-        long now = nanos.getAsLong();
-        servers.stock(now);
-        spares.refresh(now);
-        CacheRecord wanting = cache.reserving(capacity, Collections.emptySortedMap());
-        try {
-            Placement more = allocator.more(
-                    Caches.need(wanting, millis.getAsLong()),
-                    cache.regionBytes(),
-                    (int) Math.min(Integer.MAX_VALUE, missing),
-                    List.copyOf(cache.regions().keySet()));
-            CacheRecord growing = cache.reserving(capacity, more.regions());
-            caches.put(growing);
-            moves.grows(cache.id(), now);
-            return growing;
-        } catch (NoRoomException e) {
-            long most = cache.regionBytes() * Caches.regions(cache.regions()) + e.most();
-            throw new ControlException(
-                    Code.OUT_OF_MEMORY,
-                    "cache " + Caches.hex(cache.id()) + " cannot have " + capacity + " bytes, but " + most
-                            + "; ask for less, or start servers with --manager",
-                    e);
-        }
+        return settled(() -> answers.allocation(reallocations.reserve(cacheId, address, regions)));
     }
 
     @Override
-    public Allocation moved(long cacheId, long generation, long capacity, List<Share> shares) {
-        return settled(() -> {
-            CacheRecord cache = caches.require(cacheId);
-            SortedMap<Long, Integer> regions = regions(cache, shares);
-            requireSensible(cache, capacity, regions);
-            if (regions.equals(cache.regions())
-                    && capacity == cache.capacity()
-                    && cache.reserved().isEmpty()) {
-                return allocation(cache);
-            }
-            if (generation != cache.generation()) {
-                throw new ControlException(
-                        Code.BUSY,
-                        "cache " + Caches.hex(cacheId) + " is at generation " + cache.generation() + ", not "
-                                + generation + "; another alert is on its way");
-            }
-            tenants.requireLarger(cache, capacity);
-            CacheRecord after = cache.placed(capacity, regions);
-            // What is left is planned by the next tick: a target that does not work is not asked at once again.
-            moves.settled(cache, regions, nanos.getAsLong());
-            caches.put(after);
-            return allocation(after);
-        });
-    }
-
-    private SortedMap<Long, Integer> regions(CacheRecord cache, List<Share> shares) {
-        SortedMap<Long, Integer> regions = new TreeMap<>();
-        for (Share share : shares) {
-            Servers.Known server = servers.of(cache, share.address());
-            if (server == null) {
-                throw new ControlException(
-                        Code.INVALID_ARGUMENT,
-                        "cache " + Caches.hex(cache.id()) + " was not told of server " + share.address() + "; it has "
-                                + addresses(cache.regions()) + " and " + addresses(cache.reserved()));
-            }
-            regions.merge(server.record.id(), share.regions(), Integer::sum);
-        }
-        return regions;
-    }
-
-    private static void requireSensible(CacheRecord cache, long capacity, SortedMap<Long, Integer> regions) {
-        boolean fits =
-                capacity >= 1 && Caches.regions(capacity, cache.regionBytes()) == Caches.regions(cache.regions());
-        if (capacity < 1 || capacity > cache.capacity() && capacity != cache.wanted() && !fits) {
-            throw new ControlException(
-                    Code.INVALID_ARGUMENT,
-                    "cache " + Caches.hex(cache.id()) + " has " + cache.capacity() + " bytes, not " + capacity
-                            + "; it asks before it grows");
-        }
-        if (Caches.regions(regions) != Caches.regions(capacity, cache.regionBytes())) {
-            throw new ControlException(
-                    Code.INVALID_ARGUMENT,
-                    "cache " + Caches.hex(cache.id()) + " of " + capacity + " bytes has "
-                            + Caches.regions(capacity, cache.regionBytes()) + " regions, not "
-                            + Caches.regions(regions));
-        }
+    public Allocation moved(
+            long cacheId, long generation, long capacity, @Nullable Candidate candidate, List<Share> shares) {
+        return settled(() -> answers.allocation(reallocations.moved(cacheId, generation, capacity, candidate, shares)));
     }
 
     @Override
     public CacheDescription extend(long cacheId, long lifetimeMillis) {
         CacheRequest.requireLifetime(lifetimeMillis);
         return settled(() -> {
-            CacheRecord longer = caches.require(cacheId).until(expiry(lifetimeMillis));
+            CacheRecord longer = caches.require(cacheId).until(admission.expiry(lifetimeMillis));
             caches.put(longer);
-            return description(longer);
+            return answers.description(longer);
         });
-    }
-
-    private long expiry(long lifetimeMillis) {
-        return lifetimeMillis == 0 ? 0 : Math.addExact(millis.getAsLong(), lifetimeMillis);
     }
 
     @Override
@@ -420,7 +259,7 @@ public final class Cluster implements CacheManager {
 
     @Override
     public CacheDescription describe(long cacheId) {
-        return settled(() -> description(caches.require(cacheId)));
+        return settled(() -> answers.description(caches.require(cacheId)));
     }
 
     @Override
@@ -428,7 +267,7 @@ public final class Cluster implements CacheManager {
         requirePage(most, "caches");
         return settled(() -> caches.after(after).values().stream()
                 .limit(most)
-                .map(this::description)
+                .map(answers::description)
                 .toList());
     }
 
@@ -639,29 +478,5 @@ public final class Cluster implements CacheManager {
         caches.remove(cache);
         clients.forget(cache.id());
         moves.forget(cache.id());
-    }
-
-    private Allocation allocation(CacheRecord cache) {
-        return new Allocation(
-                cache.id(),
-                cache.generation(),
-                cache.capacity(),
-                cache.regionBytes(),
-                new Candidate(cache.terms().switches(), cache.terms().serverThreads()),
-                servers.shares(cache, cache.regions()),
-                servers.shares(cache, cache.reserved()));
-    }
-
-    private CacheDescription description(CacheRecord cache) {
-        long expires = cache.terms().expiresAtMillis();
-        return new CacheDescription(
-                allocation(cache),
-                cache.name(),
-                expires == 0 ? 0 : Math.max(1, expires - millis.getAsLong()),
-                cache.terms().tenant());
-    }
-
-    private List<String> addresses(SortedMap<Long, Integer> regions) {
-        return regions.keySet().stream().map(servers::address).toList();
     }
 }

@@ -53,7 +53,8 @@ public final class GrantSigner {
                 allocation.regionBytes(),
                 allocation.candidate(),
                 sign(allocation.shares()),
-                sign(allocation.reserved()));
+                sign(allocation.reserved()),
+                allocation.left());
     }
 
     Reclaim sign(Reclaim alert) {

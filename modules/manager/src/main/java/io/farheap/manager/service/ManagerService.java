@@ -74,8 +74,10 @@ final class ManagerService extends ManagerGrpc.ManagerImplBase {
     public void reallocate(ReallocateCache request, StreamObserver<AllocatedCache> reply) {
         answer(
                 reply,
-                () -> ManagerMessages.write(
-                        grants.sign(manager.reallocate(request.getCacheId(), request.getCapacity()))));
+                () -> ManagerMessages.write(grants.sign(manager.reallocate(
+                        request.getCacheId(),
+                        request.getCapacity(),
+                        ManagerMessages.readCandidates(request.getCandidatesList())))));
     }
 
     @Override
@@ -94,6 +96,7 @@ final class ManagerService extends ManagerGrpc.ManagerImplBase {
                         request.getCacheId(),
                         request.getGeneration(),
                         request.getCapacity(),
+                        request.hasCandidate() ? ManagerMessages.read(request.getCandidate()) : null,
                         ManagerMessages.read(request.getSharesList())))));
     }
 

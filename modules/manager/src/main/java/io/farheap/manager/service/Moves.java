@@ -117,7 +117,7 @@ final class Moves {
         stuck.clear();
         for (CacheRecord cache : caches.all()) {
             // What is for a move off a server that leaves is planned anew when that reports.
-            if (!cache.reserved().isEmpty() && (cache.wanted() != 0 || !leavesAny(cache))) {
+            if (cache.wanted() != 0 || !cache.reserved().isEmpty() && !leavesAny(cache)) {
                 growing.put(cache.id(), now);
             }
         }
@@ -136,13 +136,20 @@ final class Moves {
                 .toList();
         for (long id : due) {
             CacheRecord cache = caches.find(id);
-            if (cache == null || !(growing.containsKey(id) && !isGrowing(cache, now) || isForgotten(cache, now))) {
+            if (cache == null || !(hasNotGrown(cache, now) || isForgotten(cache, now))) {
                 continue;
             }
             caches.put(cache.placed(cache.capacity(), cache.regions()));
             growing.remove(cache.id());
             moves.remove(cache.id());
         }
+    }
+
+    /** A cache that leaves servers as it grows has as long as for another move that nobody has to make. */
+    private boolean hasNotGrown(CacheRecord cache, long now) {
+        Long since = growing.get(cache.id());
+        boolean moves = cache.plan() != null && !cache.plan().left().isEmpty();
+        return since != null && (moves ? now - since > OPTIONAL_NANOS : !isGrowing(cache, now));
     }
 
     private boolean isForgotten(CacheRecord cache, long now) {
@@ -213,7 +220,7 @@ final class Moves {
         } finally {
             servers.promise(bare, cache);
             if (found != null) {
-                caches.put(cache.reserving(0, found.regions()));
+                caches.put(cache.reserving(found.regions()));
                 moves.put(cache.id(), new Move(server.record.id(), reason, now));
                 growing.remove(cache.id());
                 stuck.remove(cache.id());

@@ -15,8 +15,9 @@ import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 
 /**
- * Servers that are started for caches which find no room: for an allocation, which waits for them, and for what is on a
- * server that leaves. Its user calls it with the lock, which is given up while something waits.
+ * Servers that are started for caches which find no room: for an allocation or another capacity or objective, which
+ * wait for them, and for what is on a server that leaves. Its user calls it with the lock, which is given up while
+ * something waits.
  */
 final class Recruits {
 
@@ -61,15 +62,17 @@ final class Recruits {
     }
 
     /**
-     * Starts servers for a new cache, and waits until something has changed, so that it is worth to try again.
+     * Starts servers for a cache that is new, or to be another, and waits until something has changed, so that it is
+     * worth to try again.
      *
+     * @param quotes which
      * @param refused why it does not get what it needs now
      * @param seen {@link Fleet#latest} before that was so
      * @param until as {@code nanoTime}: then it is told to ask again
      * @throws ControlException OUT_OF_MEMORY where no server will come, or none came in time; BUSY where it is to ask
      *     again
      */
-    void await(long cacheId, Need need, ControlException refused, long seen, long until) {
+    void await(long cacheId, Supplier<Optional<Quote>> quotes, ControlException refused, long seen, long until) {
         if (!fleet.canStart()) {
             throw refused;
         }
@@ -82,7 +85,7 @@ final class Recruits {
         Recruit recruit = recruits.computeIfAbsent(cacheId, _ -> new Recruit(nanos.getAsLong() + waitNanos));
         boolean coming = recruit.coming();
         boolean late = nanos.getAsLong() - recruit.deadline >= 0;
-        if (late || !coming && !order(cacheId, recruit, () -> shopping.forNew(need))) {
+        if (late || !coming && !order(cacheId, recruit, quotes)) {
             forget(cacheId);
             String why = late
                     ? "; servers were started for it, and did not come within "

@@ -181,13 +181,10 @@ final class Servers {
             });
         }
         if (after != null) {
-            long total = after.regions().values().stream()
-                    .mapToLong(Integer::longValue)
-                    .sum();
             sharesOf(after).forEach(share -> {
                 Known server = servers.get(share.getKey());
                 if (server != null) {
-                    double threads = (double) after.terms().serverThreads() * share.getValue() / Math.max(1, total);
+                    double threads = after.threadsOfRegion() * share.getValue();
                     server.promised.merge(
                             after.id(),
                             new Promise(share.getValue(), threads),

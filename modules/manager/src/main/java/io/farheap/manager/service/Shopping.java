@@ -12,7 +12,9 @@ import io.farheap.manager.provider.Quote;
 import io.farheap.manager.provider.Wish;
 import java.util.Comparator;
 import java.util.Optional;
+import java.util.function.ToIntFunction;
 import java.util.stream.LongStream;
+import java.util.stream.Stream;
 
 /**
  * Which machines to start for a cache that finds no room (Redy, section 6.1): of all configurations that meet its
@@ -35,12 +37,8 @@ final class Shopping {
 
     /** For a cache that is new; empty where the provider has nothing that would do. */
     Optional<Quote> forNew(Need need) {
-        return need.candidates().stream()
-                .flatMap(candidate ->
-                        sizes().mapToObj(size -> quote(need, candidate, size, missing(need, candidate, size))))
-                .flatMap(Optional::stream)
-                .min(Comparator.comparingDouble(Quote::cost)
-                        .thenComparingInt(quote -> quote.machines().size()));
+        return cheapest(need.candidates().stream().flatMap(candidate -> sizes().mapToObj(
+                        size -> quote(need, candidate, size, missing(need, candidate, size)))));
     }
 
     private LongStream sizes() {
@@ -54,6 +52,22 @@ final class Shopping {
     /** For more regions of a cache that is there: its need has its one configuration. */
     Optional<Quote> forMore(Need need, long regionBytes, int regions) {
         return quote(need, need.candidates().getFirst(), regionBytes, regions);
+    }
+
+    /**
+     * For a cache that is there and will do with one of several configurations.
+     *
+     * @param lacking regions for which there is no room with a configuration
+     */
+    Optional<Quote> forChange(Need need, long regionBytes, ToIntFunction<Candidate> lacking) {
+        return cheapest(need.candidates().stream()
+                .map(candidate -> quote(need, candidate, regionBytes, lacking.applyAsInt(candidate))));
+    }
+
+    private static Optional<Quote> cheapest(Stream<Optional<Quote>> quotes) {
+        return quotes.flatMap(Optional::stream)
+                .min(Comparator.comparingDouble(Quote::cost)
+                        .thenComparingInt(quote -> quote.machines().size()));
     }
 
     /** For regions of a size, on machines that stay, with cores for so many server threads each. */

@@ -181,6 +181,6 @@ final class Spares {
     }
 
     private static double threads(CacheRecord cache) {
-        return (double) cache.terms().serverThreads() / Math.max(1, Caches.regions(cache.regions()));
+        return cache.threadsOfRegion();
     }
 }

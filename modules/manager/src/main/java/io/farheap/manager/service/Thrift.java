@@ -7,6 +7,7 @@ import io.farheap.manager.allocation.NoRoomException;
 import io.farheap.manager.allocation.Offer.Kind;
 import io.farheap.manager.allocation.Placement;
 import io.farheap.manager.allocation.Prices;
+import io.farheap.manager.allocation.Saving;
 import io.farheap.manager.state.CacheRecord;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -26,12 +27,6 @@ final class Thrift {
     private static final double LIKELY = 0.5;
 
     private static final double SOON_HOURS = 2 / 60.0;
-    /** Of a cache that is for ever, so much of its time counts. */
-    private static final double FAR_HOURS = 24;
-    /** A move must save so many times what it costs, */
-    private static final double WORTH = 2;
-    /** and make the cache cheaper by at least this part. */
-    private static final double CHEAPER = 0.1;
     /** Caches that are looked at in each tick. */
     private static final int LOOKED_AT = 20;
 
@@ -108,7 +103,7 @@ final class Thrift {
             return;
         }
         Need need = Caches.need(cache, millis);
-        double threads = (double) cache.terms().serverThreads() / Math.max(1, Caches.regions(cache.regions()));
+        double threads = cache.threadsOfRegion();
         Map<Long, Double> costs = new HashMap<>();
         for (Map.Entry<Long, Integer> share : cache.regions().entrySet()) {
             Servers.Known server = servers.find(share.getKey());
@@ -136,10 +131,8 @@ final class Thrift {
             others.addAll(moves.avoided(cache.id(), now));
             Placement found = allocator.more(need.avoiding(others), cache.regionBytes(), regions, List.of());
             double before = dearest.getValue() * regions;
-            double saved = (before - found.cost()) * Math.min(FAR_HOURS, need.hours());
             double move = regions * cache.regionBytes() / GIB * prices.menu().movePrice();
-            if (before - found.cost() > CHEAPER * before && saved > WORTH * move
-                    || before == Double.POSITIVE_INFINITY) {
+            if (Saving.pays(before, found.cost(), need.hours(), move)) {
                 Servers.Known server = servers.find(dearest.getKey());
                 if (server != null) {
                     moves.plan(cache, server, Reason.CHEAPER, others, now, millis);

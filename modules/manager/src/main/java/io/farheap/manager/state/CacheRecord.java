@@ -3,6 +3,7 @@ package io.farheap.manager.state;
 import java.util.Collections;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A cache, and where its regions are. Immutable: it copies its maps.
@@ -10,12 +11,13 @@ import java.util.TreeMap;
  * @param id the manager's number for it, which no other cache ever had
  * @param name not blank; not unique by itself
  * @param capacity bytes, 0 or more
- * @param wanted the capacity to which it grows, in bytes; 0: it does not
+ * @param wanted the capacity that its client is about to give it, in bytes; 0: none
  * @param regionBytes size of each of its regions, above 0
  * @param terms what it was allocated for
  * @param generation rises with each change of where its regions are; 0 or more
  * @param regions server id to how many regions of it are this cache's, each above 0
  * @param reserved server id to how many regions are reserved there, for a move or for growth, each above 0
+ * @param plan what else it becomes with that capacity; null: nothing
  */
 public record CacheRecord(
         long id,
@@ -26,7 +28,8 @@ public record CacheRecord(
         Terms terms,
         long generation,
         SortedMap<Long, Integer> regions,
-        SortedMap<Long, Integer> reserved) {
+        SortedMap<Long, Integer> reserved,
+        @Nullable Plan plan) {
 
     /** @throws IllegalArgumentException where a value is out of its range */
     public CacheRecord {
@@ -39,21 +42,65 @@ public record CacheRecord(
         reserved = counts("reserved", reserved);
     }
 
+    /** Without a plan. */
+    public CacheRecord(
+            long id,
+            String name,
+            long capacity,
+            long wanted,
+            long regionBytes,
+            Terms terms,
+            long generation,
+            SortedMap<Long, Integer> regions,
+            SortedMap<Long, Integer> reserved) {
+        this(id, name, capacity, wanted, regionBytes, terms, generation, regions, reserved, null);
+    }
+
     /** A generation later, with regions elsewhere. */
     public CacheRecord placed(long capacity, SortedMap<Long, Integer> regions) {
+        return placed(capacity, regions, terms);
+    }
+
+    /** As {@link #placed(long, SortedMap)}, and as it was planned. */
+    public CacheRecord become(long capacity, SortedMap<Long, Integer> regions) {
+        return placed(capacity, regions, plan == null ? terms : terms.of(plan));
+    }
+
+    private CacheRecord placed(long capacity, SortedMap<Long, Integer> regions, Terms terms) {
         return new CacheRecord(
                 id, name, capacity, 0, regionBytes, terms, generation + 1, regions, Collections.emptySortedMap());
     }
 
-    /** A generation later, with what is reserved, and why: to grow to {@code wanted} bytes, or where 0 to move. */
-    public CacheRecord reserving(long wanted, SortedMap<Long, Integer> reserved) {
-        return new CacheRecord(id, name, capacity, wanted, regionBytes, terms, generation + 1, regions, reserved);
+    /** A generation later, with room that is reserved for a move. */
+    public CacheRecord reserving(SortedMap<Long, Integer> reserved) {
+        return new CacheRecord(id, name, capacity, 0, regionBytes, terms, generation + 1, regions, reserved);
+    }
+
+    /** A generation later, with what it is to become, and the room for that. */
+    public CacheRecord planning(long wanted, Plan plan, SortedMap<Long, Integer> reserved) {
+        return new CacheRecord(id, name, capacity, wanted, regionBytes, terms, generation + 1, regions, reserved, plan);
     }
 
     /** With another end; its regions, and so its generation, stay. */
     public CacheRecord until(long millis) {
         return new CacheRecord(
-                id, name, capacity, wanted, regionBytes, terms.until(millis), generation, regions, reserved);
+                id, name, capacity, wanted, regionBytes, terms.until(millis), generation, regions, reserved, plan);
+    }
+
+    /** Threads of its servers for each of its regions; while it changes, the more of what it has and will have. */
+    public double threadsOfRegion() {
+        double now = ofRegion(terms.serverThreads(), terms.threadRegions());
+        return plan == null ? now : Math.max(now, ofRegion(plan.serverThreads(), plan.threadRegions()));
+    }
+
+    private double ofRegion(int threads, long threadRegions) {
+        long regions = threadRegions == 0 ? count() : threadRegions;
+        return (double) threads / Math.max(1, regions);
+    }
+
+    /** How many regions it has. */
+    public long count() {
+        return regions.values().stream().mapToLong(Integer::longValue).sum();
     }
 
     private static SortedMap<Long, Integer> counts(String what, SortedMap<Long, Integer> counts) {

@@ -2,22 +2,29 @@ package io.farheap.manager.state;
 
 import io.farheap.manager.Tenant;
 import java.nio.charset.StandardCharsets;
+import java.util.List;
 import java.util.Map;
 import java.util.SortedMap;
+import java.util.SortedSet;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Records as bytes: lines of {@code key=value} in UTF-8, which an operator can read with zkCli. {@code version=1} says
  * how to read the others; keys that are unknown are ignored, so that an older manager reads what a newer one added.
  *
- * <p>Ids are 16 hexadecimal digits, as in paths. Counts are {@code server:count} separated by commas. In a value a
- * backslash begins an escape: with n it is a line feed, with another backslash a backslash, with u and four hexadecimal
- * digits another control or half a surrogate pair.
+ * <p>Ids are 16 hexadecimal digits, as in paths. Counts are {@code server:count} separated by commas; a plan is the
+ * switches, server threads and regions of a {@link Plan} and the servers that are left. In a value a backslash begins
+ * an escape: with n it is a line feed, with another backslash a backslash, with u and four hexadecimal digits another
+ * control or half a surrogate pair.
  */
 final class RecordFormat {
 
     private static final String VERSION = "1";
+    private static final int PLAN_NUMBERS = 3;
 
     private RecordFormat() {}
 
@@ -48,11 +55,13 @@ final class RecordFormat {
                 .put("place", cache.terms().place())
                 .put("switches", cache.terms().switches())
                 .put("serverThreads", cache.terms().serverThreads())
+                .put("threadRegions", cache.terms().threadRegions())
                 .put("expiresAtMillis", cache.terms().expiresAtMillis())
                 .put("tenant", cache.terms().tenant())
                 .put("generation", cache.generation())
                 .put("regions", counts(cache.regions()))
                 .put("reserved", counts(cache.reserved()))
+                .put("plan", plan(cache.plan()))
                 .encode();
     }
 
@@ -126,11 +135,13 @@ final class RecordFormat {
                         fields.text("place"),
                         Math.toIntExact(fields.number("switches")),
                         Math.toIntExact(fields.number("serverThreads")),
+                        Fields.number("threadRegions", fields.text("threadRegions", "0")),
                         fields.number("expiresAtMillis"),
                         fields.text("tenant", Tenant.DEFAULT)),
                 fields.number("generation"),
                 counts("regions", fields.text("regions")),
-                counts("reserved", fields.text("reserved")));
+                counts("reserved", fields.text("reserved")),
+                plan(fields.text("plan", "")));
         requirePath(path, NodePaths.cache(cache.id()));
         return cache;
     }
@@ -157,6 +168,34 @@ final class RecordFormat {
         if (!path.equals(expected)) {
             throw new IllegalArgumentException("by its id it belongs at " + expected);
         }
+    }
+
+    private static String plan(@Nullable Plan plan) {
+        if (plan == null) {
+            return "";
+        }
+        String numbers = plan.switches() + "," + plan.serverThreads() + "," + plan.threadRegions();
+        return Stream.concat(Stream.of(numbers), plan.left().stream().map(NodePaths::hex))
+                .collect(Collectors.joining(","));
+    }
+
+    private static @Nullable Plan plan(String text) {
+        if (text.isEmpty()) {
+            return null;
+        }
+        String[] parts = text.split(",", -1);
+        if (parts.length < PLAN_NUMBERS) {
+            throw new IllegalArgumentException("plan has " + text + ", and not switches,threads,regions and servers");
+        }
+        SortedSet<Long> left = new TreeSet<>();
+        for (String server : List.of(parts).subList(PLAN_NUMBERS, parts.length)) {
+            left.add(Fields.id("plan", server));
+        }
+        return new Plan(
+                Math.toIntExact(Fields.number("plan", parts[0])),
+                Math.toIntExact(Fields.number("plan", parts[1])),
+                Fields.number("plan", parts[2]),
+                left);
     }
 
     private static String counts(SortedMap<Long, Integer> counts) {

@@ -54,11 +54,13 @@ class RecordFormatTest {
                 place=d/c/r
                 switches=3
                 serverThreads=2
+                threadRegions=0
                 expiresAtMillis=0
                 tenant=acme
                 generation=7
                 regions=0000000000000001:3,0000000000000002:1
                 reserved=
+                plan=
                 """, new String(RecordFormat.encode(Samples.cache(0x105, 7)), StandardCharsets.UTF_8));
     }
 
@@ -94,7 +96,10 @@ class RecordFormatTest {
     void aCacheOfAnEarlierReleaseIsTheDefaultTenants() {
         CacheRecord cache = Samples.cache(0x105, 7);
         String text = new String(RecordFormat.encode(cache), StandardCharsets.UTF_8);
-        byte[] earlier = text.replace("tenant=acme\n", "").getBytes(StandardCharsets.UTF_8);
+        byte[] earlier = text.replace("tenant=acme\n", "")
+                .replace("threadRegions=0\n", "")
+                .replace("plan=\n", "")
+                .getBytes(StandardCharsets.UTF_8);
         assertEquals(
                 "default",
                 RecordFormat.cache(NodePaths.cache(0x105), earlier).terms().tenant());

@@ -3,6 +3,7 @@ package io.farheap.manager.state;
 import java.util.Random;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.concurrent.locks.LockSupport;
 
 /** Records for tests. */
@@ -53,10 +54,18 @@ final class Samples {
                         1 + random.nextInt(5),
                         random.nextInt(9),
                         random.nextBoolean() ? 0 : positive(random),
+                        random.nextBoolean() ? 0 : positive(random),
                         "x-" + random.nextInt(100)),
                 positive(random),
                 counts(random),
-                counts(random));
+                counts(random),
+                random.nextBoolean()
+                        ? null
+                        : new Plan(
+                                1 + random.nextInt(5),
+                                random.nextInt(9),
+                                positive(random),
+                                new TreeSet<>(counts(random).keySet())));
     }
 
     private static long positive(Random random) {
