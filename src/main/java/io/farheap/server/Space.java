@@ -15,6 +15,7 @@ import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
+import org.agrona.collections.Hashing;
 import org.agrona.collections.Long2ObjectHashMap;
 import org.jspecify.annotations.Nullable;
 
@@ -39,7 +40,9 @@ final class Space implements ServedSpace {
     /** Where each growth began and how many regions it had, by the number that its client chose. */
     private final Map<Long, int[]> growths = new HashMap<>();
     /** By lease; never changed, but replaced. */
-    private volatile Long2ObjectHashMap<SpaceOpening> openings = new Long2ObjectHashMap<>();
+    // Several threads walk through it at a time, so each has an iterator of its own.
+    private volatile Long2ObjectHashMap<SpaceOpening> openings =
+            new Long2ObjectHashMap<>(8, Hashing.DEFAULT_LOAD_FACTOR, false);
     /** By {@link System#nanoTime}, unless it lives for ever. */
     private volatile long endsAt;
 

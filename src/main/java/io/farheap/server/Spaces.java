@@ -21,6 +21,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
+import org.agrona.collections.Hashing;
 import org.agrona.collections.Long2ObjectHashMap;
 import org.jspecify.annotations.Nullable;
 
@@ -49,7 +50,8 @@ final class Spaces implements SpacePlane, ServedSpaces {
     private final EndedSpaces ended = new EndedSpaces();
     private final Map<String, Space> byName = new HashMap<>();
     /** Never changed, but replaced. */
-    private volatile Long2ObjectHashMap<Space> byId = new Long2ObjectHashMap<>();
+    // Several threads walk through it at a time, so each has an iterator of its own.
+    private volatile Long2ObjectHashMap<Space> byId = new Long2ObjectHashMap<>(8, Hashing.DEFAULT_LOAD_FACTOR, false);
 
     private int lastNumber;
     private volatile boolean stopped;

@@ -55,20 +55,21 @@ final class Audit {
                     long word = Bucket.word(address(0), slot);
                     if (SlotWord.isLive(word)) {
                         live++;
-                        check(word, Bucket.hash(address(0), slot), region, at);
+                        check(word, region, at);
                     }
                 }
             }
         }
     }
 
-    private void check(long word, long hash, int region, long at) {
+    private void check(long word, int region, long at) {
         own(word, "live, in region " + region + " at " + at);
         long place = SlotWord.place(word);
         int bytes = SlotWord.size(word) * BlockFormat.UNIT_BYTES;
         read(space.regions.get((int) (place >>> space.shape.placeShift())), offset(place), 4096, bytes);
         assertTrue(BlockFormat.whole(NativeMemory.ALL, address(4096), bytes, SlotWord.incarnation(word)));
-        assertEquals(BlockFormat.hash(NativeMemory.ALL, address(4096)), hash);
+        // The slot's own hash may be that of an insertion which was slow, of another object.
+        long hash = BlockFormat.hash(NativeMemory.ALL, address(4096));
         assertEquals(region, space.shape.bucketRegion(hash));
         assertEquals(at, space.shape.bucketAt(hash));
         assertEquals(KeyHash.fingerprint(hash), SlotWord.fingerprint(word));
