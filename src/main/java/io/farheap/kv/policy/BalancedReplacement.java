@@ -17,7 +17,7 @@ import java.util.Set;
  *       use and makes no object seen again; an access within 0.3 of it (of that of the object's kind) after the last
  *       writes nothing, as it would not change who goes.
  *   <li>Counts end at {@link #MOST_COUNTED}, so that the hottest objects cost no fetch-and-add.
- *   <li>A sample gives one victim for every {@link #OBJECTS_A_VICTIM} objects in it.
+ *   <li>A sample gives one victim for every {@link #OBJECTS_A_VICTIM} objects in it, rounded.
  * </ul>
  */
 final class BalancedReplacement implements Replacement {
@@ -210,7 +210,7 @@ final class BalancedReplacement implements Replacement {
         }
         onceObjects = average(onceObjects, once, offered);
         onceEntries = average(onceEntries, entriesOnce, entries);
-        left = offered == 0 ? 0 : Math.max(1, offered / OBJECTS_A_VICTIM);
+        left = offered == 0 ? 0 : Math.max(1, (offered + OBJECTS_A_VICTIM / 2) / OBJECTS_A_VICTIM);
     }
 
     private static double average(double before, int some, int all) {
