@@ -4,6 +4,7 @@ import io.farheap.bench.child.BenchRunException;
 import io.farheap.cache.CacheException;
 import io.farheap.command.Subcommand;
 import io.farheap.control.ControlException;
+import io.farheap.kv.MapException;
 import io.farheap.manager.state.StateException;
 import io.farheap.posix.PosixException;
 import io.farheap.slo.InfeasibleSloException;
@@ -60,6 +61,7 @@ public final class Main {
             case ControlException e -> command.getErr().println("farheap: " + e.getMessage());
             case VerbsException e -> command.getErr().println("farheap: " + e.getMessage());
             case CacheException e -> command.getErr().println("farheap: " + e.getMessage());
+            case MapException e -> command.getErr().println("farheap: " + e.getMessage());
             case ModelFileException e -> command.getErr().println("farheap: " + e.getMessage());
             case InfeasibleSloException e -> command.getErr().println("farheap: " + e.getMessage());
             case PosixException e -> command.getErr().println("farheap: " + e.getMessage());
