@@ -1,5 +1,6 @@
 package io.farheap.bench;
 
+import io.farheap.bench.kv.BenchKvCommand;
 import io.farheap.command.Subcommand;
 import picocli.CommandLine.Command;
 
@@ -18,6 +19,7 @@ import picocli.CommandLine.Command;
             BenchReclaimCommand.class,
             BenchResizeCommand.class,
             BenchManagerCommand.class,
+            BenchKvCommand.class,
         },
         description = "Measure, against a baseline in the same run.")
 public final class BenchCommand implements Subcommand {}

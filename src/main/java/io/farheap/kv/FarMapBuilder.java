@@ -28,6 +28,8 @@ public final class FarMapBuilder {
     private String device = "";
     private long memory = DEFAULT_MEMORY;
     private long objects;
+    private long mostBlocks;
+    private CachePolicy policy = CachePolicy.ADAPTIVE;
     private @Nullable Duration life;
 
     FarMapBuilder() {}
@@ -72,6 +74,29 @@ public final class FarMapBuilder {
             throw new IllegalArgumentException("a map for " + count + " objects; it needs at least 1");
         }
         objects = count;
+        return this;
+    }
+
+    /**
+     * The map holds at most so many objects, each of at most 24 bytes of key, padded to 8, and value together; what
+     * sessions hold free counts. For measuring what a policy is worth. To create a map.
+     */
+    public FarMapBuilder smallObjects(long most) {
+        if (most < 1) {
+            throw new IllegalArgumentException("a map of at most " + most + " objects; it has at least 1");
+        }
+        mostBlocks = most;
+        return this;
+    }
+
+    /**
+     * What decides who is evicted, as {@link io.farheap.kv.policy.Replacements#named} knows it: by default
+     * {@code adaptive}. To create a map.
+     *
+     * @throws IllegalArgumentException where there is no such policy, or maps cannot have it
+     */
+    public FarMapBuilder policy(String value) {
+        policy = CachePolicy.of(value);
         return this;
     }
 
@@ -146,7 +171,9 @@ public final class FarMapBuilder {
                 each,
                 regionBytes,
                 wanted,
-                System.currentTimeMillis());
+                System.currentTimeMillis(),
+                mostBlocks,
+                policy.name());
         long millis = life == null ? SpacePlane.FOR_EVER : life.toMillis();
         List<RemoteSpace> spaces = new ArrayList<>();
         for (RemoteServer server : attached) {
@@ -198,12 +225,11 @@ public final class FarMapBuilder {
                 regions.add(space.regions().get(i));
             }
         }
-        SpaceShape shape = SpaceShape.of(descriptor.regionBytes(), regions.size(), descriptor.objects());
         return new FarMap(
                 remote,
                 spaces,
-                new SpaceMemory(shape, regions.toArray(RemoteRegion[]::new)),
+                new SpaceMemory(descriptor.shape(), regions.toArray(RemoteRegion[]::new)),
                 new WallClock(descriptor.createdMillis()),
-                CachePolicy.ADAPTIVE);
+                CachePolicy.of(descriptor.policy()));
     }
 }

@@ -1,9 +1,10 @@
 package io.farheap.kv;
 
 import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 
 /**
- * What a map's creator tells those who open it, in the descriptor of each server's space: 64 bytes, big endian.
+ * What a map's creator tells those who open it, in the descriptor of each server's space, big endian.
  *
  * <pre>
  *  0  u64  {@link #MARK}
@@ -16,26 +17,38 @@ import java.nio.ByteBuffer;
  * 32  u64  bytes of a region
  * 40  u64  objects that it is made for
  * 48  u64  when it was created, in ms since 1970
- * 56  u64  0
+ * 56  u64  blocks of 64 bytes that it has at most; 0: as many as there is memory for, of any size
+ * 64       name of the policy, in ASCII
  * </pre>
  */
 record MapDescriptor(
-        long mapId, int server, int servers, int regionsOfEach, long regionBytes, long objects, long createdMillis) {
+        long mapId,
+        int server,
+        int servers,
+        int regionsOfEach,
+        long regionBytes,
+        long objects,
+        long createdMillis,
+        long mostBlocks,
+        String policy) {
 
     static final long MARK = 0x4661726865617031L;
     static final int VERSION = 1;
     static final int DISAGGREGATED = 1;
 
     private static final int BYTES = 64;
+    private static final int MOST_POLICY_BYTES = 128;
     static final int MOST_SERVERS = 1 << 10;
 
     /** The same, of another server. */
     MapDescriptor of(int number) {
-        return new MapDescriptor(mapId, number, servers, regionsOfEach, regionBytes, objects, createdMillis);
+        return new MapDescriptor(
+                mapId, number, servers, regionsOfEach, regionBytes, objects, createdMillis, mostBlocks, policy);
     }
 
     byte[] encode() {
-        return ByteBuffer.allocate(BYTES)
+        byte[] name = policy.getBytes(StandardCharsets.US_ASCII);
+        return ByteBuffer.allocate(BYTES + name.length)
                 .putLong(MARK)
                 .putInt(VERSION)
                 .putInt(DISAGGREGATED)
@@ -46,6 +59,8 @@ record MapDescriptor(
                 .putLong(regionBytes)
                 .putLong(objects)
                 .putLong(createdMillis)
+                .putLong(mostBlocks)
+                .put(name)
                 .array();
     }
 
@@ -55,7 +70,7 @@ record MapDescriptor(
      */
     static MapDescriptor decode(byte[] bytes, String where) {
         ByteBuffer in = ByteBuffer.wrap(bytes);
-        if (bytes.length != BYTES || in.getLong() != MARK) {
+        if (bytes.length < BYTES || bytes.length > BYTES + MOST_POLICY_BYTES || in.getLong() != MARK) {
             throw new MapException(where + " is no map: another program made it; choose another name");
         }
         int version = in.getInt();
@@ -71,16 +86,28 @@ record MapDescriptor(
                 in.getInt(),
                 in.getLong(),
                 in.getLong(),
-                in.getLong());
+                in.getLong(),
+                in.getLong(),
+                new String(bytes, BYTES, bytes.length - BYTES, StandardCharsets.US_ASCII));
         if (read.servers < 1
                 || read.servers > MOST_SERVERS
                 || read.server >= read.servers
                 || read.regionsOfEach < 1
                 || read.regionBytes < SpaceShape.PAGE_BYTES
-                || read.objects < 1) {
+                || read.objects < 1
+                || read.mostBlocks < 0) {
             throw new MapException(where + " has a descriptor that cannot be: " + read);
         }
         return read;
+    }
+
+    /** Where everything lies. */
+    SpaceShape shape() {
+        int regions = regionsOfEach * servers;
+        SpaceShape shape = SpaceShape.of(regionBytes, regions, objects);
+        return mostBlocks == 0
+                ? shape
+                : shape.withSegments(BlockFormat.UNIT_BYTES, Math.ceilDiv(mostBlocks, (long) regions));
     }
 
     /** Whether it is of another server of the same map. */

@@ -354,8 +354,8 @@ public final class Session implements AutoCloseable {
         }
     }
 
-    /** What has been posted since the session was opened. */
-    VerbCounts posted() {
+    /** What the session has posted since it was opened, an eviction's and what nobody waits for too. */
+    public VerbCounts posted() {
         return queue.posted();
     }
 

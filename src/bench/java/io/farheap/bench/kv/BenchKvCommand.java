@@ -1,0 +1,185 @@
+package io.farheap.bench.kv;
+
+import io.farheap.bench.report.BenchOutput;
+import io.farheap.bench.report.BenchReport;
+import io.farheap.command.DeviceNotice;
+import io.farheap.command.ServerProcess;
+import io.farheap.kv.FarMap;
+import io.farheap.kv.policy.Replacements;
+import io.farheap.remote.VerbCounts;
+import io.farheap.verbs.Context;
+import io.farheap.verbs.Devices;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.stream.IntStream;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** {@code farheap bench kv}: hit ratios of a map on traces, and what a request costs in operations. */
+@Command(
+        name = "kv",
+        mixinStandardHelpOptions = true,
+        description = {
+            "Play traces on a map, and count hits and the operations that they take.",
+            "A memory server in a process of its own; a get for each request, and a set where it misses. The map holds N "
+                    + "objects of one size; what sessions hold free meanwhile, one or two each, is among them.",
+            "A trace is a file with a key a line, whole numbers from 0 on."
+        })
+public final class BenchKvCommand implements Callable<Integer> {
+
+    private static final long REGION_FLOOR = 64 << 10;
+    /** A bucket of 16 slots for 8 objects, and their blocks. */
+    private static final long BYTES_AN_OBJECT = 80 + 64;
+
+    private static final long SLACK_BYTES = 256 << 10;
+    private static final String TOKEN = "of a benchmark";
+
+    @Option(names = "--trace", required = true, split = ",", paramLabel = "FILE", description = "traces")
+    private List<Path> traces;
+
+    @Option(names = "--objects", split = ",", paramLabel = "N", description = "objects that the map holds")
+    private List<Long> objects = List.of();
+
+    @Option(
+            names = "--percent",
+            split = ",",
+            paramLabel = "P",
+            defaultValue = "1,5,10,20,40",
+            description = "the same, in per cent of a trace's distinct keys, rounded; where --objects is not given "
+                    + "(default: ${DEFAULT-VALUE})")
+    private List<Integer> percents;
+
+    @Option(
+            names = "--policy",
+            paramLabel = "P",
+            defaultValue = Replacements.ADAPTIVE,
+            description = "adaptive, paper, lru, lfu, ...; several with a blank between (default: ${DEFAULT-VALUE})")
+    private String policies;
+
+    @Option(
+            names = "--clients",
+            split = ",",
+            paramLabel = "C",
+            defaultValue = "1",
+            description = "sessions that requests are dealt to in turn (default: ${DEFAULT-VALUE})")
+    private List<Integer> clients;
+
+    @Mixin
+    private BenchOutput output;
+
+    @Spec
+    private CommandSpec spec;
+
+    @Override
+    public Integer call() throws IOException {
+        output.check();
+        if (clients.stream().anyMatch(count -> count < 1)
+                || objects.stream().anyMatch(count -> count < 1)
+                || percents.stream().anyMatch(percent -> percent < 1 || percent > 100)) {
+            throw new IllegalArgumentException("--clients " + clients + " --objects " + objects + " --percent "
+                    + percents + ": clients and objects are at least 1, per cent 1 to 100");
+        }
+        DeviceNotice.print(spec.commandLine().getErr());
+        BenchReport report;
+        try (Context context = Devices.open("")) {
+            report = output.report(spec, context);
+        }
+        PrintStream out = System.out;
+        report.origin().forEach(out::println);
+        out.printf(
+                "%n%-16s%10s  %-10s%8s%12s%12s%8s   a request: %6s%8s%8s%8s%n",
+                "trace", "objects", "policy", "clients", "requests", "hits", "hit %", "READ", "WRITE", "CAS", "FAA");
+        for (Path trace : traces) {
+            int[] keys = TraceFile.read(trace);
+            for (long count : counts(keys)) {
+                for (String policy : policies.split(" ")) {
+                    for (int sessions : clients) {
+                        play(report, out, trace, keys, count, policy, sessions);
+                    }
+                }
+            }
+        }
+        output.write(report);
+        return 0;
+    }
+
+    private List<Long> counts(int[] keys) {
+        if (!objects.isEmpty()) {
+            return objects;
+        }
+        long distinct = IntStream.of(keys).distinct().count();
+        return percents.stream()
+                .map(percent -> Math.max(1, Math.round(distinct * percent / 100.0)))
+                .toList();
+    }
+
+    private static void play(
+            BenchReport report, PrintStream out, Path trace, int[] keys, long objects, String policy, int sessions) {
+        long bytes = Math.max(REGION_FLOOR, powerOfTwo(objects * BYTES_AN_OBJECT + SLACK_BYTES));
+        try (ServerProcess server = ServerProcess.start(Devices.library(), bytes, bytes);
+                FarMap map = FarMap.builder()
+                        .name("bench")
+                        .token(TOKEN)
+                        .servers(server.address())
+                        .memory(bytes)
+                        .objects(objects)
+                        .smallObjects(objects + sessions)
+                        .policy(policy)
+                        .create();
+                MapTrace played = new MapTrace(map, sessions)) {
+            long hits = played.play(keys);
+            print(report, out, trace, objects, policy, sessions, keys.length, hits, played.posted());
+        }
+    }
+
+    private static void print(
+            BenchReport report,
+            PrintStream out,
+            Path trace,
+            long objects,
+            String policy,
+            int sessions,
+            int requests,
+            long hits,
+            VerbCounts posted) {
+        double percent = 100.0 * hits / Math.max(1, requests);
+        double each = Math.max(1, requests);
+        String name = trace.getFileName().toString();
+        out.printf(
+                "%-16s%,10d  %-10s%8d%,12d%,12d%8.2f   %16.3f%8.3f%8.3f%8.3f%n",
+                name,
+                objects,
+                policy,
+                sessions,
+                requests,
+                hits,
+                percent,
+                posted.reads() / each,
+                posted.writes() / each,
+                posted.swaps() / each,
+                posted.adds() / each);
+        report.row()
+                .put("part", "traces")
+                .put("trace", name)
+                .put("objects", objects)
+                .put("policy", policy)
+                .put("clients", (long) sessions)
+                .put("requests", (long) requests)
+                .put("hits", hits)
+                .put("hit_pct", percent)
+                .put("reads", posted.reads() / each)
+                .put("writes", posted.writes() / each)
+                .put("cas", posted.swaps() / each)
+                .put("faa", posted.adds() / each);
+    }
+
+    private static long powerOfTwo(long bytes) {
+        return Long.highestOneBit(bytes - 1) << 1;
+    }
+}

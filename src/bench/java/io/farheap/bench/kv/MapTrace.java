@@ -1,0 +1,77 @@
+package io.farheap.bench.kv;
+
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import io.farheap.kv.FarMap;
+import io.farheap.kv.KvStatus;
+import io.farheap.kv.Session;
+import io.farheap.remote.VerbCounts;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+
+/** A trace played on a map: each request a get, and a set where it misses; dealt to several sessions in turn. */
+final class MapTrace implements AutoCloseable {
+
+    private final List<Session> sessions = new ArrayList<>();
+    private final Arena arena = Arena.ofConfined();
+    private final MemorySegment key = arena.allocate(Long.BYTES, Long.BYTES);
+    private final MemorySegment value = arena.allocate(Long.BYTES, Long.BYTES);
+    private int status;
+
+    MapTrace(FarMap map, int clients) {
+        for (int i = 0; i < clients; i++) {
+            sessions.add(map.openSession());
+        }
+    }
+
+    /** @return how many requests found their key */
+    long play(int[] keys) {
+        long hits = 0;
+        for (int i = 0; i < keys.length; i++) {
+            Session session = sessions.get(i % sessions.size());
+            key.set(JAVA_LONG, 0, keys[i]);
+            session.get(key, 0);
+            if (await(session) == KvStatus.DONE) {
+                hits++;
+                continue;
+            }
+            session.set(key, value, 0);
+            if (await(session) != KvStatus.DONE) {
+                throw new IllegalStateException("request " + i + ": " + KvStatus.describe(status));
+            }
+        }
+        return hits;
+    }
+
+    private int await(Session session) {
+        while (session.poll((tag, ended, memory, at, bytes) -> status = ended) == 0) {
+            Thread.onSpinWait();
+        }
+        return status;
+    }
+
+    /** Of all sessions. */
+    VerbCounts posted() {
+        VerbCounts sum = new VerbCounts(0, 0, 0, 0, 0, 0, 0);
+        for (Session session : sessions) {
+            VerbCounts one = session.posted();
+            sum = new VerbCounts(
+                    sum.reads() + one.reads(),
+                    sum.writes() + one.writes(),
+                    sum.swaps() + one.swaps(),
+                    sum.adds() + one.adds(),
+                    sum.bytesRead() + one.bytesRead(),
+                    sum.bytesWritten() + one.bytesWritten(),
+                    sum.doorbells() + one.doorbells());
+        }
+        return sum;
+    }
+
+    @Override
+    public void close() {
+        sessions.forEach(Session::close);
+        arena.close();
+    }
+}
