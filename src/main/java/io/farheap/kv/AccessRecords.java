@@ -9,8 +9,16 @@ interface AccessRecords {
      * A get has found its key, or a set has replaced its key's object.
      *
      * @param bucket the copy in which it was found
+     * @param head a copy of the words before the key in the block that its slot named there
+     * @param block the word of the block that has the object now
      */
-    void accessed(long hash, long bucket, int slot);
+    void accessed(long hash, long bucket, int slot, long head, long block);
+
+    /** Words that blocks have for the policy; 0 where it does without, and nothing has to be read for it. */
+    int extensionWords();
+
+    /** Writes the extension that a new object's block begins with. */
+    void begin(long head);
 
     /** A get has not found its key; the bucket may have a history entry of it. */
     void missed(long bucket, long hash);

@@ -27,6 +27,7 @@ final class AdaptiveRecords implements AccessRecords, Victims {
     private final MapClock clock;
     private final Replacement replacement;
     private final FrequencyCounterCache frequencies;
+    private final int extensionWords;
     private final Metadata metadata = new Metadata();
     private long newestHistory;
 
@@ -35,14 +36,16 @@ final class AdaptiveRecords implements AccessRecords, Victims {
         this.space = space;
         this.clock = clock;
         this.replacement = policy.replacement(space.shape().objects(), seed);
+        this.extensionWords = replacement.extensionWords();
         this.frequencies = new FrequencyCounterCache(
                 policy.frequencyBytes(), policy.frequencyThreshold(), Long.MAX_VALUE, this::addFrequency);
     }
 
     @Override
-    public void accessed(long hash, long bucket, int slot) {
+    public void accessed(long hash, long bucket, int slot, long head, long block) {
         long now = clock.ticks();
         read(bucket + Slot.offset(slot), now, Long.MAX_VALUE);
+        readExtension(Bucket.word(bucket, slot), head);
         int writes = replacement.accessed(metadata);
         if (writes == 0) {
             return;
@@ -56,6 +59,39 @@ final class AdaptiveRecords implements AccessRecords, Victims {
             posts.hintAdd(space.region(region), at + Slot.FREQUENCY, 1);
         } else if ((writes & Replacement.COUNT) != 0) {
             frequencies.add(hash, (long) region << REGION_SHIFT | at, now);
+        }
+        if ((writes & Replacement.WRITE_EXTENSION) != 0) {
+            posts.hintWriteExtension(block, metadata, extensionWords);
+        }
+    }
+
+    /** A block that has been used again since says nothing of the object. */
+    private boolean readExtension(long word, long head) {
+        if (extensionWords == 0) {
+            return true;
+        }
+        boolean known = head != 0 && BlockFormat.incarnation(ALL, head) == SlotWord.incarnation(word);
+        for (int i = 0; i < extensionWords; i++) {
+            metadata.extension(
+                    i, known ? ALL.get(JAVA_LONG, BlockFormat.extensionAt(head) + (long) i * Long.BYTES) : 0);
+        }
+        return known;
+    }
+
+    @Override
+    public int extensionWords() {
+        return extensionWords;
+    }
+
+    @Override
+    public void begin(long head) {
+        if (extensionWords == 0) {
+            return;
+        }
+        metadata.now(clock.ticks()).frequency(0);
+        replacement.inserted(metadata, false);
+        for (int i = 0; i < extensionWords; i++) {
+            ALL.set(JAVA_LONG, BlockFormat.extensionAt(head) + (long) i * Long.BYTES, metadata.extension(i));
         }
     }
 
@@ -112,18 +148,26 @@ final class AdaptiveRecords implements AccessRecords, Victims {
     }
 
     @Override
-    public void begin(long sample, int buckets) {
+    public void begin(long sample, int buckets, long heads) {
         long now = clock.ticks();
         long seconds = clock.millis() / SECOND_MILLIS;
         replacement.begin();
+        int headsLeft = heads == 0 ? Integer.MAX_VALUE : Operations.SAMPLE_HEADS;
+        long head = heads;
         for (int number = 0; number < buckets; number++) {
             long bucket = sample + (long) number * SpaceShape.BUCKET_BYTES;
             for (int slot = 0; slot < SpaceShape.BUCKET_SLOTS; slot++) {
                 if (SlotWord.isHistory(Bucket.word(bucket, slot))) {
                     replacement.offerHistory(newestHistory, number(bucket, slot), inserted(bucket, slot));
-                } else if (Bucket.mayEvict(bucket, slot)) {
+                } else if (headsLeft > 0 && Bucket.mayEvict(bucket, slot)) {
                     read(bucket + Slot.offset(slot), now, seconds);
-                    replacement.offer(number * SpaceShape.BUCKET_SLOTS + slot, metadata);
+                    if (readExtension(Bucket.word(bucket, slot), head) || heads == 0) {
+                        replacement.offer(number * SpaceShape.BUCKET_SLOTS + slot, metadata);
+                    }
+                    if (heads != 0) {
+                        headsLeft--;
+                        head += BlockFormat.MOST_HEAD_BYTES;
+                    }
                 }
             }
         }

@@ -29,6 +29,8 @@ final class BlockFormat {
     static final int UNIT_BYTES = 64;
     static final int HEADER_BYTES = 40;
     static final int MOST_KEY_BYTES = 1024;
+    /** Of the words before the key. */
+    static final int MOST_HEAD_BYTES = 128;
 
     private static final long LENGTHS = 8;
     private static final long VERSION = 16;
@@ -115,13 +117,23 @@ final class BlockFormat {
         return KeyHash.of(memory, at + keyAt(extensionBytes), padded(keyBytes) + valueBytes, words);
     }
 
+    /** Where the extension begins. */
+    static long extensionAt(long at) {
+        return at + HEADER_BYTES;
+    }
+
+    /** The incarnation of a block, or of its head alone. */
+    static int incarnation(MemorySegment memory, long at) {
+        return (int) (memory.get(JAVA_LONG, at) & INCARNATION_MASK);
+    }
+
     /**
      * Whether a copy of a block is whole and of this incarnation. Nothing else of the copy means anything before.
      *
      * @param most bytes that were copied
      */
     static boolean whole(MemorySegment memory, long at, int most, int incarnation) {
-        if ((memory.get(JAVA_LONG, at) & INCARNATION_MASK) != incarnation) {
+        if (incarnation(memory, at) != incarnation) {
             return false;
         }
         int keyBytes = keyBytes(memory, at);

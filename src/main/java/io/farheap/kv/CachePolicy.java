@@ -23,14 +23,14 @@ record CachePolicy(String name, long frequencyBytes, int frequencyThreshold) {
         return new CachePolicy(name, FREQUENCY_BYTES, FREQUENCY_THRESHOLD);
     }
 
-    /** @throws IllegalArgumentException where there is no such policy, or it keeps something with each object */
+    /** @throws IllegalArgumentException where there is no such policy, or they keep too much with each object */
     CachePolicy {
-        int words = Replacements.named(name, 1, 1).extensionWords();
-        if (words > 0) {
-            throw new IllegalArgumentException("policy " + name + " keeps " + words
-                    + " words with each object, and a map has no place for them yet; take another, such as "
-                    + Replacements.ADAPTIVE);
-        }
+        Replacements.named(name, 1, 1);
+    }
+
+    /** Words of 8 bytes that it keeps with each object. */
+    int extensionWords() {
+        return Replacements.named(name, 1, 1).extensionWords();
     }
 
     /** For one session. */

@@ -86,7 +86,7 @@ final class GetSteps implements Steps {
         } else if (clock.expired(BlockFormat.expiryMillis(ALL, block))) {
             ending.end(place, KvStatus.ABSENT);
         } else {
-            records.accessed(operations.hash[place], operations.bucket(place), slot);
+            records.accessed(operations.hash[place], operations.bucket(place), slot, block, word);
             ending.end(place, KvStatus.DONE);
         }
     }

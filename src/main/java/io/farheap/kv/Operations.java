@@ -22,14 +22,19 @@ final class Operations {
     private static final int BUCKET = 0;
     private static final int OLD = SpaceShape.BUCKET_BYTES;
     private static final int METADATA = OLD + 64;
-    private static final int KEY = METADATA + 64;
+    private static final int HEAD = METADATA + 64;
+    private static final int KEY = HEAD + BlockFormat.MOST_HEAD_BYTES;
     private static final int BLOCK = KEY + BlockFormat.MOST_KEY_BYTES + 64;
     static final int MOST_BLOCK_BYTES = SlotWord.MOST_UNITS * BlockFormat.UNIT_BYTES;
     private static final int SAMPLE = BLOCK + MOST_BLOCK_BYTES;
     /** Buckets that are read together to find what to evict. */
     static final int SAMPLE_BUCKETS = 16;
+    /** Objects of a sample whose blocks' heads are read, where the policy keeps something there. */
+    static final int SAMPLE_HEADS = 16;
 
-    private static final int PLACE_BYTES = SAMPLE + SAMPLE_BUCKETS * SpaceShape.BUCKET_BYTES;
+    private static final int HEADS = SAMPLE + SAMPLE_BUCKETS * SpaceShape.BUCKET_BYTES;
+
+    private static final int PLACE_BYTES = HEADS + SAMPLE_HEADS * BlockFormat.MOST_HEAD_BYTES;
     final int count;
     private final int mask;
 
@@ -126,6 +131,16 @@ final class Operations {
         return (long) place * PLACE_BYTES + SAMPLE;
     }
 
+    /** The head of the block of one of a sample's objects. */
+    static long sampledHeadAt(int place, int number) {
+        return (long) place * PLACE_BYTES + HEADS + (long) number * BlockFormat.MOST_HEAD_BYTES;
+    }
+
+    /** The head of the block that a set replaces. */
+    static long headAt(int place) {
+        return (long) place * PLACE_BYTES + HEAD;
+    }
+
     static long oldAt(int place) {
         return (long) place * PLACE_BYTES + OLD;
     }
@@ -149,6 +164,14 @@ final class Operations {
 
     long sample(int place) {
         return address + sampleAt(place);
+    }
+
+    long sampledHead(int place, int number) {
+        return address + sampledHeadAt(place, number);
+    }
+
+    long head(int place) {
+        return address + headAt(place);
     }
 
     long old(int place) {

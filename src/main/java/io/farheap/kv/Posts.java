@@ -16,10 +16,11 @@ import io.farheap.remote.RemoteRegion;
  */
 final class Posts {
 
-    /** The most that one request posts in a step. */
-    static final int MOST_OF_A_STEP = 3;
+    private static final int MOST_OF_A_STEP = 3;
     /** Writes and additions that nobody waits for. */
     static final int HINTS = 64;
+    /** Of each. */
+    static final int HINT_BYTES = Metadata.EXTENSION_WORDS * Long.BYTES;
 
     /** Tags of hints; those of requests are their places. */
     static final long HINT_TAG = 1L << 32;
@@ -28,7 +29,7 @@ final class Posts {
     private final SpaceMemory space;
     private final Operations operations;
     private final RegisteredBuffer memory;
-    /** Eight bytes for each hint: what it writes, or where the value lands that it added to. */
+    /** For each hint what it writes, or where the value lands that it added to. */
     private final RegisteredBuffer hints;
 
     private final long hintsAddress;
@@ -51,6 +52,11 @@ final class Posts {
         for (int i = 0; i < HINTS; i++) {
             freeHints[i] = i;
         }
+    }
+
+    /** The most that one request posts in a step: with an extension, the heads of a sample's blocks. */
+    static int mostOfAStep(int extensionWords) {
+        return extensionWords == 0 ? MOST_OF_A_STEP : Operations.SAMPLE_HEADS;
     }
 
     /** What is posted until {@link #endList} goes with one doorbell. */
@@ -124,6 +130,28 @@ final class Posts {
         return readBlock(place, word, memory, Operations.blockAt(place));
     }
 
+    /**
+     * Reads the words before the key of the block that a word names.
+     *
+     * @return false where it names none that can be
+     */
+    boolean readHead(int place, long word, long at, int extensionWords) {
+        long block = SlotWord.place(word);
+        if (!space.holds(block, SlotWord.size(word))) {
+            return false;
+        }
+        note(
+                place,
+                queue.read(
+                        space.regionOf(block),
+                        space.offsetOf(block),
+                        memory,
+                        at,
+                        BlockFormat.HEADER_BYTES + extensionWords * Long.BYTES,
+                        place));
+        return true;
+    }
+
     /** Writes a request's block, of which so many bytes are used, to its place. */
     void writeBlock(int place, int bytes) {
         long block = SlotWord.place(operations.block[place]);
@@ -189,8 +217,27 @@ final class Posts {
             return;
         }
         int hint = freeHints[--freeHintCount];
-        NativeMemory.ALL.set(JAVA_LONG, hintsAddress + (long) hint * Long.BYTES, value);
-        noteHint(hint, queue.write(region, offset, hints, (long) hint * Long.BYTES, Long.BYTES, HINT_TAG | hint));
+        NativeMemory.ALL.set(JAVA_LONG, hintsAddress + (long) hint * HINT_BYTES, value);
+        writeHint(hint, region, offset, Long.BYTES);
+    }
+
+    /** Writes the extension of the block that a word names, and nobody waits for it. */
+    void hintWriteExtension(long word, Metadata object, int words) {
+        if (freeHintCount == 0) {
+            skippedHints++;
+            return;
+        }
+        int hint = freeHints[--freeHintCount];
+        for (int i = 0; i < words; i++) {
+            NativeMemory.ALL.set(
+                    JAVA_LONG, hintsAddress + (long) hint * HINT_BYTES + (long) i * Long.BYTES, object.extension(i));
+        }
+        long block = SlotWord.place(word);
+        writeHint(hint, space.regionOf(block), BlockFormat.extensionAt(space.offsetOf(block)), words * Long.BYTES);
+    }
+
+    private void writeHint(int hint, RemoteRegion region, long offset, int bytes) {
+        noteHint(hint, queue.write(region, offset, hints, (long) hint * HINT_BYTES, bytes, HINT_TAG | hint));
     }
 
     /** Adds to 8 bytes, and nobody waits for it. */
@@ -200,7 +247,7 @@ final class Posts {
             return;
         }
         int hint = freeHints[--freeHintCount];
-        noteHint(hint, queue.fetchAndAdd(region, offset, delta, hints, (long) hint * Long.BYTES, HINT_TAG | hint));
+        noteHint(hint, queue.fetchAndAdd(region, offset, delta, hints, (long) hint * HINT_BYTES, HINT_TAG | hint));
     }
 
     private void noteHint(int hint, int posting) {

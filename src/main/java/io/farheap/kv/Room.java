@@ -1,5 +1,8 @@
 package io.farheap.kv;
 
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import io.farheap.memory.NativeMemory;
 import io.farheap.remote.RemoteRegion;
 import java.util.SplittableRandom;
 
@@ -17,6 +20,7 @@ final class Room {
     private static final int SAMPLE = 1;
     private static final int VICTIM = 2;
     private static final int NO_ROOM = 3;
+    private static final int HEADS = 4;
 
     /** Samples without a block of the size before there is no room. */
     private static final int SAMPLES = 64;
@@ -32,6 +36,9 @@ final class Room {
 
     /** How many are read together. */
     private final int buckets;
+
+    /** What the policy keeps in blocks, which are to be read then. */
+    private final int extensionWords;
 
     /** Of each region. */
     private final int tableBuckets;
@@ -75,6 +82,7 @@ final class Room {
         this.counts = counts;
         this.random = new SplittableRandom(seed);
         tableBuckets = space.shape().bucketsPerRegion();
+        extensionWords = records.extensionWords();
         buckets = Math.min(Operations.SAMPLE_BUCKETS, tableBuckets);
         state = new int[operations.count];
         sizeClass = new int[operations.count];
@@ -135,6 +143,15 @@ final class Room {
         switch (state[place]) {
             case SEGMENT -> addSegment(place);
             case SAMPLE -> {
+                if (extensionWords > 0) {
+                    readHeads(place);
+                    return BlockAllocator.NONE;
+                }
+                if (evict(place)) {
+                    return BlockAllocator.NONE;
+                }
+            }
+            case HEADS -> {
                 if (evict(place)) {
                     return BlockAllocator.NONE;
                 }
@@ -152,6 +169,25 @@ final class Room {
             next(place);
         }
         return block;
+    }
+
+    /** Reads what the policy keeps with the objects of the sample. */
+    private void readHeads(int place) {
+        state[place] = HEADS;
+        int number = 0;
+        posts.beginList();
+        for (int slot = 0; slot < buckets * SpaceShape.BUCKET_SLOTS && number < Operations.SAMPLE_HEADS; slot++) {
+            long bucketCopy =
+                    operations.sample(place) + (long) (slot / SpaceShape.BUCKET_SLOTS) * SpaceShape.BUCKET_BYTES;
+            int slotOfBucket = slot % SpaceShape.BUCKET_SLOTS;
+            if (Bucket.mayEvict(bucketCopy, slotOfBucket)) {
+                long word = Bucket.word(bucketCopy, slotOfBucket);
+                // Where it cannot be read, it is of no incarnation that there is.
+                NativeMemory.ALL.set(JAVA_LONG, operations.sampledHead(place, number), 0);
+                posts.readHead(place, word, Operations.sampledHeadAt(place, number++), extensionWords);
+            }
+        }
+        posts.endList();
     }
 
     private void addSegment(int place) {
@@ -186,7 +222,7 @@ final class Room {
             numbersLeft = NUMBERS;
             records.historyIsAt(nextNumber + NUMBERS);
         }
-        victims.begin(operations.sample(place), buckets);
+        victims.begin(operations.sample(place), buckets, extensionWords == 0 ? 0 : operations.sampledHead(place, 0));
         sampled = place;
         return evictNext(place);
     }
@@ -238,7 +274,7 @@ final class Room {
 
     /** The slot of a full bucket whose object makes way for another of that bucket. */
     int victimOf(long fullBucket) {
-        victims.begin(fullBucket, 1);
+        victims.begin(fullBucket, 1, 0);
         sampled = Bucket.NONE;
         int slot = victims.choose();
         return slot == Bucket.NONE ? SpaceShape.BUCKET_SLOTS - 1 : slot;

@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Session implements AutoCloseable {
 
-    /** Of a key, padded to 8 bytes, and a value together. */
+    /** Of a key, padded to 8 bytes, and a value together; less what the map's policy keeps with each object. */
     public static final int MOST_OBJECT_BYTES = Operations.MOST_BLOCK_BYTES - BlockFormat.HEADER_BYTES;
 
     private static final long NEVER = 0;
@@ -59,11 +59,11 @@ public final class Session implements AutoCloseable {
     Session(RemoteMemory remote, SpaceMemory space, MapClock clock, CachePolicy policy, int requests, long number) {
         this.clock = clock;
         try (CloseStack stack = new CloseStack()) {
-            int depth = requests * Posts.MOST_OF_A_STEP + Posts.HINTS;
+            int depth = requests * Posts.mostOfAStep(policy.extensionWords()) + Posts.HINTS;
             queue = stack.add(remote.openQueue(QueueOptions.DEFAULT.withDepth(depth)));
             memory = stack.add(remote.register(Operations.memoryBytes(requests)));
             probeMemory = stack.add(remote.register(Operations.MOST_BLOCK_BYTES));
-            hintMemory = stack.add(remote.register((long) Posts.HINTS * Long.BYTES));
+            hintMemory = stack.add(remote.register((long) Posts.HINTS * Posts.HINT_BYTES));
             stack.keep();
         }
         operations = new Operations(requests, memory);
@@ -129,7 +129,7 @@ public final class Session implements AutoCloseable {
             return false;
         }
         int place = operations.next();
-        long at = operations.blockCopy(place) + BlockFormat.keyAt(0);
+        long at = operations.blockCopy(place) + sets.keyAt();
         Keys.store(key, 0, keyBytes, at);
         MemorySegment.copy(value, 0, ALL, at + BlockFormat.padded(keyBytes), valueBytes);
         long expiry = lifeMillis == NEVER ? NEVER : Math.max(1, clock.millis() + lifeMillis);
@@ -332,10 +332,11 @@ public final class Session implements AutoCloseable {
         return (int) bytes;
     }
 
-    private static int checkValue(int keyBytes, long bytes) {
-        if (bytes > MOST_OBJECT_BYTES - BlockFormat.padded(keyBytes)) {
+    private int checkValue(int keyBytes, long bytes) {
+        int most = Operations.MOST_BLOCK_BYTES - sets.keyAt();
+        if (bytes > most - BlockFormat.padded(keyBytes)) {
             throw new IllegalArgumentException("a value of " + bytes + " bytes with a key of " + keyBytes
-                    + "; together they have at most " + MOST_OBJECT_BYTES);
+                    + "; together they have at most " + most);
         }
         return (int) bytes;
     }

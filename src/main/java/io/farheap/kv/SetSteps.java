@@ -1,5 +1,7 @@
 package io.farheap.kv;
 
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
 import io.farheap.memory.NativeMemory;
 import java.lang.foreign.MemorySegment;
 
@@ -41,6 +43,7 @@ final class SetSteps implements Steps {
     /** What each request waits for room for, or writes: the units of its block, and the bytes of it that are used. */
     private final int[] units;
 
+    private final int extensionBytes;
     private final int[] used;
     private final long[] expirySeconds;
     private final long version;
@@ -69,18 +72,24 @@ final class SetSteps implements Steps {
         used = new int[operations.count];
         expirySeconds = new long[operations.count];
         version = session << 40;
+        extensionBytes = records.extensionWords() * Long.BYTES;
+    }
+
+    /** Where in its block a request's key begins. */
+    int keyAt() {
+        return BlockFormat.keyAt(extensionBytes);
     }
 
     /** Says what a request stores; its key and value are in its block already. */
     void prepare(int place, int keyBytes, int valueBytes, long expiryMillis) {
-        units[place] = BlockFormat.units(0, keyBytes, valueBytes);
-        used[place] = BlockFormat.valueAt(0, keyBytes) + valueBytes;
+        units[place] = BlockFormat.units(extensionBytes, keyBytes, valueBytes);
+        used[place] = BlockFormat.valueAt(extensionBytes, keyBytes) + valueBytes;
         expirySeconds[place] = Math.ceilDiv(expiryMillis, 1000);
         BlockFormat.prepare(
                 ALL,
                 operations.blockCopy(place),
                 expiryMillis,
-                0,
+                extensionBytes,
                 keyBytes,
                 valueBytes,
                 version | ++sets,
@@ -105,6 +114,7 @@ final class SetSteps implements Steps {
                 SlotWord.incarnation(block),
                 KeyHash.fingerprint(operations.hash[place]),
                 SlotWord.size(block));
+        records.begin(operations.blockCopy(place));
         BlockFormat.seal(ALL, operations.blockCopy(place), SlotWord.incarnation(block));
         operations.step[place] = BUCKET;
         posts.beginList();
@@ -158,7 +168,16 @@ final class SetSteps implements Steps {
 
     private void update(int place) {
         operations.step[place] = SWAP;
+        if (extensionBytes == 0) {
+            posts.swap(place, operations.slot[place], operations.word[place], operations.block[place]);
+            return;
+        }
+        posts.beginList();
+        long head = operations.head(place);
+        ALL.set(JAVA_LONG, head, 0);
+        posts.readHead(place, operations.word[place], Operations.headAt(place), extensionBytes / Long.BYTES);
         posts.swap(place, operations.slot[place], operations.word[place], operations.block[place]);
+        posts.endList();
     }
 
     /** The slot's hash is another's: its block says whose it is. */
@@ -193,7 +212,12 @@ final class SetSteps implements Steps {
     private void swapped(int place) {
         if (posts.found(place) == operations.word[place]) {
             allocator.reclaim(operations.word[place]);
-            records.accessed(operations.hash[place], operations.bucket(place), operations.slot[place]);
+            records.accessed(
+                    operations.hash[place],
+                    operations.bucket(place),
+                    operations.slot[place],
+                    operations.head(place),
+                    operations.block[place]);
             ending.end(place, KvStatus.DONE);
             return;
         }

@@ -3,8 +3,12 @@ package io.farheap.kv;
 /** Says which objects of a sample are to go. One thread. */
 interface Victims {
 
-    /** @param buckets how many copies lie there, one after another */
-    void begin(long sample, int buckets);
+    /**
+     * @param buckets how many copies lie there, one after another
+     * @param heads of the blocks of its first {@link Operations#SAMPLE_HEADS} objects that {@link Bucket#mayEvict}
+     *     allows, {@link BlockFormat#MOST_HEAD_BYTES} each; 0 where they were not read
+     */
+    void begin(long sample, int buckets, long heads);
 
     /**
      * The next slot of the sample that is to be taken out, of those that {@link Bucket#mayEvict} allows.

@@ -25,6 +25,10 @@ final class TestSpace implements AutoCloseable {
 
     /** @param regionsOfEach regions of each server */
     TestSpace(int serverCount, int regionsOfEach, long regionBytes, long objects) {
+        this(serverCount, regionsOfEach, regionBytes, objects, CachePolicy.ADAPTIVE);
+    }
+
+    TestSpace(int serverCount, int regionsOfEach, long regionBytes, long objects, CachePolicy policy) {
         List<RemoteRegion> all = new ArrayList<>();
         memory = RemoteMemory.open(TestDevice.client(), "kv");
         for (int i = 0; i < serverCount; i++) {
@@ -37,11 +41,7 @@ final class TestSpace implements AutoCloseable {
         regions = List.copyOf(all);
         shape = SpaceShape.of(regionBytes, regions.size(), objects);
         map = new FarMap(
-                memory,
-                List.of(),
-                new SpaceMemory(shape, regions.toArray(RemoteRegion[]::new)),
-                clock,
-                CachePolicy.ADAPTIVE);
+                memory, List.of(), new SpaceMemory(shape, regions.toArray(RemoteRegion[]::new)), clock, policy);
     }
 
     @Override

@@ -1,0 +1,162 @@
+package io.farheap.kv;
+
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.farheap.kv.policy.Policies;
+import java.lang.foreign.MemorySegment;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.SplittableRandom;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Policies that keep something of their own with each object. */
+class PolicyExtensionTest {
+
+    private static final long REGION_BYTES = 256 << 10;
+
+    private TestSpace space;
+
+    @AfterEach
+    void close() {
+        space.close();
+    }
+
+    private static byte[] key(int number) {
+        return ("key" + number).getBytes(StandardCharsets.UTF_8);
+    }
+
+    private void open(String policy, long objects) {
+        space = new TestSpace(1, 1, REGION_BYTES, objects, CachePolicy.of(policy));
+    }
+
+    /** A segment has four of them. */
+    private static final byte[] QUARTER = new byte[Session.MOST_OBJECT_BYTES - 200];
+
+    private int blocks() {
+        return (int) space.shape.segments(0) * 4;
+    }
+
+    @Test
+    void lruKRemembersTheLastAccessButOne() {
+        open("lru-k:2", 8);
+        try (Session session = space.map.openSession()) {
+            int blocks = blocks();
+            assertTrue(blocks >= 8 && blocks <= 16, blocks + " blocks");
+            for (int number = 0; number < blocks; number++) {
+                session.set(key(number), QUARTER);
+            }
+            session.get(key(0));
+            session.get(key(0));
+            for (int number = 2; number < blocks; number++) {
+                session.get(key(number));
+            }
+            // The last access to 0 is the oldest, and so is its insertion; the last but one is 1's.
+            session.get(key(1));
+            session.set(key(blocks), QUARTER);
+            assertTrue(session.get(key(1)) == null, "the last access but one is the oldest");
+            assertNotNull(session.get(key(0)), "the last access is the oldest");
+        }
+    }
+
+    @Test
+    void whatAPolicyKeepsFollowsTheObjectToItsNextBlock() {
+        open("lfuda,lru-k:3", 8);
+        try (Session session = space.map.openSession()) {
+            session.set(key(0), new byte[10]);
+            long[] first = extension(session, key(0));
+            assertTrue(first[1] > 0 && first[2] == 0 && first[3] == 0, Arrays.toString(first));
+            long[] second = extension(session, key(0));
+            assertTrue(second[1] > first[1] && second[2] == first[1] && second[3] == 0, Arrays.toString(second));
+            session.set(key(0), new byte[500]);
+            long[] third = extension(session, key(0));
+            assertTrue(third[1] > second[1] && third[3] == second[1], Arrays.toString(third));
+        }
+    }
+
+    /** What the block has as a get reads it, which is of before that get. */
+    private static long[] extension(Session session, byte[] key) {
+        long[] words = new long[4];
+        assertTrue(session.get(MemorySegment.ofArray(key), 0));
+        int[] handed = new int[1];
+        while (handed[0] == 0) {
+            session.poll((tag, status, memory, at, bytes) -> {
+                assertEquals(KvStatus.DONE, status);
+                handed[0]++;
+                long block = at - BlockFormat.valueAt(4 * Long.BYTES, key.length);
+                for (int i = 0; i < words.length; i++) {
+                    words[i] = memory.get(JAVA_LONG, BlockFormat.extensionAt(block) + (long) i * Long.BYTES);
+                }
+            });
+        }
+        return words;
+    }
+
+    static Iterable<String> all() {
+        return Policies.names();
+    }
+
+    @ParameterizedTest
+    @MethodSource("all")
+    @ValueSource(strings = {"lru-k:4", "lirs,lfuda,lru", "gds,gdsf,lrfu"})
+    void whatIsFoundIsWhatWasSetLast(String policy) {
+        open(policy, 200);
+        long seed = System.nanoTime();
+        SplittableRandom random = new SplittableRandom(seed);
+        Map<Integer, byte[]> model = new HashMap<>();
+        int hits = 0;
+        try (Session session = space.map.openSession();
+                Session other = space.map.openSession()) {
+            for (int i = 0; i < 6_000; i++) {
+                int number = Math.min(random.nextInt(400), random.nextInt(400));
+                Session by = random.nextBoolean() ? session : other;
+                if (random.nextInt(3) > 0) {
+                    byte[] found = by.get(key(number));
+                    if (found != null) {
+                        hits++;
+                        assertArrayEquals(model.get(number), found, "seed " + seed + ", request " + i);
+                    }
+                } else {
+                    byte[] value = new byte[1000];
+                    random.nextBytes(value);
+                    by.set(key(number), value);
+                    model.put(number, value);
+                }
+            }
+            assertTrue(session.counts().evicted + other.counts().evicted > 100, "evictions");
+            assertTrue(hits > 100, hits + " hits");
+        }
+    }
+
+    @Test
+    void moreThanBlocksHaveRoomForIsRefused() {
+        open("lru-k:2", 8);
+        String message = assertThrows(IllegalArgumentException.class, () -> CachePolicy.of("lru-k:4,lfuda"))
+                .getMessage();
+        assertTrue(message.contains("5 words") && message.contains("4"), message);
+    }
+
+    @Test
+    void theLargestObjectLeavesRoomForWhatAPolicyKeeps() {
+        open("lru-k:4", 8);
+        try (Session session = space.map.openSession()) {
+            byte[] largest = new byte[Session.MOST_OBJECT_BYTES - 4 * Long.BYTES - 8];
+            session.set(key(1), largest);
+            assertArrayEquals(largest, session.get(key(1)));
+            String message = assertThrows(
+                            IllegalArgumentException.class, () -> session.set(key(1), new byte[largest.length + 1]))
+                    .getMessage();
+            assertTrue(message.contains(String.valueOf(Session.MOST_OBJECT_BYTES - 32)), message);
+        }
+    }
+}
