@@ -1,7 +1,10 @@
 package io.farheap.kv;
 
+import io.farheap.control.ControlException;
+import io.farheap.lifetime.Closing;
 import io.farheap.remote.RemoteMemory;
 import io.farheap.remote.RemoteSpace;
+import java.util.ArrayList;
 import java.util.List;
 
 /**
@@ -67,10 +70,16 @@ public final class FarMap implements AutoCloseable {
         }
     }
 
-    /** Ends the map for everybody, with all that is in it, and closes it here. Sessions are to be closed before. */
+    /**
+     * Ends the map for everybody, with all that is in it, and closes it here. Sessions are to be closed before.
+     *
+     * @throws ControlException where a server does not answer; on the others it has ended all the same
+     */
     public void drop() {
-        spaces.forEach(RemoteSpace::drop);
-        close();
+        List<AutoCloseable> ends = new ArrayList<>();
+        spaces.forEach(space -> ends.add(space::drop));
+        ends.add(this);
+        Closing.all(ends);
     }
 
     /** Ends this process's use of the map and all of its sessions; the map stays. Idempotent. */

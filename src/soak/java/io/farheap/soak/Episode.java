@@ -120,7 +120,8 @@ final class Episode {
     }
 
     private EpisodeResult run(long nanos, List<Neighbour> neighbours) throws InterruptedException, StuckException {
-        try (Cache cache = Retry.until(System.nanoTime() + Worker.PATIENCE_NANOS, builder()::create)) {
+        try (Cache cache = Retry.until(System.nanoTime() + Worker.PATIENCE_NANOS, builder()::create);
+                MapPart map = map()) {
             for (int count = 1 + random.nextInt(MAX_NEIGHBOURS); count > 0; count--) {
                 Neighbour neighbour = neighbour();
                 neighbours.add(neighbour);
@@ -159,6 +160,9 @@ final class Episode {
                                         .name(worker.name())
                                         .start(worker));
             }
+            for (MapUser user : map.users()) {
+                threads.add(Thread.ofPlatform().daemon().name(user.name()).start(user));
+            }
             Thread moving = Thread.ofPlatform().daemon().name("migrator").start(migrator);
             Thread visiting = Thread.ofPlatform().daemon().name("visitor").start(visitor);
             disturb(System.nanoTime() + nanos, nanos, workers, threads, neighbours);
@@ -167,9 +171,11 @@ final class Episode {
             join(visiting, "the visitor");
             join(moving, "the migrator");
             workers.forEach(Worker::stop);
-            for (int i = 0; i < threads.size(); i++) {
-                join(threads.get(i), workers.get(i).name());
+            map.users().forEach(MapUser::stop);
+            for (Thread thread : threads) {
+                join(thread, thread.getName());
             }
+            map.check();
             long neighboursOperations = 0;
             for (Neighbour neighbour : neighbours) {
                 Tenant.Result result = neighbour.end(outages.gone(), waits);
@@ -182,6 +188,7 @@ final class Episode {
             }
             return new EpisodeResult(
                     workers.stream().mapToLong(Worker::operations).sum(),
+                    map.users().stream().mapToLong(MapUser::operations).sum(),
                     neighboursOperations,
                     migrator.moved(),
                     workers.stream().mapToLong(Worker::recoveries).sum(),
@@ -192,6 +199,18 @@ final class Episode {
                     outages.shortOnes(),
                     outages.longestHeldNanos());
         }
+    }
+
+    private MapPart map() {
+        List<String> addresses = servers.stream().map(SoakServer::address).toList();
+        return new MapPart(
+                addresses,
+                regionBytes,
+                random.split(),
+                () -> queuePairErrors || addresses.stream().anyMatch(outages::disturbed),
+                () -> addresses.stream().anyMatch(outages.gone()::contains),
+                waits,
+                problems);
     }
 
     private CacheBuilder builder() {

@@ -7,6 +7,7 @@ package io.farheap.soak;
  */
 record EpisodeResult(
         long operations,
+        long mapOperations,
         long neighboursOperations,
         long regionsMoved,
         long recoveries,
