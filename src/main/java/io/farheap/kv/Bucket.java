@@ -8,9 +8,13 @@ import io.farheap.memory.NativeMemory;
  * What a copy of a bucket says. Its words were read one by one, so slots may be of different moments, and a slot's
  * metadata of another than its word.
  *
- * <p>A key is in the lowest slot that has its fingerprint and hash. While two clients insert it there may be two such
- * slots; whoever sees both takes the higher out first, so the lower one's value stays the key's throughout. For the
- * same reason a slot may be evicted only if no higher one has its fingerprint.
+ * <p>A key is in the lowest slot whose word has its fingerprint and names a block with that key. While two clients
+ * insert it there may be two such slots; whoever sees both takes the higher out first, so the lower one's value stays
+ * the key's throughout. For the same reason a slot may be evicted only if no higher one has its fingerprint.
+ *
+ * <p>A slot's hash decides nothing of that: it is not changed in one step with the word, and a client that stood still
+ * may write that of a key that has long left. It only saves reading a block ({@link #sure}), where a wrong hash takes
+ * out another key's object, as an eviction would, and no more.
  */
 final class Bucket {
 
@@ -29,8 +33,7 @@ final class Bucket {
     }
 
     /**
-     * The lowest slot, from one on, that may have a key's object: its fingerprint is the key's, and so is its hash, or
-     * the hash is that of another fingerprint, as while an insertion has written no hash yet.
+     * The lowest slot, from one on, that may have a key's object, by its fingerprint.
      *
      * @return its number, or {@link #NONE}
      */
@@ -39,10 +42,7 @@ final class Bucket {
         for (int slot = from; slot < SLOTS; slot++) {
             long word = word(bucket, slot);
             if (SlotWord.fingerprint(word) == fingerprint && SlotWord.isLive(word)) {
-                long found = hash(bucket, slot);
-                if (found == hash || KeyHash.fingerprint(found) != fingerprint) {
-                    return slot;
-                }
+                return slot;
             }
         }
         return NONE;
@@ -59,9 +59,12 @@ final class Bucket {
         return last;
     }
 
-    /** Whether a slot's hash is a key's, so that its block need not be read. */
+    /**
+     * Whether a slot that may have a key's object is taken to have it without reading its block: its hash is the key's,
+     * and no other live slot has its fingerprint, so that the key is in no other.
+     */
     static boolean sure(long bucket, int slot, long hash) {
-        return hash(bucket, slot) == hash;
+        return hash(bucket, slot) == hash && find(bucket, hash, 0) == slot && find(bucket, hash, slot + 1) == NONE;
     }
 
     /** The history entry of a key, or {@link #NONE}. */

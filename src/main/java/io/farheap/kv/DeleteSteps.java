@@ -61,17 +61,13 @@ final class DeleteSteps implements Steps {
         }
         operations.slot[place] = slot;
         operations.word[place] = Bucket.word(bucket, slot);
-        if (Bucket.sure(bucket, slot, hash)) {
-            swap(place);
-        } else {
-            operations.step[place] = PROBE;
-            if (!posts.readBlock(place, operations.word[place])) {
-                look(place, slot);
-            }
+        operations.step[place] = PROBE;
+        if (!posts.readBlock(place, operations.word[place])) {
+            look(place, slot);
         }
     }
 
-    /** The slot's hash is another's: its block says whose it is. */
+    /** The block says whose it is: what is answered is to be right. */
     private void probed(int place) {
         long word = operations.word[place];
         long block = operations.blockCopy(place);
@@ -79,8 +75,7 @@ final class DeleteSteps implements Steps {
                 NativeMemory.ALL, block, SlotWord.size(word) * BlockFormat.UNIT_BYTES, SlotWord.incarnation(word));
         if (whole && Keys.equal(block, operations.key[place], operations.keyBytes[place])) {
             swap(place);
-        } else if (!whole && operations.attempts[place]++ < Probe.ATTEMPTS) {
-            // Used again: the slot has changed.
+        } else if (!whole && !operations.staysBroken(place, word)) {
             readBucket(place);
         } else {
             look(place, operations.slot[place]);

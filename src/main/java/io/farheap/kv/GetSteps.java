@@ -92,6 +92,11 @@ final class GetSteps implements Steps {
     }
 
     private void unlink(int place) {
+        if (!Bucket.mayEvict(operations.bucket(place), operations.slot[place])) {
+            // A higher slot may have a former value of the key, which must not come back.
+            ending.end(place, KvStatus.ABSENT);
+            return;
+        }
         counts.unlinked++;
         operations.step[place] = UNLINK;
         posts.swap(place, operations.slot[place], operations.word[place], SlotWord.EMPTY);

@@ -60,6 +60,8 @@ final class Operations {
     final long[] block;
 
     final int[] attempts;
+    /** The word whose block was not whole when it was read last. */
+    private final long[] broken;
 
     private final long address;
     private int first;
@@ -83,6 +85,7 @@ final class Operations {
         word = new long[count];
         block = new long[count];
         attempts = new int[count];
+        broken = new long[count];
     }
 
     static long memoryBytes(int count) {
@@ -119,6 +122,20 @@ final class Operations {
     void removeFirst() {
         first = first + 1 & mask;
         inUse--;
+    }
+
+    /**
+     * Notes that the block that a word names was not whole: it was used again, so the slot has another word by now, or
+     * else it stays broken.
+     *
+     * @return whether it stays so
+     */
+    boolean staysBroken(int place, long word) {
+        if (broken[place] != word) {
+            broken[place] = word;
+            attempts[place] = 0;
+        }
+        return ++attempts[place] > Probe.ATTEMPTS;
     }
 
     // Where the memory of a place is: in the registered buffer, and as addresses.

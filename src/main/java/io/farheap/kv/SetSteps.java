@@ -12,7 +12,8 @@ import java.lang.foreign.MemorySegment;
  *
  * <p><b>Where it takes effect.</b> At its compare-and-swap, but for two cases, where another set of the key has taken
  * effect since this one read the bucket, and this one counts as having taken effect right before it: an update whose
- * swap found that the key's slot has another word meanwhile; and an insertion that finds the key in a lower slot.
+ * swap found that the key's slot has the key by another word meanwhile; and an insertion that finds the key in a lower
+ * slot.
  *
  * <p><b>Why no value comes back.</b> Who takes out the lower of two slots of one key has read the bucket with both in
  * it and takes out the higher first; who read it before there were two knows only of one, and then the insertion of the
@@ -29,6 +30,7 @@ final class SetSteps implements Steps {
     private static final int REMOVE = Operations.OWN_STEPS + 6;
     private static final int PROBE = Operations.OWN_STEPS + 7;
     private static final int LOOK = Operations.OWN_STEPS + 8;
+    private static final int SETTLE_PROBE = Operations.OWN_STEPS + 9;
 
     private static final MemorySegment ALL = NativeMemory.ALL;
 
@@ -46,6 +48,9 @@ final class SetSteps implements Steps {
     private final int extensionBytes;
     private final int[] used;
     private final long[] expirySeconds;
+    /** After an insertion, the slot that is looked at. */
+    private final int[] settling;
+
     private final long version;
     private long sets;
 
@@ -71,6 +76,7 @@ final class SetSteps implements Steps {
         units = new int[operations.count];
         used = new int[operations.count];
         expirySeconds = new long[operations.count];
+        settling = new int[operations.count];
         version = session << 40;
         extensionBytes = records.extensionWords() * Long.BYTES;
     }
@@ -135,6 +141,7 @@ final class SetSteps implements Steps {
             case REMOVE -> removed(place);
             case PROBE -> probed(place);
             case LOOK -> look(place, 0);
+            case SETTLE_PROBE -> settleProbed(place);
             default -> throw new IllegalStateException("step " + operations.step[place]);
         }
     }
@@ -200,8 +207,7 @@ final class SetSteps implements Steps {
         probe.give();
         if (mine) {
             update(place);
-        } else if (!whole && operations.attempts[place]++ < Probe.ATTEMPTS) {
-            // Used again: the slot has changed.
+        } else if (!whole && !operations.staysBroken(place, operations.word[place])) {
             operations.step[place] = LOOK;
             posts.readBucket(place);
         } else {
@@ -229,10 +235,9 @@ final class SetSteps implements Steps {
     /** Another has changed the slot since: with a set of the same key, or by taking it out. */
     private void lookAgain(int place) {
         long bucket = operations.bucket(place);
-        int slot = Bucket.find(bucket, operations.hash[place], 0);
-        if (slot != Bucket.NONE
-                && Bucket.sure(bucket, slot, operations.hash[place])
-                && Bucket.word(bucket, slot) != operations.word[place]) {
+        int slot = operations.slot[place];
+        // In another slot it may have been before.
+        if (Bucket.sure(bucket, slot, operations.hash[place]) && Bucket.word(bucket, slot) != operations.word[place]) {
             allocator.giveBack(operations.block[place]);
             ending.end(place, KvStatus.DONE);
         } else {
@@ -280,23 +285,60 @@ final class SetSteps implements Steps {
 
     /** The bucket after the insertion: a second slot of the key goes, the highest first. */
     private void settle(int place) {
+        operations.slot[place] = Bucket.NONE;
+        settle(place, SpaceShape.BUCKET_SLOTS);
+    }
+
+    /** Looks at slots below one, until there are two that have the key, of which the request's is the higher. */
+    private void settle(int place, int below) {
         long bucket = operations.bucket(place);
-        long hash = operations.hash[place];
-        int lowest = Bucket.find(bucket, hash, 0);
-        int highest = Bucket.findLast(bucket, hash, SpaceShape.BUCKET_SLOTS);
-        while (highest > lowest && !Bucket.sure(bucket, highest, hash)) {
-            // An insertion that has not ended: it will look for this one itself.
-            highest = Bucket.findLast(bucket, hash, highest);
-        }
-        if (lowest == Bucket.NONE || highest <= lowest || !Bucket.sure(bucket, lowest, hash)) {
+        int slot = Bucket.findLast(bucket, operations.hash[place], below);
+        if (slot == Bucket.NONE
+                || operations.slot[place] == Bucket.NONE && Bucket.find(bucket, operations.hash[place], 0) == slot) {
             ending.end(place, KvStatus.DONE);
             return;
         }
+        settling[place] = slot;
+        if (Bucket.word(bucket, slot) == operations.block[place]) {
+            settleWith(place);
+        } else if (!probe.take()) {
+            operations.step[place] = SETTLE;
+            posts.readBucket(place);
+        } else {
+            operations.step[place] = SETTLE_PROBE;
+            if (!posts.readBlock(place, Bucket.word(bucket, slot), probe.memory(), 0)) {
+                probe.give();
+                settle(place, slot);
+            }
+        }
+    }
+
+    private void settleProbed(int place) {
+        long word = Bucket.word(operations.bucket(place), settling[place]);
+        boolean whole = probe.whole(word);
+        boolean mine = whole && Keys.equal(probe.address(), operations.key[place], operations.keyBytes[place]);
+        probe.give();
+        if (mine) {
+            settleWith(place);
+        } else if (!whole && !operations.staysBroken(place, word)) {
+            operations.step[place] = SETTLE;
+            posts.readBucket(place);
+        } else {
+            settle(place, settling[place]);
+        }
+    }
+
+    /** One more slot that has the key: the first that is found is the highest. */
+    private void settleWith(int place) {
+        if (operations.slot[place] == Bucket.NONE) {
+            operations.slot[place] = settling[place];
+            settle(place, settling[place]);
+            return;
+        }
         counts.duplicates++;
-        operations.slot[place] = highest;
-        operations.word[place] = Bucket.word(bucket, highest);
+        operations.word[place] = Bucket.word(operations.bucket(place), operations.slot[place]);
         operations.step[place] = REMOVE;
-        posts.swap(place, highest, operations.word[place], SlotWord.EMPTY);
+        posts.swap(place, operations.slot[place], operations.word[place], SlotWord.EMPTY);
     }
 
     private void removed(int place) {
@@ -310,7 +352,7 @@ final class SetSteps implements Steps {
     /** What the swap has done is not known: the block is nobody's until the session's blocks are reclaimed. */
     @Override
     public void abandon(int place) {
-        if (operations.step[place] == PROBE) {
+        if (operations.step[place] == PROBE || operations.step[place] == SETTLE_PROBE) {
             probe.give();
         }
         ending.end(place, KvStatus.LOST);

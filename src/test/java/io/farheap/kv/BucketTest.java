@@ -37,27 +37,34 @@ class BucketTest {
     }
 
     @Test
-    void aKeyIsInTheLowestSlotOfItsHash() {
+    void aKeyMayBeInEverySlotOfItsFingerprint() {
         live(2, OTHER);
         live(4, TWIN);
         live(7, KEY);
         live(9, KEY);
-        assertEquals(7, Bucket.find(bucket, KEY, 0));
-        assertEquals(9, Bucket.find(bucket, KEY, 8));
+        put(11, SlotWord.history(5, KeyHash.fingerprint(KEY)), KEY);
+        assertEquals(4, Bucket.find(bucket, KEY, 0));
+        assertEquals(7, Bucket.find(bucket, KEY, 5));
         assertEquals(9, Bucket.findLast(bucket, KEY, SpaceShape.BUCKET_SLOTS));
         assertEquals(7, Bucket.findLast(bucket, KEY, 9));
-        assertEquals(Bucket.NONE, Bucket.findLast(bucket, KEY, 7));
+        assertEquals(Bucket.NONE, Bucket.findLast(bucket, KEY, 4));
         assertEquals(Bucket.NONE, Bucket.find(bucket, 0xEE00_0000_0000_0001L, 0));
     }
 
-    /** The word is there, and the hash is still that of the slot's former object. */
+    /** Whoever stood still may have written the hash. */
     @Test
-    void aSlotWhoseHashIsOfAnotherFingerprintMayHaveTheKey() {
+    void aHashIsBelievedOfTheOnlySlotOfItsFingerprintAlone() {
+        live(5, KEY);
+        assertTrue(Bucket.sure(bucket, 5, KEY));
+        assertFalse(Bucket.sure(bucket, 5, TWIN));
         put(3, SlotWord.live(9, 1, KeyHash.fingerprint(KEY), 1), OTHER);
         assertEquals(3, Bucket.find(bucket, KEY, 0));
         assertFalse(Bucket.sure(bucket, 3, KEY));
-        live(5, KEY);
-        assertTrue(Bucket.sure(bucket, 5, KEY));
+        assertFalse(Bucket.sure(bucket, 5, KEY));
+        put(3, SlotWord.EMPTY, KEY);
+        assertFalse(Bucket.sure(bucket, 3, KEY), "an empty slot");
+        live(9, TWIN);
+        assertFalse(Bucket.sure(bucket, 5, KEY));
     }
 
     @Test

@@ -29,14 +29,26 @@ class InterleavingTest {
     private final Arena arena = Arena.ofConfined();
     private final MemorySegment key = arena.allocate(8, 8);
     private final MemorySegment value = arena.allocate(8 * WORDS, 8);
+    private long[] numbers = {};
     private long now;
     private long nextValue;
     private int hits;
 
-    /** @param abandon of so many steps one stops a session for good */
+    /**
+     * @param abandon of so many steps one stops a session for good
+     * @param alike whether all keys have one fingerprint
+     */
     @ParameterizedTest
-    @CsvSource({"3, 1, 1000000", "6, 1, 400", "40, 8, 400", "300, 20, 1000"})
-    void eachKeyIsLinearizable(int keys, long objects, int abandon) {
+    @CsvSource({
+        "3, 1, 1000000, false",
+        "6, 1, 400, false",
+        "30, 1, 1000000, true",
+        "30, 1, 400, true",
+        "40, 8, 400, false",
+        "300, 20, 1000, false"
+    })
+    void eachKeyIsLinearizable(int keys, long objects, int abandon, boolean alike) {
+        numbers = TestKeys.of(keys, alike);
         long seed = System.nanoTime();
         SplittableRandom random = new SplittableRandom(seed);
         RegisterHistory[] histories = new RegisterHistory[keys];
@@ -103,7 +115,7 @@ class InterleavingTest {
         private void begin() {
             int number = random.nextInt(histories.length);
             int kind = random.nextInt(4);
-            key.set(JAVA_LONG, 0, number);
+            key.set(JAVA_LONG, 0, numbers[number]);
             long tag = nextTag++;
             requests.put(tag, new Request(number, kind, ++nextValue, ++now));
             switch (kind) {

@@ -30,10 +30,19 @@ class MapHistoryTest {
 
     private record Event(int key, long value, boolean write, long invoked, long responded) {}
 
-    /** @param room in KiB of each of two regions, the table aside */
+    /**
+     * @param room in KiB of each of two regions, the table aside
+     * @param alike whether all keys have one fingerprint
+     */
     @ParameterizedTest
-    @CsvSource({"8, 3, 1000, 512", "4, 2, 1, 256", "64, 3, 10, 256", "400, 3, 100, 256"})
-    void eachKeyIsLinearizable(int keys, int threads, long objects, int room) throws Exception {
+    @CsvSource({
+        "8, 3, 1000, 512, false",
+        "4, 2, 1, 256, false",
+        "64, 3, 10, 256, false",
+        "64, 3, 10, 256, true",
+        "400, 3, 100, 256, false"
+    })
+    void eachKeyIsLinearizable(int keys, int threads, long objects, int room, boolean alike) throws Exception {
         long seed = System.nanoTime();
         try (TestSpace space = new TestSpace(2, 1, (long) room << 10, objects);
                 ExecutorService executor = Executors.newFixedThreadPool(threads)) {
@@ -44,7 +53,8 @@ class MapHistoryTest {
                 Session session = space.map.openSession();
                 sessions.add(session);
                 Callable<List<Event>> client =
-                        () -> new Client(session, keys, number, new SplittableRandom(seed + number)).run(20_000);
+                        () -> new Client(session, TestKeys.of(keys, alike), number, new SplittableRandom(seed + number))
+                                .run(20_000);
                 running.add(executor.submit(client));
             }
             List<Event> events = new ArrayList<>();
@@ -82,7 +92,7 @@ class MapHistoryTest {
     private static final class Client {
 
         private final Session session;
-        private final int keys;
+        private final long[] keys;
         private final SplittableRandom random;
         private final List<Event> events = new ArrayList<>();
         private final int[] key = new int[16];
@@ -92,7 +102,7 @@ class MapHistoryTest {
         private long nextValue;
         private int ended;
 
-        Client(Session session, int keys, int number, SplittableRandom random) {
+        Client(Session session, long[] keys, int number, SplittableRandom random) {
             this.session = session;
             this.keys = keys;
             this.random = random;
@@ -118,8 +128,8 @@ class MapHistoryTest {
         }
 
         private void make(int place, MemorySegment keyMemory, MemorySegment valueMemory) {
-            key[place] = random.nextInt(keys);
-            keyMemory.set(JAVA_LONG, 0, key[place]);
+            key[place] = random.nextInt(keys.length);
+            keyMemory.set(JAVA_LONG, 0, keys[key[place]]);
             kind[place] = random.nextInt(10) < 5 ? 0 : random.nextInt(5) < 4 ? 1 : 2;
             value[place] = ++nextValue;
             invoked[place] = System.nanoTime();
