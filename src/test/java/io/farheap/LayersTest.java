@@ -32,6 +32,7 @@ class LayersTest {
     /** From the bottom up. A package uses those before it alone. */
     private static final List<String> LAYERS = List.of(
             "lifetime",
+            "coding",
             "posix",
             "latency",
             "ring",

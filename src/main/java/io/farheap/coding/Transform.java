@@ -1,0 +1,41 @@
+package io.farheap.coding;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+
+/** How some splits are made of others: a row for each target, with a factor for each source. Immutable once made. */
+final class Transform {
+
+    /** ISA-L's, for each factor. */
+    private static final int TABLE_BYTES = 32;
+
+    final int[][] rows;
+    /** Whether there is one target, the exclusive-or of all sources. */
+    final boolean sum;
+    /** What the native library makes of the factors. */
+    final MemorySegment tables;
+
+    Transform(int[][] rows, Kernel kernel, Arena arena) {
+        this.rows = rows;
+        this.sum = rows.length == 1 && allOnes(rows[0]);
+        this.tables = arena.allocate((long) TABLE_BYTES * rows.length * rows[0].length, Long.BYTES);
+        kernel.prepare(this);
+    }
+
+    private static boolean allOnes(int[] row) {
+        for (int factor : row) {
+            if (factor != 1) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    int sources() {
+        return rows[0].length;
+    }
+
+    int targets() {
+        return rows.length;
+    }
+}
