@@ -5,15 +5,15 @@ import java.util.Collections;
 import java.util.List;
 
 /** What one figure was, turn after turn. NaN of none. */
-final class Samples {
+public final class Samples {
 
     private final List<Double> values = new ArrayList<>();
 
-    void add(double value) {
+    public void add(double value) {
         values.add(value);
     }
 
-    double median() {
+    public double median() {
         if (values.isEmpty()) {
             return Double.NaN;
         }
@@ -22,11 +22,11 @@ final class Samples {
         return sorted.size() % 2 == 1 ? sorted.get(middle) : (sorted.get(middle - 1) + sorted.get(middle)) / 2;
     }
 
-    double least() {
+    public double least() {
         return values.isEmpty() ? Double.NaN : Collections.min(values);
     }
 
-    double most() {
+    public double most() {
         return values.isEmpty() ? Double.NaN : Collections.max(values);
     }
 }

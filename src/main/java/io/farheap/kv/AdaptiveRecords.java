@@ -19,6 +19,8 @@ final class AdaptiveRecords implements AccessRecords, Victims {
     private static final MemorySegment ALL = NativeMemory.ALL;
     private static final long NEVER_EXPIRES = 0;
     private static final long SECOND_MILLIS = 1000;
+    /** Of so many accesses one looks at the other objects of the bucket. A power of two. */
+    private static final int LOOK_EVERY = 16;
     /** A region's number stands above an offset in it. */
     private static final int REGION_SHIFT = 40;
 
@@ -30,6 +32,7 @@ final class AdaptiveRecords implements AccessRecords, Victims {
     private final int extensionWords;
     private final Metadata metadata = new Metadata();
     private long newestHistory;
+    private int accesses;
 
     AdaptiveRecords(Posts posts, SpaceMemory space, MapClock clock, CachePolicy policy, long seed) {
         this.posts = posts;
@@ -46,6 +49,9 @@ final class AdaptiveRecords implements AccessRecords, Victims {
         long now = clock.ticks();
         read(bucket + Slot.offset(slot), now, Long.MAX_VALUE);
         readExtension(Bucket.word(bucket, slot), head);
+        if ((accesses++ & LOOK_EVERY - 1) == 0) {
+            replacement.seen(greatestAge(bucket, now));
+        }
         int writes = replacement.accessed(metadata);
         if (writes == 0) {
             return;
@@ -63,6 +69,16 @@ final class AdaptiveRecords implements AccessRecords, Victims {
         if ((writes & Replacement.WRITE_EXTENSION) != 0) {
             posts.hintWriteExtension(block, metadata, extensionWords);
         }
+    }
+
+    private static long greatestAge(long bucket, long now) {
+        long oldest = now;
+        for (int slot = 0; slot < SpaceShape.BUCKET_SLOTS; slot++) {
+            if (SlotWord.isLive(Bucket.word(bucket, slot))) {
+                oldest = Math.min(oldest, ALL.get(JAVA_LONG, bucket + Slot.offset(slot) + Slot.ACCESSED));
+            }
+        }
+        return now - oldest;
     }
 
     /** A block that has been used again since says nothing of the object. */

@@ -21,15 +21,17 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** {@code farheap bench kv}: hit ratios of a map on traces, and what a request costs in operations. */
+/** {@code farheap bench kv}: what a map's requests cost in operations and time, and its hit ratios on traces. */
 @Command(
         name = "kv",
         mixinStandardHelpOptions = true,
         description = {
-            "Play traces on a map, and count hits and the operations that they take.",
-            "A memory server in a process of its own; a get for each request, and a set where it misses. The map holds N "
-                    + "objects of one size; what sessions hold free meanwhile, one or two each, is among them.",
-            "A trace is a file with a key a line, whole numbers from 0 on."
+            "Measure maps, on a memory server in a process of its own.",
+            "messages: operations that each kind of request posts, and its time and rate beside a bare loop that posts "
+                    + "the same, in turns; YCSB A to D with 1 to 64 sessions.",
+            "traces: hits and operations of a trace played on a map, a get for each request, and a set where it misses. "
+                    + "The map holds N objects of one size; what sessions hold free meanwhile, one or two each, is among "
+                    + "them. A trace is a file with a key a line, whole numbers from 0 on."
         })
 public final class BenchKvCommand implements Callable<Integer> {
 
@@ -40,8 +42,34 @@ public final class BenchKvCommand implements Callable<Integer> {
     private static final long SLACK_BYTES = 256 << 10;
     private static final String TOKEN = "of a benchmark";
 
-    @Option(names = "--trace", required = true, split = ",", paramLabel = "FILE", description = "traces")
-    private List<Path> traces;
+    private enum Part {
+        MESSAGES,
+        TRACES
+    }
+
+    @Option(
+            names = "--part",
+            split = ",",
+            paramLabel = "PART",
+            description = "messages, traces (default: traces where --trace is given, else messages)")
+    private List<Part> parts = List.of();
+
+    @Option(
+            names = "--keys",
+            paramLabel = "N",
+            defaultValue = "10000",
+            description = "messages: objects in the map (default: ${DEFAULT-VALUE})")
+    private long keys;
+
+    @Option(
+            names = "--turns",
+            paramLabel = "N",
+            defaultValue = "7",
+            description = "messages: turns of each side, of 0.1 s (default: ${DEFAULT-VALUE})")
+    private int turns;
+
+    @Option(names = "--trace", split = ",", paramLabel = "FILE", description = "traces")
+    private List<Path> traces = List.of();
 
     @Option(names = "--objects", split = ",", paramLabel = "N", description = "objects that the map holds")
     private List<Long> objects = List.of();
@@ -85,6 +113,13 @@ public final class BenchKvCommand implements Callable<Integer> {
             throw new IllegalArgumentException("--clients " + clients + " --objects " + objects + " --percent "
                     + percents + ": clients and objects are at least 1, per cent 1 to 100");
         }
+        if (keys < 100 || turns < 1) {
+            throw new IllegalArgumentException(
+                    "--keys " + keys + " --turns " + turns + ": there are at least 100 keys and 1 turn");
+        }
+        if (parts.contains(Part.TRACES) && traces.isEmpty()) {
+            throw new IllegalArgumentException("--part traces: name the files by --trace FILE,...");
+        }
         DeviceNotice.print(spec.commandLine().getErr());
         BenchReport report;
         try (Context context = Devices.open("")) {
@@ -92,6 +127,17 @@ public final class BenchKvCommand implements Callable<Integer> {
         }
         PrintStream out = System.out;
         report.origin().forEach(out::println);
+        if (parts.isEmpty() ? traces.isEmpty() : parts.contains(Part.MESSAGES)) {
+            new MessagesPart(report, out, keys, turns).run();
+        }
+        if (!traces.isEmpty() && (parts.isEmpty() || parts.contains(Part.TRACES))) {
+            play(report, out);
+        }
+        output.write(report);
+        return 0;
+    }
+
+    private void play(BenchReport report, PrintStream out) throws IOException {
         out.printf(
                 "%n%-16s%10s  %-10s%8s%12s%12s%8s   a request: %6s%8s%8s%8s%n",
                 "trace", "objects", "policy", "clients", "requests", "hits", "hit %", "READ", "WRITE", "CAS", "FAA");
@@ -105,8 +151,6 @@ public final class BenchKvCommand implements Callable<Integer> {
                 }
             }
         }
-        output.write(report);
-        return 0;
     }
 
     private List<Long> counts(int[] keys) {

@@ -56,17 +56,20 @@ final class MapTrace implements AutoCloseable {
     VerbCounts posted() {
         VerbCounts sum = new VerbCounts(0, 0, 0, 0, 0, 0, 0);
         for (Session session : sessions) {
-            VerbCounts one = session.posted();
-            sum = new VerbCounts(
-                    sum.reads() + one.reads(),
-                    sum.writes() + one.writes(),
-                    sum.swaps() + one.swaps(),
-                    sum.adds() + one.adds(),
-                    sum.bytesRead() + one.bytesRead(),
-                    sum.bytesWritten() + one.bytesWritten(),
-                    sum.doorbells() + one.doorbells());
+            sum = sum(sum, session.posted());
         }
         return sum;
+    }
+
+    static VerbCounts sum(VerbCounts one, VerbCounts other) {
+        return new VerbCounts(
+                one.reads() + other.reads(),
+                one.writes() + other.writes(),
+                one.swaps() + other.swaps(),
+                one.adds() + other.adds(),
+                one.bytesRead() + other.bytesRead(),
+                one.bytesWritten() + other.bytesWritten(),
+                one.doorbells() + other.doorbells());
     }
 
     @Override

@@ -13,9 +13,10 @@ import java.util.Set;
  * <ul>
  *   <li>An object that returns while its history entry lives has been seen again, and keeps its count.
  *   <li>How large a share of objects, and of history entries, was seen once, is estimated from the samples.
- *   <li>The age at eviction is the scale of time. A repeat within a tenth of it after the insertion belongs to the same
- *       use and makes no object seen again; an access within 0.3 of it (of that of the object's kind) after the last
- *       writes nothing, as it would not change who goes.
+ *   <li>The age at eviction is the scale of time; of a session that has evicted nothing, the greatest age in a bucket,
+ *       which is a little less where others evict, and that of the map where nobody does. A repeat within a tenth of it
+ *       after the insertion belongs to the same use and makes no object seen again; an access within 0.3 of it (of that
+ *       of the object's kind) after the last writes nothing, as it would not change who goes.
  *   <li>Counts end at {@link #MOST_COUNTED}, so that the hottest objects cost no fetch-and-add.
  *   <li>A sample gives one victim for every {@link #OBJECTS_A_VICTIM} objects in it, rounded.
  * </ul>
@@ -50,6 +51,8 @@ final class BalancedReplacement implements Replacement {
     private static final double PART_OBJECTS = 640;
     /** Evictions over which the age is averaged, about. */
     private static final long AGE_EVICTIONS = 500;
+    /** Buckets over which the greatest age in one is averaged, about. */
+    private static final long SEEN_BUCKETS = 100;
 
     private static final double UNKNOWN = -1;
 
@@ -62,6 +65,8 @@ final class BalancedReplacement implements Replacement {
 
     private double onceEntries = UNKNOWN;
     private double evictionAge;
+    private double seenAge;
+    private long seen;
     private long evictions;
     private final double[] kindAges = new double[EXPERTS];
     private final long[] kindEvictions = new long[EXPERTS];
@@ -105,14 +110,24 @@ final class BalancedReplacement implements Replacement {
 
     /** The age at eviction of a kind's objects, or of any as long as none of the kind has gone. */
     private double kindAge(int kind) {
-        return kindEvictions[kind] == 0 ? evictionAge : kindAges[kind];
+        return kindEvictions[kind] == 0 ? age() : kindAges[kind];
+    }
+
+    private double age() {
+        return evictions == 0 ? seenAge : evictionAge;
+    }
+
+    @Override
+    public void seen(long age) {
+        seen++;
+        seenAge += ((double) age - seenAge) / (double) Math.min(SEEN_BUCKETS, seen);
     }
 
     @Override
     public int accessed(Metadata object) {
         boolean fresh = object.now() - object.lastAccess() < FRESH * kindAge(kind(object));
         if (object.frequency() <= 1) {
-            boolean oneUse = object.now() - object.insertTime() < ONE_USE * evictionAge;
+            boolean oneUse = object.now() - object.insertTime() < ONE_USE * age();
             return oneUse ? fresh ? 0 : WRITE_TIME : WRITE_TIME | COUNT_NOW;
         }
         if (fresh) {

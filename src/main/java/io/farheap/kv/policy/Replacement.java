@@ -41,6 +41,12 @@ public interface Replacement {
      */
     void inserted(Metadata object, boolean returned);
 
+    /**
+     * The greatest age of the objects of a bucket that was read on the way. A session that evicts nothing learns from
+     * it how old objects become.
+     */
+    default void seen(long age) {}
+
     /** Begins a new sample of slots that were read together. */
     void begin();
 

@@ -4,10 +4,12 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.gson.JsonArray;
+import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.HashMap;
 import java.util.Map;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
@@ -58,10 +60,52 @@ class BenchKvTest {
         }
     }
 
+    /** Operations do not depend on the machine: a get that hits reads twice, and so on. */
+    @Test
+    void operationsOfEachRequestAreCounted() throws Exception {
+        Path json = directory.resolve("kv.json");
+        CommandProcess command = CommandProcess.start(
+                Map.of(),
+                "bench",
+                "kv",
+                "--part",
+                "messages",
+                "--keys",
+                "200",
+                "--turns",
+                "1",
+                "--json",
+                json.toString());
+        command.awaitEnd(0);
+        command.assertNothingIsLeft();
+        JsonArray rows =
+                JsonParser.parseString(Files.readString(json)).getAsJsonObject().getAsJsonArray("rows");
+        Map<String, Double> reads = new HashMap<>();
+        for (JsonElement element : rows) {
+            JsonObject row = element.getAsJsonObject();
+            assertEquals("messages", row.get("part").getAsString());
+            String name = row.get("operation").getAsString();
+            reads.put(name, row.get("reads").getAsDouble());
+            if (!name.equals("all") && !name.equals("evict")) {
+                assertTrue(row.get("p50_ns").getAsDouble() > 0, row::toString);
+                assertTrue(row.get("floor_ops_per_s").getAsDouble() > 0, row::toString);
+            }
+        }
+        // Four workloads by seven numbers of sessions, and five kinds of request.
+        assertEquals(4 * 7 + 5, rows.size());
+        assertEquals(2, reads.get("get-hit"), 0.2);
+        assertEquals(1, reads.get("get-miss"), 0.2);
+        assertEquals(1, reads.get("set-update"), 0.2);
+        assertEquals(2, reads.get("set-insert"), 0.2);
+        assertTrue(reads.get("evict") > 0, reads::toString);
+    }
+
     @Test
     void whatMakesNoSenseIsRefused() {
         for (String[] wrong : new String[][] {{"--clients", "0"}, {"--objects", "0"}, {"--percent", "101"}}) {
             assertEquals(1, Main.commandLine().execute("bench", "kv", "--trace", "none", wrong[0], wrong[1]));
         }
+        assertEquals(1, Main.commandLine().execute("bench", "kv", "--part", "traces"));
+        assertEquals(1, Main.commandLine().execute("bench", "kv", "--keys", "1"));
     }
 }

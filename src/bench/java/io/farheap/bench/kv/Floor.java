@@ -1,0 +1,205 @@
+package io.farheap.bench.kv;
+
+import io.farheap.lifetime.CloseStack;
+import io.farheap.lifetime.Closing;
+import io.farheap.remote.CompletionHandler;
+import io.farheap.remote.Outcome;
+import io.farheap.remote.Posting;
+import io.farheap.remote.QueueOptions;
+import io.farheap.remote.RegisteredBuffer;
+import io.farheap.remote.RemoteMemory;
+import io.farheap.remote.RemoteQueue;
+import io.farheap.remote.RemoteRegion;
+import java.util.SplittableRandom;
+
+/**
+ * What a map's requests would cost if there were no map: the same operations, of the same lengths and as many after one
+ * another, at random addresses of a region laid out like a map's, and nothing looked at. One thread.
+ */
+final class Floor implements AutoCloseable {
+
+    static final int IN_FLIGHT = 16;
+
+    private static final int BUCKET_BYTES = 640;
+    private static final int SLOT_BYTES = 40;
+    private static final int SLOTS = 16;
+    private static final int METADATA_BYTES = 32;
+    private static final int MOST_OF_A_STEP = 2;
+    /** For one request: its bucket, its block, what an atomic finds. */
+    private static final int PLACE_BYTES = 4096;
+
+    private static final int BLOCK_AT = 1024;
+    private static final int OLD_AT = 4096 - 64;
+    private static final int METADATA_AT = 768;
+
+    private final RemoteMemory memory;
+    private final RemoteRegion region;
+    private final RemoteQueue queue;
+    private final RegisteredBuffer buffer;
+    private final int buckets;
+    private final int blocks;
+    private final long blocksAt;
+    private final int blockBytes;
+    private final SplittableRandom random = new SplittableRandom(1);
+    private final CompletionHandler handler = this::completed;
+
+    // By request in flight.
+    private final Shape[] shape = new Shape[IN_FLIGHT];
+    private final int[] step = new int[IN_FLIGHT];
+    private final int[] pending = new int[IN_FLIGHT];
+    private final long[] bucketAt = new long[IN_FLIGHT];
+    private final long[] blockAt = new long[IN_FLIGHT];
+    private final int[] free = new int[IN_FLIGHT];
+    private int freeCount = IN_FLIGHT;
+
+    /** @param objects for which the table has slots, two each, and a block of {@code blockBytes} each */
+    Floor(String server, long objects, int blockBytes) {
+        try (CloseStack stack = new CloseStack()) {
+            memory = stack.add(RemoteMemory.open("", "floor"));
+            region = memory.allocate(memory.attach(server), 1).getFirst();
+            queue = stack.add(memory.openQueue(QueueOptions.DEFAULT.withDepth(IN_FLIGHT * MOST_OF_A_STEP)));
+            buffer = stack.add(memory.register((long) IN_FLIGHT * PLACE_BYTES));
+            stack.keep();
+        }
+        this.blockBytes = blockBytes;
+        buckets = Math.toIntExact(Math.ceilDiv(2 * objects, SLOTS));
+        blocks = Math.toIntExact(objects);
+        blocksAt = ((long) buckets * BUCKET_BYTES + 63) / 64 * 64;
+        for (int i = 0; i < IN_FLIGHT; i++) {
+            free[i] = i;
+        }
+    }
+
+    /** What a request of a map posts, step by step. */
+    enum Shape {
+        GET_HIT(2),
+        GET_MISS(1),
+        SET_UPDATE(2),
+        SET_INSERT(3);
+
+        private final int steps;
+
+        Shape(int steps) {
+            this.steps = steps;
+        }
+    }
+
+    /** Runs one, and waits. */
+    void run(Shape one) {
+        begin(one);
+        drain();
+    }
+
+    /** Begins one, as soon as fewer than {@value #IN_FLIGHT} are in flight. */
+    void begin(Shape one) {
+        while (freeCount == 0) {
+            queue.poll(handler);
+        }
+        int place = free[--freeCount];
+        shape[place] = one;
+        step[place] = 0;
+        bucketAt[place] = (long) random.nextInt(buckets) * BUCKET_BYTES;
+        blockAt[place] = blocksAt + (long) random.nextInt(blocks) * blockBytes;
+        advance(place);
+    }
+
+    /** Waits for all. */
+    void drain() {
+        while (freeCount < IN_FLIGHT) {
+            queue.poll(handler);
+        }
+    }
+
+    private void completed(long tag, int outcome) {
+        if (outcome != Outcome.DONE) {
+            throw new IllegalStateException("the floor's server is lost");
+        }
+        int place = (int) tag;
+        pending[place]--;
+        advance(place);
+    }
+
+    private void advance(int place) {
+        while (pending[place] == 0) {
+            if (step[place] == shape[place].steps) {
+                free[freeCount++] = place;
+                return;
+            }
+            post(place, shape[place], step[place]++);
+        }
+    }
+
+    private void post(int place, Shape one, int number) {
+        switch (one) {
+            case GET_HIT -> {
+                if (number == 0) {
+                    readBucket(place);
+                } else {
+                    note(
+                            place,
+                            queue.execute(
+                                    false, region, blockAt[place], buffer, at(place, BLOCK_AT), blockBytes, place));
+                }
+            }
+            case GET_MISS -> readBucket(place);
+            case SET_UPDATE, SET_INSERT -> {
+                switch (number) {
+                    case 0 -> {
+                        queue.beginList();
+                        readBucket(place);
+                        note(
+                                place,
+                                queue.write(region, blockAt[place], buffer, at(place, BLOCK_AT), blockBytes, place));
+                        queue.postList();
+                    }
+                    case 1 ->
+                        note(
+                                place,
+                                queue.compareAndSwap(
+                                        region,
+                                        bucketAt[place] + (long) random.nextInt(SLOTS) * SLOT_BYTES,
+                                        0,
+                                        0,
+                                        buffer,
+                                        at(place, OLD_AT),
+                                        place));
+                    default -> {
+                        queue.beginList();
+                        note(
+                                place,
+                                queue.write(
+                                        region,
+                                        bucketAt[place] + Long.BYTES,
+                                        buffer,
+                                        at(place, METADATA_AT),
+                                        METADATA_BYTES,
+                                        place));
+                        readBucket(place);
+                        queue.postList();
+                    }
+                }
+            }
+        }
+    }
+
+    private static long at(int place, int offset) {
+        return (long) place * PLACE_BYTES + offset;
+    }
+
+    private void readBucket(int place) {
+        note(place, queue.execute(false, region, bucketAt[place], buffer, at(place, 0), BUCKET_BYTES, place));
+    }
+
+    private void note(int place, int posting) {
+        if (posting == Posting.OK) {
+            pending[place]++;
+        } else if (posting != Posting.DONE) {
+            throw new IllegalStateException("the floor's operation was refused: " + Posting.describe(posting));
+        }
+    }
+
+    @Override
+    public void close() {
+        Closing.all(queue, buffer, memory);
+    }
+}
