@@ -169,6 +169,7 @@ final class Posts {
 
     /** Changes the word of a slot of any bucket. */
     void swap(int place, RemoteRegion region, long bucketAt, int slot, long expected, long value) {
+        operations.takes(place, expected);
         note(
                 place,
                 queue.compareAndSwap(

@@ -4,12 +4,13 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import io.farheap.memory.NativeMemory;
 import io.farheap.remote.RemoteRegion;
+import java.util.Arrays;
 import java.util.SplittableRandom;
 
 /**
- * Makes room for a block: a segment while there are any, else by eviction. One READ fetches buckets at a random place,
- * {@link Victims} says which of their objects goes, and the compare-and-swap that turns its slot into a history entry
- * decides whether it was this session that took it out.
+ * Makes room for a block: from the servers' services while they have any, else by eviction. One READ fetches buckets at
+ * a random place, {@link Victims} says which of their objects goes, and the compare-and-swap that turns its slot into a
+ * history entry decides whether it was this session that took it out.
  */
 final class Room {
 
@@ -51,12 +52,12 @@ final class Room {
     /** Whether the request's latest sample came with history numbers. */
     private final boolean[] numbered;
 
-    /** Regions that have no segment left. */
-    private final boolean[] exhausted;
+    private final Mailbox mailbox;
+    /** Requests that wait for the services' answer. */
+    private final boolean[] waits;
 
-    private int exhaustedCount;
-    /** Where the next segment is asked for. */
-    private int segmentRegion;
+    private final boolean[] woken;
+    private int waiting;
 
     /** The request whose sample the victims are of now. */
     private int sampled = Bucket.NONE;
@@ -69,6 +70,7 @@ final class Room {
             Posts posts,
             SpaceMemory space,
             BlockAllocator allocator,
+            Mailbox mailbox,
             Victims victims,
             AccessRecords records,
             Counts counts,
@@ -77,6 +79,7 @@ final class Room {
         this.posts = posts;
         this.space = space;
         this.allocator = allocator;
+        this.mailbox = mailbox;
         this.victims = victims;
         this.records = records;
         this.counts = counts;
@@ -89,8 +92,8 @@ final class Room {
         region = new int[operations.count];
         bucket = new int[operations.count];
         numbered = new boolean[operations.count];
-        exhausted = new boolean[space.regions()];
-        segmentRegion = random.nextInt(space.regions());
+        waits = new boolean[operations.count];
+        woken = new boolean[operations.count];
     }
 
     /** Posts the first step. */
@@ -101,13 +104,12 @@ final class Room {
     }
 
     private void next(int place) {
-        if (exhaustedCount < space.regions()) {
-            while (exhausted[segmentRegion]) {
-                segmentRegion = (segmentRegion + 1) % space.regions();
-            }
+        if (mailbox.hopeful()) {
             state[place] = SEGMENT;
-            region[place] = segmentRegion;
-            posts.add(place, space.region(segmentRegion), SpaceShape.SEGMENTS_TAKEN, 1);
+            mailbox.ask(sizeClass[place]);
+            operations.pending[place]++;
+            waits[place] = true;
+            waiting++;
         } else if (operations.attempts[place]++ < SAMPLES) {
             sample(place);
         } else {
@@ -141,7 +143,7 @@ final class Room {
      */
     long advance(int place) {
         switch (state[place]) {
-            case SEGMENT -> addSegment(place);
+            case SEGMENT -> {}
             case SAMPLE -> {
                 if (extensionWords > 0) {
                     readHeads(place);
@@ -163,6 +165,10 @@ final class Room {
                     return BlockAllocator.NONE;
                 }
             }
+        }
+        if (waiting == 0 && mailbox.hasBlocks()) {
+            // They came too late for who asked.
+            allocator.takeGiven();
         }
         long block = allocator.take(sizeClass[place]);
         if (block == BlockAllocator.NONE) {
@@ -190,20 +196,36 @@ final class Room {
         posts.endList();
     }
 
-    private void addSegment(int place) {
-        int from = region[place];
-        long segment = posts.counted(place);
-        SpaceShape shape = space.shape();
-        if (segment >= 0 && segment < shape.segments(from)) {
-            allocator.addSegment(
-                    sizeClass[place],
-                    shape.place(from, shape.segmentsAt(from) + segment * shape.segmentBytes()),
-                    shape.segmentBytes());
-        } else if (!exhausted[from]) {
-            exhausted[from] = true;
-            exhaustedCount++;
+    /** Whether a request waits for the services. */
+    boolean waits() {
+        return waiting > 0;
+    }
+
+    /** Takes what the services gave to those that wait for it, or their time is over; then {@link #nextWoken}. */
+    boolean wakes() {
+        if (waiting == 0 || !mailbox.answered()) {
+            return false;
         }
-        segmentRegion = (from + 1) % space.regions();
+        allocator.takeGiven();
+        System.arraycopy(waits, 0, woken, 0, waits.length);
+        Arrays.fill(waits, false);
+        waiting = 0;
+        return true;
+    }
+
+    /**
+     * A request that goes on; its wait was one of what it has pending.
+     *
+     * @return its place, or {@link Bucket#NONE}
+     */
+    int nextWoken() {
+        for (int place = 0; place < woken.length; place++) {
+            if (woken[place]) {
+                woken[place] = false;
+                return place;
+            }
+        }
+        return Bucket.NONE;
     }
 
     /** Whether there is none. */

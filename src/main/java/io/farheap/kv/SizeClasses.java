@@ -4,18 +4,18 @@ package io.farheap.kv;
  * The sizes that blocks are cut in, in units of 64 bytes: each size up to 16, then eight between a power of two and the
  * next, so that a block is at most an eighth larger than what it holds.
  */
-final class SizeClasses {
+public final class SizeClasses {
 
     private static final int EXACT = 16;
     private static final int STEPS = 8;
     private static final int STEPS_SHIFT = 3;
 
-    static final int COUNT = of(SlotWord.MOST_UNITS) + 1;
+    public static final int COUNT = of(SlotWord.MOST_UNITS) + 1;
 
     private SizeClasses() {}
 
     /** @param units 1 to {@link SlotWord#MOST_UNITS} */
-    static int of(int units) {
+    public static int of(int units) {
         if (units <= EXACT) {
             return units - 1;
         }
@@ -25,7 +25,7 @@ final class SizeClasses {
     }
 
     /** How many units a block of a class has. */
-    static int units(int sizeClass) {
+    public static int units(int sizeClass) {
         if (sizeClass < EXACT) {
             return sizeClass + 1;
         }
