@@ -16,6 +16,8 @@ final class Beats {
 
     private static final long BEAT_NANOS = TimeUnit.SECONDS.toNanos(1);
     private static final long SOON_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
+    /** While servers ask each other. */
+    private static final long ASKED_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
     /** Says what this process holds of a server's blocks. */
     interface Report {
@@ -33,10 +35,17 @@ final class Beats {
 
     private final Set<Fact> facts = new LinkedHashSet<>();
     private final long[] questions = new long[MapCalls.MOST_PROCESSES];
+    private final Eras eras;
+    /** What the service's epoch said, the era that began then, and the epoch that the service may be told. */
+    private long toldEpoch;
+
+    private long toldEra;
+    private long epoch;
     private long next = System.nanoTime();
 
     /** @param all of the map's servers, this one too */
-    Beats(ServiceLine line, MapTime time, List<Beats> all, Collecting collecting) {
+    Beats(ServiceLine line, MapTime time, List<Beats> all, Collecting collecting, Eras eras) {
+        this.eras = eras;
         this.line = line;
         this.time = time;
         this.all = all;
@@ -53,7 +62,7 @@ final class Beats {
         next = System.nanoTime() + BEAT_NANOS;
         int asked = write();
         long sent = time.local();
-        if (!line.call(MapCalls.BEAT, 3 + 2 * (int) factCount() + asked)) {
+        if (!line.call(MapCalls.BEAT, 4 + 2 * (int) factCount() + asked)) {
             return false;
         }
         if (line.number == 0) {
@@ -63,9 +72,13 @@ final class Beats {
         long flags = line.reply(2);
         long round = line.reply(3);
         long phase = line.reply(4);
+        if (toldEra == 0 && line.reply(7) > epoch) {
+            toldEpoch = line.reply(7);
+            toldEra = eras.begin();
+        }
         wanted.clear();
         for (int i = 0; i < line.reply(5); i++) {
-            wanted.add(line.reply(7 + i));
+            wanted.add(line.reply(8 + i));
         }
         for (int i = 0; i < asked; i++) {
             if ((line.reply(6) >>> i & 1) != 0) {
@@ -74,6 +87,9 @@ final class Beats {
         }
         if ((flags & MapCalls.SOON) != 0) {
             next = System.nanoTime() + SOON_NANOS;
+        }
+        if (!wanted.isEmpty() || !facts.isEmpty()) {
+            all.forEach(each -> each.hurry(ASKED_NANOS));
         }
         if ((flags & MapCalls.COLLECT) != 0) {
             collecting.begin(round);
@@ -90,7 +106,11 @@ final class Beats {
 
     /** @return questions in the call */
     private int write() {
-        int at = 3;
+        if (toldEra != 0 && eras.oldest() >= toldEra) {
+            epoch = toldEpoch;
+            toldEra = 0;
+        }
+        int at = 4;
         int written = 0;
         for (Fact fact : facts) {
             if (written++ == MapCalls.MOST_PROCESSES) {
@@ -112,7 +132,7 @@ final class Beats {
                 line.with(at++, process);
             }
         }
-        line.with(1, factCount()).with(2, asked);
+        line.with(1, factCount()).with(2, asked).with(3, epoch);
         return asked;
     }
 
@@ -123,6 +143,20 @@ final class Beats {
                 other.facts.add(new Fact(process, line.number));
             }
         }
+    }
+
+    /** The next beat comes soon. */
+    void hurry() {
+        hurry(SOON_NANOS);
+    }
+
+    private void hurry(long nanos) {
+        next = Math.min(next, System.nanoTime() + nanos);
+    }
+
+    /** When there is something to do, by {@link System#nanoTime}. */
+    long next() {
+        return collecting.isActive() ? Math.min(next, collecting.next()) : next;
     }
 
     boolean collect() {

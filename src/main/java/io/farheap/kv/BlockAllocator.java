@@ -11,7 +11,7 @@ import java.util.function.LongConsumer;
  * replaces is its own from then on, with the next incarnation. One thread, but for {@link #held}.
  *
  * <p>Free blocks are used first in, first out: who still reads one that was freed has as long as possible. Where there
- * are more of a class than two segments have, a session gives back what one has.
+ * are more of a class than fill two segments, less in a small map, a session gives half of it back.
  *
  * <p>Another thread may look at what is held at any time ({@link #held}). For it a block is added where it goes before
  * it is taken from where it was: from a segment or a ring to {@code hand}, and from there to the request that uses it.
@@ -22,8 +22,11 @@ final class BlockAllocator {
     static final long NONE = 0;
 
     private static final int FIRST_CAPACITY = 64;
-    private static final int MOST_UNITS_KEPT = 2048;
-    private static final int LEAST_KEPT = 32;
+    private static final long MOST_UNITS_KEPT = 2048;
+    /** Of the units of a map a session keeps one in so many of each class. */
+    private static final int KEPT_SHARE = 256;
+
+    private static final int LEAST_KEPT = 8;
     /** What one request gives back at most. */
     private static final int SURPLUS_AT_ONCE = 8;
 
@@ -49,21 +52,32 @@ final class BlockAllocator {
     private long[] unknown = new long[0];
 
     private final Mailbox mailbox;
+    private final int unitsKept;
     private long held;
 
-    /** @param mailbox that surplus goes to */
-    BlockAllocator(Mailbox mailbox) {
+    /**
+     * @param mailbox that surplus goes to
+     * @param units of the map
+     */
+    BlockAllocator(Mailbox mailbox, long units) {
+        unitsKept = (int) Math.clamp(units / KEPT_SHARE, LEAST_KEPT, MOST_UNITS_KEPT);
         this.mailbox = mailbox;
     }
 
     /**
-     * Takes a block of a class, or of the next larger ones that have one.
+     * Takes a block of a class, or of the next larger ones that have one, if they are {@linkplain SizeClasses#near
+     * near}.
      *
      * @return a word without a fingerprint, or {@link #NONE}
      */
     long take(int sizeClass) {
+        return take(sizeClass, SizeClasses.near(sizeClass));
+    }
+
+    /** The same, up to a class. */
+    long take(int sizeClass, int largest) {
         long block = takeExact(sizeClass);
-        for (int larger = sizeClass + 1; block == NONE && larger < SizeClasses.COUNT; larger++) {
+        for (int larger = sizeClass + 1; block == NONE && larger <= largest; larger++) {
             block = takeFree(larger);
         }
         return block;
@@ -150,8 +164,8 @@ final class BlockAllocator {
         }
     }
 
-    private static int most(int sizeClass) {
-        return Math.max(LEAST_KEPT, MOST_UNITS_KEPT / SizeClasses.units(sizeClass));
+    private int most(int sizeClass) {
+        return Math.max(LEAST_KEPT, unitsKept / SizeClasses.units(sizeClass));
     }
 
     private void giveSurplus(int sizeClass) {
@@ -168,6 +182,31 @@ final class BlockAllocator {
         if (gave) {
             mailbox.gaveBack();
         }
+    }
+
+    /**
+     * Gives all back but blocks of a class, the largest first, as far as there is room for them on the way.
+     *
+     * @return whether there were any
+     */
+    boolean giveOthersBack(int sizeClass) {
+        boolean gave = false;
+        for (int other = SizeClasses.COUNT - 1; other >= 0; other--) {
+            boolean room = other != sizeClass;
+            while (room && count[other] + cutsLeft(other) > 0) {
+                long block = takeExact(other);
+                room = mailbox.giveBack(block);
+                gave |= room;
+                if (!room) {
+                    put(other, block);
+                }
+            }
+        }
+        emptyHand();
+        if (gave) {
+            mailbox.gaveBack();
+        }
+        return gave;
     }
 
     private void put(int sizeClass, long block) {

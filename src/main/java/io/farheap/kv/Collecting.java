@@ -41,6 +41,14 @@ final class Collecting {
         nextStep = System.nanoTime();
     }
 
+    boolean isActive() {
+        return collects;
+    }
+
+    long next() {
+        return nextStep;
+    }
+
     /** @return whether there is more to do at once */
     boolean goOn() {
         if (!collects || System.nanoTime() - nextStep < 0) {
@@ -77,7 +85,14 @@ final class Collecting {
             collects &= told;
             return collects;
         }
-        int slots = table.readSlots(region, bucket);
+        int slots;
+        try {
+            slots = table.readSlots(region, bucket);
+        } catch (MapException e) {
+            // A server is lost: without its part of the table nothing can be said.
+            collects = false;
+            return false;
+        }
         for (int slot = 0; slot < slots && collects; slot++) {
             long word = table.word(slot);
             if (SlotWord.isLive(word) && space.serverOf(word, servers) == line.number) {

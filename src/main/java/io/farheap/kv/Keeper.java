@@ -20,6 +20,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
+import java.util.function.LongSupplier;
 
 /**
  * One process's end of a map's services: a thread that makes all calls to them, for all sessions. It fetches segments
@@ -30,12 +31,13 @@ final class Keeper implements AutoCloseable {
 
     private static final System.Logger LOG = System.getLogger(Keeper.class.getName());
     private static final long REST_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
+    private static final long SOON_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
     private static final long ASK_NANOS = TimeUnit.SECONDS.toNanos(30);
     private static final long ASK_AGAIN_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
     private static final long CLOSE_MILLIS = 2000;
 
     /** A session: its mailbox, and how to find what it holds. */
-    private record Served(Mailbox mailbox, Consumer<HeldBlocks> held) {}
+    private record Served(Mailbox mailbox, Consumer<HeldBlocks> held, LongSupplier oldestEra) {}
 
     private final List<ServiceLine> lines = new ArrayList<>();
     private final List<Beats> beats = new ArrayList<>();
@@ -49,7 +51,11 @@ final class Keeper implements AutoCloseable {
     /** Blocks that are to be given back, of all servers. */
     private final GivenBack givenBack;
 
+    private final Eras eras = new Eras(this::oldestEra);
     private int nextLine;
+    /** Somebody waits for what there is to be soon. */
+    private boolean waiting;
+
     private volatile boolean closed;
     private volatile boolean dropped;
 
@@ -67,7 +73,7 @@ final class Keeper implements AutoCloseable {
             for (RemoteSpace each : spaces) {
                 ServiceLine line = line(remote, each);
                 lines.add(line);
-                beats.add(new Beats(line, time, beats, new Collecting(line, table, space, spaces.size())));
+                beats.add(new Beats(line, time, beats, new Collecting(line, table, space, spaces.size()), eras));
                 register(line, process);
             }
             givenBack = new GivenBack(lines, space);
@@ -98,12 +104,12 @@ final class Keeper implements AutoCloseable {
 
     /** For a session that is being opened. */
     Mailbox mailbox(int learnedWords) {
-        return new Mailbox(thread, learnedWords);
+        return new Mailbox(thread, eras, learnedWords);
     }
 
     /** From now on a session is served. */
-    void serve(Mailbox mailbox, Consumer<HeldBlocks> holdings) {
-        sessions.add(new Served(mailbox, holdings));
+    void serve(Mailbox mailbox, Consumer<HeldBlocks> holdings, LongSupplier oldestEra) {
+        sessions.add(new Served(mailbox, holdings, oldestEra));
     }
 
     /**
@@ -135,7 +141,7 @@ final class Keeper implements AutoCloseable {
         while (!closed) {
             try {
                 if (!work()) {
-                    lines.getFirst().await(REST_NANOS);
+                    lines.getFirst().await(rest());
                 }
             } catch (RuntimeException e) {
                 if (!closed) {
@@ -154,10 +160,13 @@ final class Keeper implements AutoCloseable {
             busy = true;
         }
         for (Served session : sessions) {
-            busy |= fetch(session.mailbox) | learn(session.mailbox);
             givenBack.collect(session.mailbox);
         }
         busy |= givenBack.give();
+        waiting = false;
+        for (Served session : sessions) {
+            busy |= fetch(session.mailbox) | learn(session.mailbox);
+        }
         boolean hope = false;
         for (Beats each : beats) {
             hope |= each.beatIfDue(this::report);
@@ -169,22 +178,49 @@ final class Keeper implements AutoCloseable {
         return busy;
     }
 
+    private long oldestEra() {
+        long oldest = Long.MAX_VALUE;
+        for (Served session : sessions) {
+            oldest = Math.min(oldest, session.oldestEra.getAsLong());
+        }
+        return oldest;
+    }
+
+    private long rest() {
+        long now = System.nanoTime();
+        long nanos = waiting ? SOON_NANOS : REST_NANOS;
+        for (Beats each : beats) {
+            nanos = Math.min(nanos, each.next() - now);
+        }
+        return Math.max(1, nanos);
+    }
+
     private boolean fetch(Mailbox mailbox) {
         int sizeClass = mailbox.asked();
         if (sizeClass < 0) {
             return false;
         }
+        boolean later = false;
         for (int tried = 0; tried < lines.size(); tried++) {
             ServiceLine line = lines.get(nextLine);
             nextLine = (nextLine + 1) % lines.size();
             if (!line.unanswered()
                     && line.changing(2, sizeClass)
                             .changing(3, blocksAtOnce(sizeClass))
-                            .change(MapCalls.TAKE, 4)
-                    && line.reply(1) != MapCalls.NOTHING) {
-                mailbox.answer(line);
-                return true;
+                            .changing(4, mailbox.largestAsked())
+                            .change(MapCalls.TAKE, 5)) {
+                if (line.reply(1) == MapCalls.SEGMENT || line.reply(1) == MapCalls.BLOCKS) {
+                    mailbox.answer(line);
+                    return true;
+                }
+                later |= line.reply(1) == MapCalls.LATER;
             }
+        }
+        if (later && mailbox.mayWait()) {
+            waiting = true;
+            // The servers are to know soon that no request in flight is as old.
+            beats.forEach(Beats::hurry);
+            return false;
         }
         mailbox.answerNothing();
         return true;
@@ -366,7 +402,10 @@ final class Keeper implements AutoCloseable {
     }
 
     private void leave() {
-        work();
+        for (Runnable task = asked.poll(); task != null; task = asked.poll()) {
+            task.run();
+        }
+        sessions.forEach(session -> givenBack.collect(session.mailbox));
         while (givenBack.give()) {
             // Until there is nothing more, or no answer.
         }

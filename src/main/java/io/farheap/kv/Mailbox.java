@@ -16,14 +16,20 @@ final class Mailbox {
     private static final int ASKED = 1;
     private static final int ANSWERED = 2;
 
-    private static final int BACK = 1024;
+    private static final int BACK = 4096;
     /** What a session waits for blocks at most. */
-    private static final long PATIENCE_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
+    private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(2);
+    /** For how long the keeper tries, where there is to be something soon. */
+    private static final long SOON_NANOS = TimeUnit.MILLISECONDS.toNanos(1500);
+    /** Between such waits: where sizes change all the time, they are not to be all that a session does. */
+    private static final long BETWEEN_NANOS = TimeUnit.MILLISECONDS.toNanos(300);
 
     private final Thread keeper;
+    private final Eras eras;
 
     private volatile int blocks;
     private int sizeClass;
+    private int largestClass;
     private long kind;
     private int count;
     private final long[] words = new long[MapCalls.MOST_TAKEN];
@@ -32,6 +38,11 @@ final class Mailbox {
     private final AtomicLong hopes = new AtomicLong();
     /** The hopes that there were when there was nothing. */
     private long disappointed = -1;
+
+    /** The keeper's: whether what is asked for has waited, and from when on the next may. */
+    private boolean waited;
+
+    private long waitsFrom = System.nanoTime();
 
     private volatile int learning;
     private final long[] learned;
@@ -42,22 +53,34 @@ final class Mailbox {
     private volatile long backFirst;
 
     /** @param learnedWords of a message to the controller */
-    Mailbox(Thread keeper, int learnedWords) {
+    Mailbox(Thread keeper, Eras eras, int learnedWords) {
+        this.eras = eras;
         this.keeper = keeper;
         learned = new long[learnedWords];
     }
 
     // The session's side.
 
+    /** The process's era, which requests are stamped with. */
+    long era() {
+        return eras.now();
+    }
+
+    /** There may be something after all, as the session has given much back. */
+    void hopeAnew() {
+        disappointed = -1;
+    }
+
     /** Whether it is worth asking for blocks. */
     boolean hopeful() {
         return disappointed != hopes.get();
     }
 
-    /** Asks for blocks of a class, unless it is asking. */
-    void ask(int wantedClass) {
+    /** Asks for blocks of a class, or of larger ones up to another, unless it is asking. */
+    void ask(int wantedClass, int largest) {
         if (blocks == IDLE) {
             sizeClass = wantedClass;
+            largestClass = largest;
             askedAt = System.nanoTime();
             blocks = ASKED;
             LockSupport.unpark(keeper);
@@ -153,13 +176,38 @@ final class Mailbox {
         return blocks == ASKED ? sizeClass : -1;
     }
 
+    int largestAsked() {
+        return largestClass;
+    }
+
+    /** Whether what is asked for can wait. */
+    boolean mayWait() {
+        if (askedAt - waitsFrom < 0) {
+            return false;
+        }
+        if (System.nanoTime() - askedAt < SOON_NANOS) {
+            waited = true;
+            return true;
+        }
+        return false;
+    }
+
+    private void endWait() {
+        if (waited) {
+            waited = false;
+            waitsFrom = System.nanoTime() + BETWEEN_NANOS;
+        }
+    }
+
     void answerNothing() {
+        endWait();
         kind = MapCalls.NOTHING;
         blocks = ANSWERED;
     }
 
     /** Hands over what a {@link MapCalls#TAKE} gave. */
     void answer(ServiceLine line) {
+        endWait();
         kind = line.reply(1);
         count = (int) line.reply(2);
         for (int i = 0; i < count; i++) {

@@ -72,6 +72,8 @@ final class Operations {
     private final long[] writing;
     /** The word that the request's compare-and-swap may take out of the table. */
     private final long[] taking;
+    /** The era that the request has begun in, or has read anything of the map since; 0 for none. */
+    private final long[] era;
 
     private final long address;
     private int first;
@@ -98,6 +100,26 @@ final class Operations {
         broken = new long[count];
         writing = new long[count];
         taking = new long[count];
+        era = new long[count];
+    }
+
+    /**
+     * From now on the request may know words of the table: nothing that it reads is read before this can be seen.
+     *
+     * @param now 0 where it knows none any more, until it is called again
+     */
+    void knows(int place, long now) {
+        WORDS.setVolatile(era, place, now);
+    }
+
+    /** Any thread: the era of the oldest request in flight, {@link Long#MAX_VALUE} where there is none. */
+    long oldestEra() {
+        long oldest = Long.MAX_VALUE;
+        for (int place = 0; place < count; place++) {
+            long one = (long) WORDS.getVolatile(era, place);
+            oldest = one == 0 ? oldest : Math.min(oldest, one);
+        }
+        return oldest;
     }
 
     /** From now on the request has a block. */
@@ -122,6 +144,7 @@ final class Operations {
     void holdsNothing(int place) {
         WORDS.setRelease(writing, place, SlotWord.EMPTY);
         WORDS.setRelease(taking, place, SlotWord.EMPTY);
+        WORDS.setRelease(era, place, 0L);
     }
 
     /** Any thread: what requests hold. */

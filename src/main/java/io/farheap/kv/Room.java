@@ -26,6 +26,15 @@ final class Room {
     /** Samples without a block of the size before there is no room. */
     private static final int SAMPLES = 64;
 
+    /** Samples without one before the session gives up what it has of other sizes, and asks again. */
+    private static final int IN_VAIN = 8;
+    /**
+     * After so many of another size, less in a small map, the services may have segments of which all blocks are free.
+     */
+    private static final long MISFITS = 128;
+
+    private static final long MISFITS_SHARE = 256;
+
     private final Operations operations;
     private final Posts posts;
     private final SpaceMemory space;
@@ -57,7 +66,14 @@ final class Room {
     private final boolean[] waits;
 
     private final boolean[] woken;
+    /** Requests for which the session has given back what it had of other sizes. */
+    private final boolean[] gaveBack;
+
     private int waiting;
+    /** Victims of another size than what was looked for. */
+    private long misfits;
+
+    private final long misfitsToAsk;
 
     /** The request whose sample the victims are of now. */
     private int sampled = Bucket.NONE;
@@ -84,6 +100,7 @@ final class Room {
         this.records = records;
         this.counts = counts;
         this.random = new SplittableRandom(seed);
+        misfitsToAsk = Math.clamp(space.shape().objects() / MISFITS_SHARE, 8, MISFITS);
         tableBuckets = space.shape().bucketsPerRegion();
         extensionWords = records.extensionWords();
         buckets = Math.min(Operations.SAMPLE_BUCKETS, tableBuckets);
@@ -94,22 +111,32 @@ final class Room {
         numbered = new boolean[operations.count];
         waits = new boolean[operations.count];
         woken = new boolean[operations.count];
+        gaveBack = new boolean[operations.count];
     }
 
     /** Posts the first step. */
     void begin(int place, int sizeClassOfBlock) {
         sizeClass[place] = sizeClassOfBlock;
         operations.attempts[place] = 0;
+        gaveBack[place] = false;
         next(place);
     }
 
     private void next(int place) {
         if (mailbox.hopeful()) {
             state[place] = SEGMENT;
-            mailbox.ask(sizeClass[place]);
+            // It has read nothing that it will use: what it looks for may be made of blocks that others know.
+            operations.knows(place, 0);
+            mailbox.ask(sizeClass[place], largest(place));
             operations.pending[place]++;
             waits[place] = true;
             waiting++;
+        } else if (operations.attempts[place] == IN_VAIN && !gaveBack[place]) {
+            gaveBack[place] = true;
+            if (allocator.giveOthersBack(sizeClass[place])) {
+                mailbox.hopeAnew();
+            }
+            next(place);
         } else if (operations.attempts[place]++ < SAMPLES) {
             sample(place);
         } else {
@@ -170,7 +197,7 @@ final class Room {
             // They came too late for who asked.
             allocator.takeGiven();
         }
-        long block = allocator.take(sizeClass[place]);
+        long block = allocator.take(sizeClass[place], largest(place));
         if (block == BlockAllocator.NONE) {
             next(place);
         }
@@ -196,6 +223,11 @@ final class Room {
         posts.endList();
     }
 
+    /** Any block that is large enough will do, where nothing else has helped. */
+    private int largest(int place) {
+        return operations.attempts[place] >= IN_VAIN ? SizeClasses.COUNT - 1 : SizeClasses.near(sizeClass[place]);
+    }
+
     /** Whether a request waits for the services. */
     boolean waits() {
         return waiting > 0;
@@ -207,7 +239,12 @@ final class Room {
             return false;
         }
         allocator.takeGiven();
-        System.arraycopy(waits, 0, woken, 0, waits.length);
+        for (int place = 0; place < waits.length; place++) {
+            woken[place] = waits[place];
+            if (waits[place]) {
+                operations.knows(place, mailbox.era());
+            }
+        }
         Arrays.fill(waits, false);
         waiting = 0;
         return true;
@@ -274,6 +311,10 @@ final class Room {
     private void evicted(int place) {
         if (posts.found(place) == operations.word[place]) {
             counts.evicted++;
+            if (SizeClasses.of(SlotWord.size(operations.word[place])) != sizeClass[place]
+                    && ++misfits % misfitsToAsk == 0) {
+                mailbox.hopeAnew();
+            }
             allocator.reclaim(operations.word[place]);
             posts.hintWrite(
                     bucketRegion(place),

@@ -85,13 +85,13 @@ public final class Session implements AutoCloseable {
         posts = new Posts(queue, space, operations, memory, hintMemory);
         records = new AdaptiveRecords(posts, space, clock, policy, number);
         mailbox = keeper.mailbox(records.learnedWords());
-        allocator = new BlockAllocator(mailbox);
+        allocator = new BlockAllocator(mailbox, space.regions() * space.shape().regionBytes() / BlockFormat.UNIT_BYTES);
         room = new Room(operations, posts, space, allocator, mailbox, records, records, counts, number);
         Probe probe = new Probe(probeMemory);
         gets = new GetSteps(operations, posts, this::end, records, clock, counts);
         sets = new SetSteps(operations, posts, this::end, room, probe, allocator, records, counts, number);
         deletes = new DeleteSteps(operations, posts, this::end, allocator, counts);
-        keeper.serve(mailbox, this::held);
+        keeper.serve(mailbox, this::held, this::oldestEra);
     }
 
     /**
@@ -193,6 +193,7 @@ public final class Session implements AutoCloseable {
     }
 
     private void start(int place) {
+        operations.knows(place, mailbox.era());
         steps(place).begin(place);
         settle(place);
     }
@@ -397,6 +398,11 @@ public final class Session implements AutoCloseable {
 
     BlockAllocator allocator() {
         return allocator;
+    }
+
+    /** Any thread: of requests, and of what nobody waits for. */
+    private long oldestEra() {
+        return Math.min(operations.oldestEra(), posts.oldestEra());
     }
 
     /** Any thread: what the session holds, see {@link HeldBlocks}. Requests are looked at first and last. */

@@ -24,6 +24,14 @@ public final class SizeClasses {
         return EXACT + (log - 4) * STEPS + step;
     }
 
+    /**
+     * The largest class whose blocks are used for a smaller one's while there is hope for better: half as large again.
+     */
+    static int near(int sizeClass) {
+        int units = units(sizeClass);
+        return of(Math.min(SlotWord.MOST_UNITS, units + units / 2));
+    }
+
     /** How many units a block of a class has. */
     public static int units(int sizeClass) {
         if (sizeClass < EXACT) {

@@ -5,20 +5,44 @@ import io.farheap.kv.MapDescriptor;
 import io.farheap.kv.SizeClasses;
 import io.farheap.kv.SlotWord;
 import io.farheap.kv.SpaceShape;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
 
-/** The blocks of a map on one server: segments that nobody has had, and pools of free blocks. One thread at a time. */
+/**
+ * The blocks of a map on one server: segments that nobody has had, and pools of free blocks. One thread at a time.
+ *
+ * <p><b>Segments that become others.</b> Where a class has nothing left, segments of which all blocks are in the pool
+ * are retired: nobody gets their blocks any more. Somebody may still hold a word of a block of theirs, read it, or
+ * write its extension late, so a segment is handed out anew, of any class and with incarnations from the first on, only
+ * when every request in flight has begun after it was retired ({@link #settle}).
+ */
 final class BlockStore {
 
     /** Where segments are small, so many go together at most. */
     private static final int MOST_TOGETHER = 16;
     /** And of those that are left one in so many. */
     private static final int SHARE = 64;
+    /** Segments that one call looks at, to find full ones. */
+    private static final int LOOKED_AT = 2048;
+    /** Segments that wait at a time: the others are still of use as they are. */
+    private static final int MOST_RETIRED = 16;
+
+    private record Retired(int region, int segment, long epoch) {}
 
     private final MapDescriptor map;
     private final SpaceShape shape;
     private final RegionBlocks[] regions;
+    /** By class: segments with blocks in the pool; the region above 32 bits. */
     private final LongFifo[] pools = new LongFifo[SizeClasses.COUNT];
+
+    private final Deque<Retired> retired = new ArrayDeque<>();
+    private final Deque<Retired> settled = new ArrayDeque<>();
+    private long epoch = 1;
+    private int lookRegion;
+    private int lookSegment;
     private long pooled;
     private long worn;
     /** The region that the next segment is of. */
@@ -38,58 +62,126 @@ final class BlockStore {
 
     /** Whether there is anything to hand out. */
     boolean hasRoom() {
-        return pooled > 0 || leftRegion() != null;
+        return pooled > 0 || !settled.isEmpty() || leftRegion() != null;
+    }
+
+    /** Counts up when segments are retired. */
+    long epoch() {
+        return epoch;
+    }
+
+    /** Whether segments wait for requests in flight to end. */
+    boolean waits() {
+        return !retired.isEmpty();
+    }
+
+    /** Every request in flight has begun when {@link #epoch} said this, or later. */
+    void settle(long reached) {
+        while (!retired.isEmpty() && retired.getFirst().epoch <= reached) {
+            settled.add(retired.removeFirst());
+        }
     }
 
     /**
      * Fills a reply of {@link MapCalls#TAKE}, from its kind on.
      *
+     * @param largest class of which a block will do
      * @param most blocks
+     * @param memory of the regions
      * @return its words
      */
-    int take(int sizeClass, int most, long[] reply) {
+    int take(int sizeClass, int largest, int most, IntFunction<MemorySegment> memory, long[] reply) {
         if (pools[sizeClass].size() > 0) {
             return takePooled(sizeClass, most, reply);
         }
-        RegionBlocks region = leftRegion();
-        if (region == null || SizeClasses.units(sizeClass) * BlockFormat.UNIT_BYTES > shape.segmentBytes()) {
-            return takeLarger(sizeClass, reply);
+        if (SizeClasses.units(sizeClass) * BlockFormat.UNIT_BYTES <= shape.segmentBytes()) {
+            RegionBlocks region = leftRegion();
+            if (region != null) {
+                // Blocks do not reach over the end of a segment, so several go together only where each is one block.
+                int count = shape.segmentBytes() == BlockFormat.UNIT_BYTES
+                        ? Math.clamp(region.left() / SHARE, 1, MOST_TOGETHER)
+                        : 1;
+                return segment(region.handOut(sizeClass, count), count, reply);
+            }
+            if (!settled.isEmpty()) {
+                Retired again = settled.removeFirst();
+                if (settled.isEmpty()) {
+                    // The next will not have to wait as long.
+                    retireFull();
+                }
+                return segment(
+                        regions[again.region].reuse(again.segment, sizeClass, memory.apply(again.region)), 1, reply);
+            }
+            retireFull();
         }
-        // Blocks do not reach over the end of a segment, so several go together only where each is one block.
-        int count = shape.segmentBytes() == BlockFormat.UNIT_BYTES
-                ? Math.clamp(region.left() / SHARE, 1, MOST_TOGETHER)
-                : 1;
+        return takeLarger(sizeClass, largest, reply);
+    }
+
+    private int segment(long place, int count, long[] reply) {
         reply[1] = MapCalls.SEGMENT;
         reply[2] = 2;
-        reply[3] = region.handOut(sizeClass, count);
+        reply[3] = place;
         reply[4] = (long) count * shape.segmentBytes();
         return 5;
     }
 
     /** A block that is too large is better than none. */
-    private int takeLarger(int sizeClass, long[] reply) {
-        for (int larger = sizeClass + 1; larger < pools.length; larger++) {
+    private int takeLarger(int sizeClass, int largest, long[] reply) {
+        for (int larger = sizeClass + 1; larger <= largest; larger++) {
             if (pools[larger].size() > 0) {
                 return takePooled(larger, 1, reply);
             }
         }
-        reply[1] = MapCalls.NOTHING;
+        reply[1] = retired.isEmpty() ? MapCalls.NOTHING : MapCalls.LATER;
         reply[2] = 0;
         return 3;
     }
 
     private int takePooled(int sizeClass, int most, long[] reply) {
         LongFifo pool = pools[sizeClass];
-        int n = Math.min(pool.size(), Math.min(most, MapCalls.MOST_TAKEN));
-        reply[1] = MapCalls.BLOCKS;
-        reply[2] = n;
-        for (int i = 0; i < n; i++) {
-            long word = pool.remove();
-            region(word).setPooled(unit(word), false);
-            reply[3 + i] = word;
+        int n = 0;
+        while (n < Math.min(most, MapCalls.MOST_TAKEN) && pool.size() > 0) {
+            RegionBlocks region = regions[(int) (pool.first() >>> Integer.SIZE)];
+            int segment = (int) pool.first();
+            n += region.takePooled(segment, Math.min(most, MapCalls.MOST_TAKEN) - n, reply, 3 + n);
+            if (region.usable(segment) == 0) {
+                pool.remove();
+            }
         }
         pooled -= n;
+        reply[1] = MapCalls.BLOCKS;
+        reply[2] = n;
         return 3 + n;
+    }
+
+    /** Retires full segments, of those that it is the turn of. */
+    private void retireFull() {
+        boolean any = false;
+        for (int looked = 0; looked < LOOKED_AT && retired.size() < MOST_RETIRED; looked++) {
+            if (lookSegment >= regions[lookRegion].handedOut()) {
+                lookSegment = 0;
+                lookRegion = (lookRegion + 1) % regions.length;
+                if (lookRegion == 0) {
+                    break;
+                }
+            } else {
+                RegionBlocks region = regions[lookRegion];
+                if (region.full(lookSegment)) {
+                    epoch += any ? 0 : 1;
+                    any = true;
+                    retire(region, lookRegion, lookSegment);
+                }
+                lookSegment++;
+            }
+        }
+    }
+
+    private void retire(RegionBlocks region, int number, int segment) {
+        pools[region.classOf(segment)].removeAll((long) number << Integer.SIZE | segment);
+        pooled -= region.usable(segment);
+        worn -= region.blocks(segment) - region.usable(segment);
+        region.retire(segment);
+        retired.add(new Retired(number, segment, epoch));
     }
 
     private @Nullable RegionBlocks leftRegion() {
@@ -115,15 +207,16 @@ final class BlockStore {
 
     /** @param incarnation to be used next; 0 where there is none left */
     void put(RegionBlocks region, int unit, int incarnation) {
-        region.setPooled(unit, true);
         region.clear(unit);
+        if (region.addPooled(unit, incarnation)) {
+            int segment = region.segmentOf(unit);
+            pools[region.classOf(segment)].add((long) indexOf(region.place(unit)) << Integer.SIZE | segment);
+        }
         if (incarnation == 0) {
             worn++;
-            return;
+        } else {
+            pooled++;
         }
-        int sizeClass = region.classAt(unit);
-        pools[sizeClass].add(SlotWord.live(region.place(unit), incarnation, 0, SizeClasses.units(sizeClass)));
-        pooled++;
     }
 
     /** The region of a block that there is; null where the word names none. */
@@ -138,8 +231,8 @@ final class BlockStore {
         return sizeClass != RegionBlocks.NONE && SlotWord.size(word) == SizeClasses.units(sizeClass) ? region : null;
     }
 
-    private RegionBlocks region(long word) {
-        return regions[(int) ((SlotWord.place(word) >>> shape.placeShift()) / map.servers())];
+    private int indexOf(long place) {
+        return (int) ((place >>> shape.placeShift()) / map.servers());
     }
 
     int unit(long word) {
@@ -147,7 +240,7 @@ final class BlockStore {
     }
 
     long segmentsHandedOut() {
-        long sum = 0;
+        long sum = -(long) retired.size() - settled.size();
         for (RegionBlocks region : regions) {
             sum += region.handedOut();
         }

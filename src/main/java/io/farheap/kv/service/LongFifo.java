@@ -23,6 +23,20 @@ final class LongFifo {
         ring[first + count++ & ring.length - 1] = word;
     }
 
+    /** The next to be removed. */
+    long first() {
+        return ring[first];
+    }
+
+    void removeAll(long word) {
+        for (int left = count; left > 0; left--) {
+            long each = remove();
+            if (each != word) {
+                add(each);
+            }
+        }
+    }
+
     long remove() {
         long word = ring[first];
         first = first + 1 & ring.length - 1;

@@ -25,15 +25,17 @@ public final class MapCalls {
     /** [space, process]: the process takes part. */
     public static final int REGISTER = FIRST;
     /**
-     * [space, facts, questions, (process, server)..., process...]: the process lives. Each fact is a process that
-     * another server says has ended. Reply: [status, ns of the map's clock, flags, round, phase to report in or 0,
-     * wanted, answers, process...]: of the questions those, a bit each, that have no opening here; and processes whose
-     * end other servers are to be asked for.
+     * [space, facts, questions, epoch, (process, server)..., process...]: the process lives, and all of its requests in
+     * flight have begun after it was told the epoch. Each fact is a process that another server says has ended. Reply:
+     * [status, ns of the map's clock, flags, round, phase to report in or 0, wanted, answers, epoch, process...]: of
+     * the questions those, a bit each, that have no opening here; and processes whose end other servers are to be asked
+     * for.
      */
     public static final int BEAT = FIRST + 1;
     /**
-     * [space, number, class, blocks]. Reply: [status, kind, n, words]: {@link #NOTHING}; {@link #SEGMENT}: place and
-     * bytes; {@link #BLOCKS}: n words without a fingerprint, with the incarnation to be used next.
+     * [space, number, class, blocks, largest class]. Reply: [status, kind, n, words]: {@link #NOTHING};
+     * {@link #SEGMENT}: place and bytes; {@link #BLOCKS}: n words without a fingerprint, with the incarnation to be
+     * used next.
      */
     public static final int TAKE = FIRST + 2;
     /** [space, number, n, words]: blocks come back, as {@link #TAKE} gives them; incarnation 0 has none left. */
@@ -71,6 +73,8 @@ public final class MapCalls {
     public static final long NOTHING = 0;
     public static final long SEGMENT = 1;
     public static final long BLOCKS = 2;
+    /** Nothing yet, but soon: segments wait for requests in flight to end. */
+    public static final long LATER = 3;
 
     // Flags of BEAT.
     /** There are segments or free blocks. */

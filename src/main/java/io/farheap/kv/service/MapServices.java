@@ -53,7 +53,7 @@ public final class MapServices implements ServerService, SpaceListener {
             int n = Math.min(words.length, in.bytes() / Long.BYTES - 1);
             read(in, 8, words, n);
             // What is not there counts as nothing.
-            Arrays.fill(words, Math.max(0, n), 2 + 3 * MapCalls.MOST_PROCESSES, 0);
+            Arrays.fill(words, Math.max(0, n), 3 + 3 * MapCalls.MOST_PROCESSES, 0);
             return state.beat(lease, words, reply);
         });
         register(
@@ -61,7 +61,7 @@ public final class MapServices implements ServerService, SpaceListener {
                 spaces,
                 MapCalls.TAKE,
                 (state, space, lease, in, reply) ->
-                        state.take(lease, in.getLong(8), in.getLong(16), in.getLong(24), reply));
+                        state.take(lease, in.getLong(8), in.getLong(16), in.getLong(24), in.getLong(32), space, reply));
         register(handlers, spaces, MapCalls.GIVE, (state, space, lease, in, reply) -> {
             int n = words(in, 16);
             return state.give(lease, in.getLong(8), arguments.get(), n, reply);

@@ -16,6 +16,8 @@ final class MapState {
     /** A collector that is silent for so long is followed by another. */
     private static final long COLLECTOR_NANOS = 2_000_000_000L;
 
+    private static final long AWAITED_NANOS = 2_000_000_000L;
+
     private final MapDescriptor map;
     private final BlockStore blocks;
     private final Members members;
@@ -30,6 +32,9 @@ final class MapState {
     /** Somebody wants to know where all blocks are. */
     private boolean audit;
 
+    /** Until then somebody waits for segments that requests in flight may know of. */
+    private long awaitedUntil;
+
     private long collector;
     private long collectorDeadline;
     private Account account = Account.NONE;
@@ -41,6 +46,7 @@ final class MapState {
     MapState(MapDescriptor map, LongSupplier nanoTime, long wallMillis) {
         this.map = map;
         this.nanoTime = nanoTime;
+        awaitedUntil = nanoTime.getAsLong();
         zeroNanos = nanoTime.getAsLong() - 1_000_000 * Math.max(0, wallMillis - map.createdMillis());
         blocks = new BlockStore(map);
         members = new Members(map.server(), map.servers());
@@ -54,7 +60,9 @@ final class MapState {
     }
 
     synchronized long register(long lease, long process) {
-        members.add(lease, process);
+        if (members.find(lease) == null) {
+            members.add(lease, process).epoch = blocks.epoch();
+        }
         return MapCalls.OK;
     }
 
@@ -70,7 +78,7 @@ final class MapState {
     }
 
     /**
-     * @param words facts, questions, then these
+     * @param words facts, questions, the epoch, then facts and questions
      * @return words of the reply
      */
     synchronized int beat(long lease, long[] words, long[] reply) {
@@ -80,7 +88,11 @@ final class MapState {
         }
         int facts = count(words[0]);
         int questions = count(words[1]);
-        int at = 2;
+        member.epoch = Math.max(member.epoch, Math.min(words[2], blocks.epoch()));
+        if (blocks.waits()) {
+            blocks.settle(members.oldestEpoch(blocks.epoch()));
+        }
+        int at = 3;
         for (int i = 0; i < facts; i++, at += 2) {
             members.endedAt(words[at], words[at + 1]);
         }
@@ -90,15 +102,18 @@ final class MapState {
         }
         long flags = blocks.hasRoom() ? MapCalls.ROOM : 0;
         flags |= mayCollect(member) ? MapCalls.COLLECT : 0;
-        flags |= sweep.running() || dirty || audit ? MapCalls.SOON : 0;
+        boolean sweeps = sweep.running() || (dirty || audit) && !members.doubted();
+        boolean awaited = blocks.waits() && nanoTime.getAsLong() - awaitedUntil < 0;
+        flags |= sweeps || awaited ? MapCalls.SOON : 0;
         reply[0] = MapCalls.OK;
         reply[1] = clock();
         reply[2] = flags;
         reply[3] = sweep.round();
         reply[4] = sweep.wants(member) ? sweep.phase() : 0;
-        reply[5] = members.doubted(reply, 7, MapCalls.MOST_PROCESSES);
+        reply[5] = members.doubted(reply, 8, MapCalls.MOST_PROCESSES);
         reply[6] = answers;
-        return 7 + (int) reply[5];
+        reply[7] = blocks.epoch();
+        return 8 + (int) reply[5];
     }
 
     private static int count(long n) {
@@ -124,19 +139,27 @@ final class MapState {
     }
 
     /** @return words of the reply */
-    synchronized int take(long lease, long number, long sizeClass, long most, long[] reply) {
+    synchronized int take(
+            long lease, long number, long sizeClass, long most, long largest, ServedSpace space, long[] reply) {
         Member member = members.find(lease);
         if (member == null) {
             return status(reply, MapCalls.NOT_REGISTERED);
         }
         if (member.lastNumber != number) {
-            if (sizeClass < 0 || sizeClass >= SizeClasses.COUNT || most < 1) {
+            if (sizeClass < 0 || largest >= SizeClasses.COUNT || sizeClass > largest || most < 1) {
                 return status(reply, MapCalls.WRONG);
             }
             member.lastReply[0] = MapCalls.OK;
-            member.lastReplyWords =
-                    blocks.take((int) sizeClass, (int) Math.min(most, MapCalls.MOST_TAKEN), member.lastReply);
+            member.lastReplyWords = blocks.take(
+                    (int) sizeClass,
+                    (int) largest,
+                    (int) Math.min(most, MapCalls.MOST_TAKEN),
+                    space::region,
+                    member.lastReply);
             member.lastNumber = number;
+            if (member.lastReply[1] == MapCalls.LATER) {
+                awaitedUntil = nanoTime.getAsLong() + AWAITED_NANOS;
+            }
         }
         return again(member, reply);
     }

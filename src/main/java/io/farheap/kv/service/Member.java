@@ -9,6 +9,9 @@ final class Member {
     long reportedRound;
 
     int reportedPhase;
+    /** All of its requests in flight have begun when the service's epoch said this, or later. */
+    long epoch;
+
     /** The last call that changed something, and its answer, for one that comes again. */
     long lastNumber;
 

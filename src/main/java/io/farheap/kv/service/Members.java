@@ -39,6 +39,16 @@ final class Members {
         return living.get(lease);
     }
 
+    /** What the epoch said when the oldest request in flight of all may have begun. */
+    long oldestEpoch(long now) {
+        // One that has ended here may go on elsewhere.
+        long oldest = ended.isEmpty() ? now : 0;
+        for (Member member : living.values()) {
+            oldest = Math.min(oldest, member.epoch);
+        }
+        return oldest;
+    }
+
     Collection<Member> living() {
         return living.values();
     }

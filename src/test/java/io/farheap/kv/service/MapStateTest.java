@@ -71,14 +71,14 @@ class MapStateTest {
     }
 
     private long[] take(long lease, int sizeClass) {
-        int words = state.take(lease, ++numbers, sizeClass, 8, reply);
+        int words = state.take(lease, ++numbers, sizeClass, 8, sizeClass, space, reply);
         assertEquals(MapCalls.OK, reply[0]);
         return Arrays.copyOf(reply, words);
     }
 
     /** @return flags */
     private long beat(long lease, long... words) {
-        long[] all = new long[2 + 3 * MapCalls.MOST_PROCESSES];
+        long[] all = new long[3 + 3 * MapCalls.MOST_PROCESSES];
         System.arraycopy(words, 0, all, 0, words.length);
         state.beat(lease, all, reply);
         assertEquals(MapCalls.OK, reply[0]);
@@ -213,12 +213,12 @@ class MapStateTest {
         state.ended(1);
         assertEquals(0, beat(2) & MapCalls.COLLECT);
         assertEquals(1, reply[5]);
-        assertEquals(11, reply[7]);
-        assertEquals(0, beat(2, 1, 0, 11, 1) & MapCalls.COLLECT);
+        assertEquals(11, reply[8]);
+        assertEquals(0, beat(2, 1, 0, 0, 11, 1) & MapCalls.COLLECT);
         // Another process, and a server that there is not.
-        assertEquals(0, beat(2, 2, 0, 12, 2, 11, 7) & MapCalls.COLLECT);
-        assertNotEquals(0, beat(2, 1, 0, 11, 2) & MapCalls.COLLECT);
-        beat(2, 0, 3, 11, 22, 33);
+        assertEquals(0, beat(2, 2, 0, 0, 12, 2, 11, 7) & MapCalls.COLLECT);
+        assertNotEquals(0, beat(2, 1, 0, 0, 11, 2) & MapCalls.COLLECT);
+        beat(2, 0, 3, 0, 11, 22, 33);
         assertEquals(0b101, reply[6], "of those asked for only the second lives");
     }
 
@@ -226,7 +226,7 @@ class MapStateTest {
     void aCallThatComesAgainIsAnsweredAsBefore() {
         state.register(1, 11);
         long[] first = take(1, CLASS);
-        state.take(1, numbers, CLASS, 8, reply);
+        state.take(1, numbers, CLASS, 8, CLASS, space, reply);
         assertEquals(first[3], reply[3]);
         List<Long> blocks = cut(first);
         state.give(1, ++numbers, array(blocks), 10, reply);
@@ -255,9 +255,9 @@ class MapStateTest {
         };
         state.give(1, ++numbers, wrong, wrong.length, reply);
         assertEquals(0, reply[1]);
-        state.take(1, ++numbers, -1, 1, reply);
+        state.take(1, ++numbers, -1, 1, CLASS, space, reply);
         assertEquals(MapCalls.WRONG, reply[0]);
-        state.take(9, 1, CLASS, 1, reply);
+        state.take(9, 1, CLASS, 1, CLASS, space, reply);
         assertEquals(MapCalls.NOT_REGISTERED, reply[0]);
     }
 
@@ -273,5 +273,54 @@ class MapStateTest {
         assertEquals(MapCalls.NOTHING, taken[1]);
         assertEquals(0, beat(1) & MapCalls.ROOM);
         assertTrue(places.size() >= 30 && places.size() <= 32, places.size() + " segments of 2 MiB");
+    }
+
+    /** All that there is, in segments of a class. */
+    private List<Long> takeAll(int sizeClass) {
+        List<Long> all = new ArrayList<>();
+        for (long[] taken = take(1, sizeClass); taken[1] == MapCalls.SEGMENT; taken = take(1, sizeClass)) {
+            all.addAll(cut(taken));
+        }
+        return all;
+    }
+
+    @Test
+    void aSegmentThatIsFreeBecomesAnotherWhenNobodyCanKnowItsBlocks() {
+        state.register(1, 11);
+        state.register(2, 22);
+        List<Long> all = takeAll(CLASS);
+        long[] segment = array(all.subList(0, 256));
+        for (int i = 0; i < segment.length; i++) {
+            write(segment[i], 77);
+            // One whose incarnations are used up is as good as any.
+            segment[i] = SlotWord.live(SlotWord.place(segment[i]), i == 5 ? 0 : 9, 0, UNITS);
+        }
+        state.give(1, ++numbers, segment, segment.length, reply);
+        assertEquals(segment.length, reply[1]);
+        assertEquals(MapCalls.LATER, take(1, CLASS + 1)[1]);
+        assertEquals(MapCalls.LATER, take(1, CLASS)[1], "its blocks are nobody's now");
+        beat(1);
+        long epoch = reply[7];
+        beat(1, 0, 0, epoch);
+        assertEquals(MapCalls.LATER, take(1, CLASS + 1)[1], "the other process has old requests");
+        beat(2, 0, 0, epoch - 1);
+        assertEquals(MapCalls.LATER, take(1, CLASS + 1)[1]);
+        beat(2, 0, 0, epoch);
+        long[] again = take(1, CLASS + 1);
+        assertEquals(MapCalls.SEGMENT, again[1]);
+        assertEquals(SlotWord.place(segment[0]), again[3]);
+        assertEquals(0, space.region(0).get(ValueLayout.JAVA_LONG, (again[3] + UNITS) * 64 + 16), "as if never used");
+        state.give(1, ++numbers, segment, segment.length, reply);
+        assertEquals(0, reply[1], "blocks of the old class are none");
+    }
+
+    @Test
+    void aSegmentOfWhichABlockIsOutStaysWhatItIs() {
+        state.register(1, 11);
+        List<Long> all = takeAll(CLASS);
+        long[] most = array(all.subList(0, 255));
+        state.give(1, ++numbers, most, most.length, reply);
+        assertEquals(MapCalls.NOTHING, take(1, CLASS + 1)[1]);
+        assertEquals(MapCalls.BLOCKS, take(1, CLASS)[1]);
     }
 }

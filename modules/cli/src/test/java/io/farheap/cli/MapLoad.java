@@ -62,8 +62,18 @@ final class MapLoad {
         }
     }
 
-    /** One of any kind. */
+    /** One of any kind; one that finds no room, in a map as small and sizes as many, is as good as any. */
     static void request(Session session, SplittableRandom random) {
+        try {
+            requestOrThrow(session, random);
+        } catch (MapException e) {
+            if (!String.valueOf(e.getMessage()).startsWith("there is no room")) {
+                throw e;
+            }
+        }
+    }
+
+    private static void requestOrThrow(Session session, SplittableRandom random) {
         int number = random.nextInt(KEYS);
         byte[] key = ("key " + number).getBytes(StandardCharsets.UTF_8);
         int kind = random.nextInt(10);
