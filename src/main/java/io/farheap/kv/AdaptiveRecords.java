@@ -119,6 +119,31 @@ final class AdaptiveRecords implements AccessRecords, Victims {
                 accesses);
     }
 
+    /** Words of a message to the map's controller. */
+    int learnedWords() {
+        return replacement.words();
+    }
+
+    /** Sends what was learned where it is time, and takes what all have learned. */
+    void exchange(Mailbox mailbox) {
+        if (mailbox.hasLearned()) {
+            long[] words = mailbox.learned();
+            if (mailbox.takeLearned()) {
+                try {
+                    replacement.answered(words);
+                } catch (IllegalArgumentException e) {
+                    // What the session has learned itself stays.
+                    replacement.lost();
+                }
+            } else {
+                replacement.lost();
+            }
+        } else if (replacement.due() && mailbox.mayLearn()) {
+            replacement.send(mailbox.learned());
+            mailbox.sendLearned();
+        }
+    }
+
     @Override
     public void missed(long bucket, long hash) {
         int slot = Bucket.findHistory(bucket, hash);

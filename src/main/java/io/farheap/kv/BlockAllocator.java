@@ -1,13 +1,20 @@
 package io.farheap.kv;
 
+import io.farheap.kv.service.MapCalls;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 import java.util.Arrays;
 import java.util.function.LongConsumer;
 
 /**
  * A session's free blocks, by size class, and the segments that it cuts new ones from. What a session evicts or
- * replaces is its own from then on, with the next incarnation. One thread.
+ * replaces is its own from then on, with the next incarnation. One thread, but for {@link #held}.
  *
- * <p>Free blocks are used first in, first out: who still reads one that was freed has as long as possible.
+ * <p>Free blocks are used first in, first out: who still reads one that was freed has as long as possible. Where there
+ * are more of a class than fill two segments, less in a small map, a session gives half of it back.
+ *
+ * <p>Another thread may look at what is held at any time ({@link #held}). For it a block is added where it goes before
+ * it is taken from where it was: from a segment or a ring to {@code hand}, and from there to the request that uses it.
  */
 final class BlockAllocator {
 
@@ -15,30 +22,62 @@ final class BlockAllocator {
     static final long NONE = 0;
 
     private static final int FIRST_CAPACITY = 64;
-    private static final int FIRST_INCARNATION = 1;
+    private static final long MOST_UNITS_KEPT = 2048;
+    /** Of the units of a map a session keeps one in so many of each class. */
+    private static final int KEPT_SHARE = 256;
 
-    /** By class: rings of words without a fingerprint, each with the incarnation to be used next. */
+    private static final int LEAST_KEPT = 8;
+    /** What one request gives back at most. */
+    private static final int SURPLUS_AT_ONCE = 8;
+
+    private static final VarHandle RINGS = MethodHandles.arrayElementVarHandle(long[][].class);
+    private static final VarHandle WORDS = MethodHandles.arrayElementVarHandle(long[].class);
+    /** Of what is left of a segment: so many bits for the number of blocks, the place above them. */
+    private static final int CUTS_BITS = 16;
+
+    private static final int CUTS_MASK = (1 << CUTS_BITS) - 1;
+
+    /** By class: rings of words without a fingerprint, each with the incarnation to be used next; 0 where none is. */
     private final long[][] free = new long[SizeClasses.COUNT][];
 
     private final int[] first = new int[SizeClasses.COUNT];
     private final int[] count = new int[SizeClasses.COUNT];
 
     /** By class: the place that the next block is cut at, and how many blocks are left there. */
-    private final long[] cutAt = new long[SizeClasses.COUNT];
+    private final long[] cuts = new long[SizeClasses.COUNT];
 
-    private final int[] cutsLeft = new int[SizeClasses.COUNT];
+    /** The block that was taken last. */
+    private final long[] hand = new long[1];
+    /** Blocks of requests that a lost server has not answered. */
+    private long[] unknown = new long[0];
 
+    private final Mailbox mailbox;
+    private final int unitsKept;
     private long held;
-    private long wornOut;
 
     /**
-     * Takes a block of a class, or of the next larger ones that have one.
+     * @param mailbox that surplus goes to
+     * @param units of the map
+     */
+    BlockAllocator(Mailbox mailbox, long units) {
+        unitsKept = (int) Math.clamp(units / KEPT_SHARE, LEAST_KEPT, MOST_UNITS_KEPT);
+        this.mailbox = mailbox;
+    }
+
+    /**
+     * Takes a block of a class, or of the next larger ones that have one, if they are {@linkplain SizeClasses#near
+     * near}.
      *
      * @return a word without a fingerprint, or {@link #NONE}
      */
     long take(int sizeClass) {
+        return take(sizeClass, SizeClasses.near(sizeClass));
+    }
+
+    /** The same, up to a class. */
+    long take(int sizeClass, int largest) {
         long block = takeExact(sizeClass);
-        for (int larger = sizeClass + 1; block == NONE && larger < SizeClasses.COUNT; larger++) {
+        for (int larger = sizeClass + 1; block == NONE && larger <= largest; larger++) {
             block = takeFree(larger);
         }
         return block;
@@ -46,14 +85,11 @@ final class BlockAllocator {
 
     private long takeExact(int sizeClass) {
         long block = takeFree(sizeClass);
-        if (block != NONE || cutsLeft[sizeClass] == 0) {
-            return block;
-        }
-        cutsLeft[sizeClass]--;
-        int units = SizeClasses.units(sizeClass);
-        long place = cutAt[sizeClass];
-        cutAt[sizeClass] = place + units;
-        return SlotWord.live(place, FIRST_INCARNATION, 0, units);
+        return block != NONE || cutsLeft(sizeClass) == 0 ? block : takeCut(sizeClass);
+    }
+
+    private int cutsLeft(int sizeClass) {
+        return (int) cuts[sizeClass] & CUTS_MASK;
     }
 
     private long takeFree(int sizeClass) {
@@ -61,28 +97,45 @@ final class BlockAllocator {
             return NONE;
         }
         long[] ring = free[sizeClass];
-        long block = ring[first[sizeClass]];
-        first[sizeClass] = first[sizeClass] + 1 & ring.length - 1;
+        int at = first[sizeClass];
+        long block = ring[at];
+        WORDS.setRelease(hand, 0, block);
+        WORDS.setRelease(ring, at, NONE);
+        first[sizeClass] = at + 1 & ring.length - 1;
         count[sizeClass]--;
         held--;
         return block;
     }
 
-    /** Cuts blocks of a class from a segment, which is the session's alone and was never used. */
-    void addSegment(int sizeClass, long place, int bytes) {
-        while (cutsLeft[sizeClass] > 0) {
-            put(sizeClass, takeCut(sizeClass));
-        }
-        cutAt[sizeClass] = place;
-        cutsLeft[sizeClass] = bytes / BlockFormat.UNIT_BYTES / SizeClasses.units(sizeClass);
-    }
-
     private long takeCut(int sizeClass) {
         int units = SizeClasses.units(sizeClass);
-        long place = cutAt[sizeClass];
-        cutAt[sizeClass] = place + units;
-        cutsLeft[sizeClass]--;
-        return SlotWord.live(place, FIRST_INCARNATION, 0, units);
+        long place = cuts[sizeClass] >>> CUTS_BITS;
+        long block = SlotWord.live(place, SlotWord.FIRST_INCARNATION, 0, units);
+        WORDS.setRelease(hand, 0, block);
+        WORDS.setRelease(cuts, sizeClass, place + units << CUTS_BITS | cutsLeft(sizeClass) - 1);
+        return block;
+    }
+
+    /** Cuts blocks of a class from a segment, which is the session's alone and was never used. */
+    void addSegment(int sizeClass, long place, int bytes) {
+        while (cutsLeft(sizeClass) > 0) {
+            put(sizeClass, takeCut(sizeClass));
+        }
+        emptyHand();
+        int blocks = bytes / BlockFormat.UNIT_BYTES / SizeClasses.units(sizeClass);
+        WORDS.setRelease(cuts, sizeClass, place << CUTS_BITS | blocks);
+    }
+
+    /** Takes over what the services gave, if they have answered. */
+    void takeGiven() {
+        if (mailbox.given(MapCalls.SEGMENT)) {
+            addSegment(mailbox.givenClass(), mailbox.given(0), (int) mailbox.given(1));
+        } else if (mailbox.given(MapCalls.BLOCKS)) {
+            for (int i = 0; i < mailbox.givenCount(); i++) {
+                giveBack(mailbox.given(i));
+            }
+        }
+        mailbox.took();
     }
 
     /**
@@ -92,34 +145,125 @@ final class BlockAllocator {
      */
     void reclaim(long word) {
         int incarnation = SlotWord.incarnation(word) + 1;
-        if (incarnation == SlotWord.INCARNATIONS) {
-            // Its words would come back while somebody may hold one.
-            wornOut++;
-            return;
-        }
-        giveBack(SlotWord.live(SlotWord.place(word), incarnation, 0, SlotWord.size(word)));
+        // Where there is none left, its words would come back while somebody may hold one: that is 0.
+        giveBack(SlotWord.live(SlotWord.place(word), incarnation & SlotWord.INCARNATIONS - 1, 0, SlotWord.size(word)));
     }
 
     /** Takes back a block that no slot has named since it was taken. */
     void giveBack(long block) {
-        put(SizeClasses.of(SlotWord.size(block)), block);
+        int sizeClass = SizeClasses.of(SlotWord.size(block));
+        if (SlotWord.incarnation(block) == 0) {
+            if (!mailbox.giveBack(block)) {
+                keepUnknown(block);
+            }
+            return;
+        }
+        put(sizeClass, block);
+        if (count[sizeClass] > most(sizeClass)) {
+            giveSurplus(sizeClass);
+        }
+    }
+
+    private int most(int sizeClass) {
+        return Math.max(LEAST_KEPT, unitsKept / SizeClasses.units(sizeClass));
+    }
+
+    private void giveSurplus(int sizeClass) {
+        boolean gave = false;
+        for (int i = 0; i < SURPLUS_AT_ONCE && count[sizeClass] > most(sizeClass) / 2; i++) {
+            long block = takeFree(sizeClass);
+            if (!mailbox.giveBack(block)) {
+                put(sizeClass, block);
+                break;
+            }
+            gave = true;
+        }
+        emptyHand();
+        if (gave) {
+            mailbox.gaveBack();
+        }
+    }
+
+    /**
+     * Gives all back but blocks of a class, the largest first, as far as there is room for them on the way.
+     *
+     * @return whether there were any
+     */
+    boolean giveOthersBack(int sizeClass) {
+        boolean gave = false;
+        for (int other = SizeClasses.COUNT - 1; other >= 0; other--) {
+            boolean room = other != sizeClass;
+            while (room && count[other] + cutsLeft(other) > 0) {
+                long block = takeExact(other);
+                room = mailbox.giveBack(block);
+                gave |= room;
+                if (!room) {
+                    put(other, block);
+                }
+            }
+        }
+        emptyHand();
+        if (gave) {
+            mailbox.gaveBack();
+        }
+        return gave;
     }
 
     private void put(int sizeClass, long block) {
         long[] ring = free[sizeClass];
         if (ring == null) {
             ring = new long[FIRST_CAPACITY];
-            free[sizeClass] = ring;
+            RINGS.setRelease(free, sizeClass, ring);
         } else if (count[sizeClass] == ring.length) {
             long[] larger = Arrays.copyOfRange(ring, first[sizeClass], first[sizeClass] + 2 * ring.length);
             System.arraycopy(ring, 0, larger, ring.length - first[sizeClass], first[sizeClass]);
+            Arrays.fill(larger, ring.length, larger.length, NONE);
             first[sizeClass] = 0;
             ring = larger;
-            free[sizeClass] = ring;
+            RINGS.setRelease(free, sizeClass, ring);
         }
-        ring[first[sizeClass] + count[sizeClass] & ring.length - 1] = block;
+        WORDS.setRelease(ring, first[sizeClass] + count[sizeClass] & ring.length - 1, block);
         count[sizeClass]++;
         held++;
+    }
+
+    /** What has become of a block is not known: it is the session's until its process ends. 0 is none. */
+    void keepUnknown(long block) {
+        if (block != NONE) {
+            long[] more = Arrays.copyOf(unknown, unknown.length + 1);
+            more[unknown.length] = block;
+            VarHandle.releaseFence();
+            unknown = more;
+        }
+    }
+
+    /** Whether there are such. */
+    boolean knowsAll() {
+        return unknown.length == 0;
+    }
+
+    /** Any thread: adds what is not cut yet, is free, and was taken last, in this order; see {@link HeldBlocks}. */
+    void held(HeldBlocks into) {
+        for (int sizeClass = 0; sizeClass < SizeClasses.COUNT; sizeClass++) {
+            long cut = (long) WORDS.getAcquire(cuts, sizeClass);
+            into.addCut(cut >>> CUTS_BITS, (int) cut & CUTS_MASK, SizeClasses.units(sizeClass));
+        }
+        for (int sizeClass = 0; sizeClass < SizeClasses.COUNT; sizeClass++) {
+            long[] ring = (long[]) RINGS.getAcquire(free, sizeClass);
+            for (int i = 0; ring != null && i < ring.length; i++) {
+                into.add((long) WORDS.getAcquire(ring, i));
+            }
+        }
+        into.add((long) WORDS.getAcquire(hand, 0));
+        VarHandle.acquireFence();
+        for (long block : unknown) {
+            into.add(block);
+        }
+    }
+
+    /** The last block that was taken is a request's now, which says so itself. */
+    void emptyHand() {
+        WORDS.setRelease(hand, 0, NONE);
     }
 
     /** All free blocks, those that are not cut yet too, as words without a fingerprint. */
@@ -130,8 +274,9 @@ final class BlockAllocator {
                 consumer.accept(ring[first[sizeClass] + i & ring.length - 1]);
             }
             int units = SizeClasses.units(sizeClass);
-            for (int i = 0; i < cutsLeft[sizeClass]; i++) {
-                consumer.accept(SlotWord.live(cutAt[sizeClass] + (long) i * units, FIRST_INCARNATION, 0, units));
+            for (int i = 0; i < cutsLeft(sizeClass); i++) {
+                consumer.accept(SlotWord.live(
+                        (cuts[sizeClass] >>> CUTS_BITS) + (long) i * units, SlotWord.FIRST_INCARNATION, 0, units));
             }
         }
     }
@@ -139,10 +284,5 @@ final class BlockAllocator {
     /** Free blocks, those not cut yet aside. */
     long held() {
         return held;
-    }
-
-    /** Blocks that have no incarnation left. */
-    long wornOut() {
-        return wornOut;
     }
 }

@@ -24,10 +24,10 @@ import java.lang.foreign.MemorySegment;
  *          the value
  * </pre>
  */
-final class BlockFormat {
+public final class BlockFormat {
 
-    static final int UNIT_BYTES = 64;
-    static final int HEADER_BYTES = 40;
+    public static final int UNIT_BYTES = 64;
+    public static final int HEADER_BYTES = 40;
     static final int MOST_KEY_BYTES = 1024;
     /** Of the words before the key. */
     static final int MOST_HEAD_BYTES = 128;
@@ -162,7 +162,7 @@ final class BlockFormat {
         return (int) (memory.get(JAVA_LONG, at + LENGTHS) >>> VALUE_SHIFT);
     }
 
-    static long version(MemorySegment memory, long at) {
+    public static long version(MemorySegment memory, long at) {
         return memory.get(JAVA_LONG, at + VERSION);
     }
 

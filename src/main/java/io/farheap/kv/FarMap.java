@@ -1,11 +1,14 @@
 package io.farheap.kv;
 
 import io.farheap.control.ControlException;
+import io.farheap.kv.policy.Replacements;
 import io.farheap.lifetime.Closing;
 import io.farheap.remote.RemoteMemory;
 import io.farheap.remote.RemoteSpace;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 
 /**
  * A map in far memory, as this process has it open: objects by key, which many processes get and set at a time, and
@@ -23,15 +26,27 @@ import java.util.List;
 public final class FarMap implements AutoCloseable {
 
     private static final int REQUESTS = 16;
+    private static final int AUDITS = 5;
 
     private final RemoteMemory memory;
     private final List<RemoteSpace> spaces;
     private final SpaceMemory space;
     private final MapClock clock;
     private final CachePolicy policy;
+    private final Keeper keeper;
 
-    /** @param memory closed with the map */
-    FarMap(RemoteMemory memory, List<RemoteSpace> spaces, SpaceMemory space, MapClock clock, CachePolicy policy) {
+    /**
+     * @param memory closed with the map
+     * @param keeper closed with the map
+     */
+    FarMap(
+            RemoteMemory memory,
+            List<RemoteSpace> spaces,
+            SpaceMemory space,
+            MapClock clock,
+            CachePolicy policy,
+            Keeper keeper) {
+        this.keeper = keeper;
         this.memory = memory;
         this.spaces = List.copyOf(spaces);
         this.space = space;
@@ -50,7 +65,7 @@ public final class FarMap implements AutoCloseable {
      * @throws MapException where a server does not answer
      */
     public Session openSession() {
-        return new Session(memory, space, clock, policy, REQUESTS, sessionNumber());
+        return new Session(memory, space, clock, policy, REQUESTS, sessionNumber(), keeper);
     }
 
     private long sessionNumber() {
@@ -66,8 +81,34 @@ public final class FarMap implements AutoCloseable {
      */
     public MapStats stats() {
         try (TableReader reader = new TableReader(memory, space)) {
-            return reader.stats();
+            return reader.stats(keeper.segmentsTaken());
         }
+    }
+
+    /**
+     * Has the servers account for every block: whether it is an object's, held by a session or free, and whether any
+     * has two owners. Blocks that dead processes left are collected on the way. It takes as long as the lease of a
+     * process that was killed. Where others use the map, blocks move meanwhile, and it looks again a few times.
+     *
+     * @throws MapException where a server does not answer
+     */
+    public MapAudit audit() {
+        MapAudit found = keeper.audit();
+        for (int again = 0; again < AUDITS && !found.quiet(); again++) {
+            found = keeper.audit().after(found);
+        }
+        return found;
+    }
+
+    /** How far each of the policy's experts is trusted by now, by what all sessions have learned; 0 to 1 each. */
+    public Map<String, Double> weights() {
+        double[] weights = keeper.weights();
+        Map<String, Double> named = new LinkedHashMap<>();
+        List<String> names = Replacements.expertNames(policy.name());
+        for (int i = 0; i < weights.length; i++) {
+            named.put(names.get(i), weights[i]);
+        }
+        return named;
     }
 
     /**
@@ -77,14 +118,18 @@ public final class FarMap implements AutoCloseable {
      */
     public void drop() {
         List<AutoCloseable> ends = new ArrayList<>();
+        ends.add(keeper::drop);
         spaces.forEach(space -> ends.add(space::drop));
-        ends.add(this);
+        ends.add(memory);
         Closing.all(ends);
     }
 
-    /** Ends this process's use of the map and all of its sessions; the map stays. Idempotent. */
+    /**
+     * Ends this process's use of the map and all of its sessions; the map stays. What sessions have free goes back to
+     * the servers where they were closed before. Idempotent.
+     */
     @Override
     public void close() {
-        memory.close();
+        Closing.all(keeper, memory);
     }
 }

@@ -217,19 +217,27 @@ public final class FarMapBuilder {
                 .orElse(-1);
     }
 
-    /** A region's number goes round the servers, so that neighbours in the table are on different ones. */
     private static FarMap map(RemoteMemory remote, MapDescriptor descriptor, List<RemoteSpace> spaces) {
+        SpaceMemory memory = new SpaceMemory(
+                descriptor.shape(), inOrder(spaces, descriptor.regionsOfEach()).toArray(RemoteRegion[]::new));
+        MapTime time = new MapTime(System::nanoTime);
+        return new FarMap(
+                remote,
+                spaces,
+                memory,
+                time,
+                CachePolicy.of(descriptor.policy()),
+                new Keeper(remote, spaces, memory, time));
+    }
+
+    /** A region's number goes round the servers, so that neighbours in the table are on different ones. */
+    static List<RemoteRegion> inOrder(List<RemoteSpace> spaces, int ofEach) {
         List<RemoteRegion> regions = new ArrayList<>();
-        for (int i = 0; i < descriptor.regionsOfEach(); i++) {
+        for (int i = 0; i < ofEach; i++) {
             for (RemoteSpace space : spaces) {
                 regions.add(space.regions().get(i));
             }
         }
-        return new FarMap(
-                remote,
-                spaces,
-                new SpaceMemory(descriptor.shape(), regions.toArray(RemoteRegion[]::new)),
-                new WallClock(descriptor.createdMillis()),
-                CachePolicy.of(descriptor.policy()));
+        return regions;
     }
 }

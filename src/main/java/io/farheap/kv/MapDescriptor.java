@@ -21,7 +21,7 @@ import java.nio.charset.StandardCharsets;
  * 64       name of the policy, in ASCII
  * </pre>
  */
-record MapDescriptor(
+public record MapDescriptor(
         long mapId,
         int server,
         int servers,
@@ -38,7 +38,7 @@ record MapDescriptor(
 
     private static final int BYTES = 64;
     private static final int MOST_POLICY_BYTES = 128;
-    static final int MOST_SERVERS = 1 << 10;
+    public static final int MOST_SERVERS = 1 << 10;
 
     /** The same, of another server. */
     MapDescriptor of(int number) {
@@ -68,7 +68,7 @@ record MapDescriptor(
      * @param where of which space it is, for the exception's message
      * @throws MapException where it is none of this release
      */
-    static MapDescriptor decode(byte[] bytes, String where) {
+    public static MapDescriptor decode(byte[] bytes, String where) {
         ByteBuffer in = ByteBuffer.wrap(bytes);
         if (bytes.length < BYTES || bytes.length > BYTES + MOST_POLICY_BYTES || in.getLong() != MARK) {
             throw new MapException(where + " is no map: another program made it; choose another name");
@@ -102,7 +102,7 @@ record MapDescriptor(
     }
 
     /** Where everything lies. */
-    SpaceShape shape() {
+    public SpaceShape shape() {
         int regions = regionsOfEach * servers;
         SpaceShape shape = SpaceShape.of(regionBytes, regions, objects);
         return mostBlocks == 0

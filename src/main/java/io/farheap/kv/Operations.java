@@ -1,12 +1,16 @@
 package io.farheap.kv;
 
 import io.farheap.remote.RegisteredBuffer;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 
 /**
  * A session's requests, from issue to callback: a ring of places, each with columns for what the request is and how far
  * it has come, and with local memory of its own. One thread.
  */
 final class Operations {
+
+    private static final VarHandle WORDS = MethodHandles.arrayElementVarHandle(long[].class);
 
     static final int GET = 0;
     static final int SET = 1;
@@ -63,6 +67,14 @@ final class Operations {
     /** The word whose block was not whole when it was read last. */
     private final long[] broken;
 
+    // For who looks at what the session holds, on another thread.
+    /** The block that the request writes. */
+    private final long[] writing;
+    /** The word that the request's compare-and-swap may take out of the table. */
+    private final long[] taking;
+    /** The era that the request has begun in, or has read anything of the map since; 0 for none. */
+    private final long[] era;
+
     private final long address;
     private int first;
     private int inUse;
@@ -86,6 +98,61 @@ final class Operations {
         block = new long[count];
         attempts = new int[count];
         broken = new long[count];
+        writing = new long[count];
+        taking = new long[count];
+        era = new long[count];
+    }
+
+    /**
+     * From now on the request may know words of the table: nothing that it reads is read before this can be seen.
+     *
+     * @param now 0 where it knows none any more, until it is called again
+     */
+    void knows(int place, long now) {
+        WORDS.setVolatile(era, place, now);
+    }
+
+    /** Any thread: the era of the oldest request in flight, {@link Long#MAX_VALUE} where there is none. */
+    long oldestEra() {
+        long oldest = Long.MAX_VALUE;
+        for (int place = 0; place < count; place++) {
+            long one = (long) WORDS.getVolatile(era, place);
+            oldest = one == 0 ? oldest : Math.min(oldest, one);
+        }
+        return oldest;
+    }
+
+    /** From now on the request has a block. */
+    void writes(int place, long ownBlock) {
+        WORDS.setRelease(writing, place, ownBlock);
+    }
+
+    long writing(int place) {
+        return writing[place];
+    }
+
+    /** Before a compare-and-swap that may take a block over. */
+    void takes(int place, long slotWord) {
+        WORDS.setRelease(taking, place, SlotWord.isLive(slotWord) ? slotWord : SlotWord.EMPTY);
+    }
+
+    long taking(int place) {
+        return taking[place];
+    }
+
+    /** What the request had is where {@link BlockAllocator} has it, or in a slot. */
+    void holdsNothing(int place) {
+        WORDS.setRelease(writing, place, SlotWord.EMPTY);
+        WORDS.setRelease(taking, place, SlotWord.EMPTY);
+        WORDS.setRelease(era, place, 0L);
+    }
+
+    /** Any thread: what requests hold. */
+    void held(HeldBlocks into) {
+        for (int place = 0; place < count; place++) {
+            into.add((long) WORDS.getAcquire(taking, place));
+            into.add((long) WORDS.getAcquire(writing, place));
+        }
     }
 
     static long memoryBytes(int count) {

@@ -9,6 +9,7 @@ import io.farheap.remote.Posting;
 import io.farheap.remote.RegisteredBuffer;
 import io.farheap.remote.RemoteQueue;
 import io.farheap.remote.RemoteRegion;
+import java.util.concurrent.atomic.AtomicLongArray;
 
 /**
  * Posts what requests need, and counts for each what has not come back: nothing for what is done at once. The queue is
@@ -33,6 +34,9 @@ final class Posts {
     private final RegisteredBuffer hints;
 
     private final long hintsAddress;
+    /** Of a hint that writes into a block: the era that it began in. */
+    private final AtomicLongArray hintEras = new AtomicLongArray(HINTS);
+
     private final int[] freeHints = new int[HINTS];
     private int freeHintCount = HINTS;
     private long skippedHints;
@@ -169,6 +173,7 @@ final class Posts {
 
     /** Changes the word of a slot of any bucket. */
     void swap(int place, RemoteRegion region, long bucketAt, int slot, long expected, long value) {
+        operations.takes(place, expected);
         note(
                 place,
                 queue.compareAndSwap(
@@ -233,6 +238,8 @@ final class Posts {
                     JAVA_LONG, hintsAddress + (long) hint * HINT_BYTES + (long) i * Long.BYTES, object.extension(i));
         }
         long block = SlotWord.place(word);
+        // The word is one that a request in flight has read.
+        hintEras.set(hint, operations.oldestEra());
         writeHint(hint, space.regionOf(block), BlockFormat.extensionAt(space.offsetOf(block)), words * Long.BYTES);
     }
 
@@ -257,7 +264,18 @@ final class Posts {
         }
     }
 
+    /** Any thread: as {@link Operations#oldestEra}, of hints that write into blocks. */
+    long oldestEra() {
+        long oldest = Long.MAX_VALUE;
+        for (int hint = 0; hint < HINTS; hint++) {
+            long one = hintEras.get(hint);
+            oldest = one == 0 ? oldest : Math.min(oldest, one);
+        }
+        return oldest;
+    }
+
     void hintEnded(long tag) {
+        hintEras.setRelease((int) tag, 0);
         freeHints[freeHintCount++] = (int) tag;
     }
 

@@ -4,12 +4,13 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import io.farheap.memory.NativeMemory;
 import io.farheap.remote.RemoteRegion;
+import java.util.Arrays;
 import java.util.SplittableRandom;
 
 /**
- * Makes room for a block: a segment while there are any, else by eviction. One READ fetches buckets at a random place,
- * {@link Victims} says which of their objects goes, and the compare-and-swap that turns its slot into a history entry
- * decides whether it was this session that took it out.
+ * Makes room for a block: from the servers' services while they have any, else by eviction. One READ fetches buckets at
+ * a random place, {@link Victims} says which of their objects goes, and the compare-and-swap that turns its slot into a
+ * history entry decides whether it was this session that took it out.
  */
 final class Room {
 
@@ -24,6 +25,15 @@ final class Room {
 
     /** Samples without a block of the size before there is no room. */
     private static final int SAMPLES = 64;
+
+    /** Samples without one before the session gives up what it has of other sizes, and asks again. */
+    private static final int IN_VAIN = 8;
+    /**
+     * After so many of another size, less in a small map, the services may have segments of which all blocks are free.
+     */
+    private static final long MISFITS = 128;
+
+    private static final long MISFITS_SHARE = 256;
 
     private final Operations operations;
     private final Posts posts;
@@ -51,12 +61,19 @@ final class Room {
     /** Whether the request's latest sample came with history numbers. */
     private final boolean[] numbered;
 
-    /** Regions that have no segment left. */
-    private final boolean[] exhausted;
+    private final Mailbox mailbox;
+    /** Requests that wait for the services' answer. */
+    private final boolean[] waits;
 
-    private int exhaustedCount;
-    /** Where the next segment is asked for. */
-    private int segmentRegion;
+    private final boolean[] woken;
+    /** Requests for which the session has given back what it had of other sizes. */
+    private final boolean[] gaveBack;
+
+    private int waiting;
+    /** Victims of another size than what was looked for. */
+    private long misfits;
+
+    private final long misfitsToAsk;
 
     /** The request whose sample the victims are of now. */
     private int sampled = Bucket.NONE;
@@ -69,6 +86,7 @@ final class Room {
             Posts posts,
             SpaceMemory space,
             BlockAllocator allocator,
+            Mailbox mailbox,
             Victims victims,
             AccessRecords records,
             Counts counts,
@@ -77,10 +95,12 @@ final class Room {
         this.posts = posts;
         this.space = space;
         this.allocator = allocator;
+        this.mailbox = mailbox;
         this.victims = victims;
         this.records = records;
         this.counts = counts;
         this.random = new SplittableRandom(seed);
+        misfitsToAsk = Math.clamp(space.shape().objects() / MISFITS_SHARE, 8, MISFITS);
         tableBuckets = space.shape().bucketsPerRegion();
         extensionWords = records.extensionWords();
         buckets = Math.min(Operations.SAMPLE_BUCKETS, tableBuckets);
@@ -89,25 +109,34 @@ final class Room {
         region = new int[operations.count];
         bucket = new int[operations.count];
         numbered = new boolean[operations.count];
-        exhausted = new boolean[space.regions()];
-        segmentRegion = random.nextInt(space.regions());
+        waits = new boolean[operations.count];
+        woken = new boolean[operations.count];
+        gaveBack = new boolean[operations.count];
     }
 
     /** Posts the first step. */
     void begin(int place, int sizeClassOfBlock) {
         sizeClass[place] = sizeClassOfBlock;
         operations.attempts[place] = 0;
+        gaveBack[place] = false;
         next(place);
     }
 
     private void next(int place) {
-        if (exhaustedCount < space.regions()) {
-            while (exhausted[segmentRegion]) {
-                segmentRegion = (segmentRegion + 1) % space.regions();
-            }
+        if (mailbox.hopeful()) {
             state[place] = SEGMENT;
-            region[place] = segmentRegion;
-            posts.add(place, space.region(segmentRegion), SpaceShape.SEGMENTS_TAKEN, 1);
+            // It has read nothing that it will use: what it looks for may be made of blocks that others know.
+            operations.knows(place, 0);
+            mailbox.ask(sizeClass[place], largest(place));
+            operations.pending[place]++;
+            waits[place] = true;
+            waiting++;
+        } else if (operations.attempts[place] == IN_VAIN && !gaveBack[place]) {
+            gaveBack[place] = true;
+            if (allocator.giveOthersBack(sizeClass[place])) {
+                mailbox.hopeAnew();
+            }
+            next(place);
         } else if (operations.attempts[place]++ < SAMPLES) {
             sample(place);
         } else {
@@ -141,7 +170,7 @@ final class Room {
      */
     long advance(int place) {
         switch (state[place]) {
-            case SEGMENT -> addSegment(place);
+            case SEGMENT -> {}
             case SAMPLE -> {
                 if (extensionWords > 0) {
                     readHeads(place);
@@ -164,7 +193,11 @@ final class Room {
                 }
             }
         }
-        long block = allocator.take(sizeClass[place]);
+        if (waiting == 0 && mailbox.hasBlocks()) {
+            // They came too late for who asked.
+            allocator.takeGiven();
+        }
+        long block = allocator.take(sizeClass[place], largest(place));
         if (block == BlockAllocator.NONE) {
             next(place);
         }
@@ -190,20 +223,46 @@ final class Room {
         posts.endList();
     }
 
-    private void addSegment(int place) {
-        int from = region[place];
-        long segment = posts.counted(place);
-        SpaceShape shape = space.shape();
-        if (segment >= 0 && segment < shape.segments(from)) {
-            allocator.addSegment(
-                    sizeClass[place],
-                    shape.place(from, shape.segmentsAt(from) + segment * shape.segmentBytes()),
-                    shape.segmentBytes());
-        } else if (!exhausted[from]) {
-            exhausted[from] = true;
-            exhaustedCount++;
+    /** Any block that is large enough will do, where nothing else has helped. */
+    private int largest(int place) {
+        return operations.attempts[place] >= IN_VAIN ? SizeClasses.COUNT - 1 : SizeClasses.near(sizeClass[place]);
+    }
+
+    /** Whether a request waits for the services. */
+    boolean waits() {
+        return waiting > 0;
+    }
+
+    /** Takes what the services gave to those that wait for it, or their time is over; then {@link #nextWoken}. */
+    boolean wakes() {
+        if (waiting == 0 || !mailbox.answered()) {
+            return false;
         }
-        segmentRegion = (from + 1) % space.regions();
+        allocator.takeGiven();
+        for (int place = 0; place < waits.length; place++) {
+            woken[place] = waits[place];
+            if (waits[place]) {
+                operations.knows(place, mailbox.era());
+            }
+        }
+        Arrays.fill(waits, false);
+        waiting = 0;
+        return true;
+    }
+
+    /**
+     * A request that goes on; its wait was one of what it has pending.
+     *
+     * @return its place, or {@link Bucket#NONE}
+     */
+    int nextWoken() {
+        for (int place = 0; place < woken.length; place++) {
+            if (woken[place]) {
+                woken[place] = false;
+                return place;
+            }
+        }
+        return Bucket.NONE;
     }
 
     /** Whether there is none. */
@@ -252,6 +311,10 @@ final class Room {
     private void evicted(int place) {
         if (posts.found(place) == operations.word[place]) {
             counts.evicted++;
+            if (SizeClasses.of(SlotWord.size(operations.word[place])) != sizeClass[place]
+                    && ++misfits % misfitsToAsk == 0) {
+                mailbox.hopeAnew();
+            }
             allocator.reclaim(operations.word[place]);
             posts.hintWrite(
                     bucketRegion(place),

@@ -27,6 +27,9 @@ public final class Session implements AutoCloseable {
     private static final long NEVER = 0;
     private static final int SPINS = 2000;
     private static final long SLEEP_NANOS = 1_000_000;
+    /** What a session waits at most for requests in flight when it is closed. */
+    private static final long CLOSE_NANOS = 1_000_000_000;
+
     private static final MemorySegment ALL = NativeMemory.ALL;
 
     private final RemoteQueue queue;
@@ -39,7 +42,11 @@ public final class Session implements AutoCloseable {
     private final SetSteps sets;
     private final DeleteSteps deletes;
     private final Counts counts = new Counts();
-    private final BlockAllocator allocator = new BlockAllocator();
+    private final Keeper keeper;
+    private final Mailbox mailbox;
+    private final BlockAllocator allocator;
+    private final Room room;
+    private final AdaptiveRecords records;
     private final MapClock clock;
     /** Requests that wait for an earlier one on their key. */
     private int held;
@@ -56,8 +63,16 @@ public final class Session implements AutoCloseable {
      * @param requests in flight at most, a power of two
      * @param number of the session, which no other of the map has
      */
-    Session(RemoteMemory remote, SpaceMemory space, MapClock clock, CachePolicy policy, int requests, long number) {
+    Session(
+            RemoteMemory remote,
+            SpaceMemory space,
+            MapClock clock,
+            CachePolicy policy,
+            int requests,
+            long number,
+            Keeper keeper) {
         this.clock = clock;
+        this.keeper = keeper;
         try (CloseStack stack = new CloseStack()) {
             int depth = requests * Posts.mostOfAStep(policy.extensionWords()) + Posts.HINTS;
             queue = stack.add(remote.openQueue(QueueOptions.DEFAULT.withDepth(depth)));
@@ -68,12 +83,15 @@ public final class Session implements AutoCloseable {
         }
         operations = new Operations(requests, memory);
         posts = new Posts(queue, space, operations, memory, hintMemory);
-        AdaptiveRecords records = new AdaptiveRecords(posts, space, clock, policy, number);
-        Room room = new Room(operations, posts, space, allocator, records, records, counts, number);
+        records = new AdaptiveRecords(posts, space, clock, policy, number);
+        mailbox = keeper.mailbox(records.learnedWords());
+        allocator = new BlockAllocator(mailbox, space.regions() * space.shape().regionBytes() / BlockFormat.UNIT_BYTES);
+        room = new Room(operations, posts, space, allocator, mailbox, records, records, counts, number);
         Probe probe = new Probe(probeMemory);
         gets = new GetSteps(operations, posts, this::end, records, clock, counts);
         sets = new SetSteps(operations, posts, this::end, room, probe, allocator, records, counts, number);
         deletes = new DeleteSteps(operations, posts, this::end, allocator, counts);
+        keeper.serve(mailbox, this::held, this::oldestEra);
     }
 
     /**
@@ -175,6 +193,7 @@ public final class Session implements AutoCloseable {
     }
 
     private void start(int place) {
+        operations.knows(place, mailbox.era());
         steps(place).begin(place);
         settle(place);
     }
@@ -200,6 +219,11 @@ public final class Session implements AutoCloseable {
     }
 
     private void end(int place, int status) {
+        if (status == KvStatus.LOST) {
+            allocator.keepUnknown(operations.writing(place));
+            allocator.keepUnknown(operations.taking(place));
+        }
+        operations.holdsNothing(place);
         operations.status[place] = status;
         operations.step[place] = Operations.DONE;
     }
@@ -223,6 +247,13 @@ public final class Session implements AutoCloseable {
     public int poll(KvHandler to) {
         checkOpen();
         queue.poll(completions);
+        if (room.wakes()) {
+            for (int place = room.nextWoken(); place != Bucket.NONE; place = room.nextWoken()) {
+                operations.pending[place]--;
+                settle(place);
+            }
+        }
+        records.exchange(mailbox);
         int handed = 0;
         while (operations.inUse() > 0 && operations.step[operations.first()] == Operations.DONE) {
             if (held > 0) {
@@ -268,7 +299,8 @@ public final class Session implements AutoCloseable {
 
     /** Sleeps until something may have ended, at most for a time. */
     public void await(long nanos) {
-        queue.await(nanos);
+        // Who answers from the servers' services raises no event here.
+        queue.await(room.waits() ? Math.min(nanos, SLEEP_NANOS) : nanos);
     }
 
     /** Requests that have been made and not been handed over. */
@@ -368,12 +400,50 @@ public final class Session implements AutoCloseable {
         return allocator;
     }
 
-    /** Requests in flight may take effect or not, and are not called back. Idempotent. */
+    /** Any thread: of requests, and of what nobody waits for. */
+    private long oldestEra() {
+        return Math.min(operations.oldestEra(), posts.oldestEra());
+    }
+
+    /** Any thread: what the session holds, see {@link HeldBlocks}. Requests are looked at first and last. */
+    private void held(HeldBlocks into) {
+        operations.held(into);
+        mailbox.held(into);
+        allocator.held(into);
+        for (long i = mailbox.backFirst(); i < mailbox.backEnd(); i++) {
+            into.add(mailbox.back(i));
+        }
+        operations.held(into);
+    }
+
+    /**
+     * Requests in flight may take effect or not, and are not called back. It waits for them a little, and gives the
+     * session's blocks back. Idempotent.
+     */
     @Override
     public void close() {
-        if (!closed) {
+        if (closed) {
+            return;
+        }
+        try {
+            drain();
+        } finally {
             closed = true;
-            Closing.all(queue, memory, probeMemory, hintMemory);
+            Closing.all(
+                    queue,
+                    memory,
+                    probeMemory,
+                    hintMemory,
+                    () -> keeper.closed(mailbox, allocator, operations.inUse() == 0 && allocator.knowsAll()));
+        }
+    }
+
+    private void drain() {
+        long deadline = System.nanoTime() + CLOSE_NANOS;
+        while (operations.inUse() > 0 && !keeper.isClosed() && System.nanoTime() - deadline < 0) {
+            if (poll((tag, status, found, at, bytes) -> {}) == 0) {
+                await(SLEEP_NANOS);
+            }
         }
     }
 

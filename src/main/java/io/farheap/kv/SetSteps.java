@@ -122,6 +122,8 @@ final class SetSteps implements Steps {
                 SlotWord.size(block));
         records.begin(operations.blockCopy(place));
         BlockFormat.seal(ALL, operations.blockCopy(place), SlotWord.incarnation(block));
+        operations.writes(place, operations.block[place]);
+        allocator.emptyHand();
         operations.step[place] = BUCKET;
         posts.beginList();
         posts.readBucket(place);

@@ -4,18 +4,18 @@ package io.farheap.kv;
  * The sizes that blocks are cut in, in units of 64 bytes: each size up to 16, then eight between a power of two and the
  * next, so that a block is at most an eighth larger than what it holds.
  */
-final class SizeClasses {
+public final class SizeClasses {
 
     private static final int EXACT = 16;
     private static final int STEPS = 8;
     private static final int STEPS_SHIFT = 3;
 
-    static final int COUNT = of(SlotWord.MOST_UNITS) + 1;
+    public static final int COUNT = of(SlotWord.MOST_UNITS) + 1;
 
     private SizeClasses() {}
 
     /** @param units 1 to {@link SlotWord#MOST_UNITS} */
-    static int of(int units) {
+    public static int of(int units) {
         if (units <= EXACT) {
             return units - 1;
         }
@@ -24,8 +24,16 @@ final class SizeClasses {
         return EXACT + (log - 4) * STEPS + step;
     }
 
+    /**
+     * The largest class whose blocks are used for a smaller one's while there is hope for better: half as large again.
+     */
+    static int near(int sizeClass) {
+        int units = units(sizeClass);
+        return of(Math.min(SlotWord.MOST_UNITS, units + units / 2));
+    }
+
     /** How many units a block of a class has. */
-    static int units(int sizeClass) {
+    public static int units(int sizeClass) {
         if (sizeClass < EXACT) {
             return sizeClass + 1;
         }

@@ -13,13 +13,16 @@ package io.farheap.kv;
  * A block that is freed and used again has another incarnation, so a word does not come back before 2^14 uses of its
  * block, and a compare-and-swap that was prepared for the former use fails.
  */
-final class SlotWord {
+public final class SlotWord {
 
     static final long EMPTY = 0;
 
-    static final int MOST_UNITS = 254;
+    public static final int MOST_UNITS = 254;
     static final int HISTORY = 255;
-    static final int INCARNATIONS = 1 << 14;
+    /** Of a block that was never used. */
+    static final int FIRST_INCARNATION = 1;
+
+    public static final int INCARNATIONS = 1 << 14;
     static final long MOST_PLACES = 1L << 34;
     static final long HISTORY_MASK = (1L << 48) - 1;
 
@@ -30,7 +33,7 @@ final class SlotWord {
     private SlotWord() {}
 
     /** Of a live object. */
-    static long live(long place, int incarnation, int fingerprint, int units) {
+    public static long live(long place, int incarnation, int fingerprint, int units) {
         return (long) incarnation << INCARNATION_SHIFT
                 | place << PLACE_SHIFT
                 | (long) fingerprint << FINGERPRINT_SHIFT
@@ -52,7 +55,7 @@ final class SlotWord {
     }
 
     /** The block's length in units of 64 bytes, if it is live. */
-    static int size(long word) {
+    public static int size(long word) {
         return (int) word & 0xFF;
     }
 
@@ -60,11 +63,11 @@ final class SlotWord {
         return (int) (word >>> FINGERPRINT_SHIFT) & 0xFF;
     }
 
-    static long place(long word) {
+    public static long place(long word) {
         return word >>> PLACE_SHIFT & MOST_PLACES - 1;
     }
 
-    static int incarnation(long word) {
+    public static int incarnation(long word) {
         return (int) (word >>> INCARNATION_SHIFT);
     }
 

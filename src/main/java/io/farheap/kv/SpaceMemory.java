@@ -43,6 +43,11 @@ final class SpaceMemory {
                 && offset + units * (long) BlockFormat.UNIT_BYTES <= shape.regionBytes();
     }
 
+    /** The number of the server that has a block, of so many. */
+    int serverOf(long word, int servers) {
+        return (int) ((SlotWord.place(word) >>> placeShift) % servers);
+    }
+
     RemoteRegion regionOf(long place) {
         return regions[(int) (place >>> placeShift)];
     }

@@ -8,7 +8,6 @@ package io.farheap.kv;
  * <pre>
  * page, offsets in bytes
  *   0  u64  {@link #MAGIC}
- *  64  u64  segments of this region that have been handed out; clients add to it
  * 128  u64  number of the next history entry, modulo 2^48; region 0's counts for the map
  * 192  u64  number of the next session; region 0's counts for the map
  * </pre>
@@ -20,12 +19,11 @@ package io.farheap.kv;
  * @param segmentBytes of a segment
  * @param mostSegments of a region that are used
  */
-record SpaceShape(
+public record SpaceShape(
         long regionBytes, int tableRegions, int bucketsPerRegion, long objects, int segmentBytes, long mostSegments) {
 
     static final long MAGIC = 0x31564B5041454846L;
     static final int PAGE_BYTES = 4096;
-    static final long SEGMENTS_TAKEN = 64;
     static final long HISTORY_COUNTER = 128;
     static final long SESSION_COUNTER = 192;
 
@@ -81,23 +79,23 @@ record SpaceShape(
     }
 
     /** Where a region's segments begin. */
-    long segmentsAt(int region) {
+    public long segmentsAt(int region) {
         long used = PAGE_BYTES + (region < tableRegions ? (long) bucketsPerRegion * BUCKET_BYTES : 0);
         return used + BlockFormat.UNIT_BYTES - 1 & -BlockFormat.UNIT_BYTES;
     }
 
     /** How many segments a region has. */
-    long segments(int region) {
+    public long segments(int region) {
         return Math.min(mostSegments, (regionBytes - segmentsAt(region)) / segmentBytes);
     }
 
     /** By how many bits the number of a region stands above the unit in it, in a place. */
-    int placeShift() {
+    public int placeShift() {
         return Long.SIZE - Long.numberOfLeadingZeros((regionBytes >>> 6) - 1);
     }
 
     /** A block's place, as slots have it. */
-    long place(int region, long offset) {
+    public long place(int region, long offset) {
         return (long) region << placeShift() | offset >>> 6;
     }
 }

@@ -19,6 +19,8 @@ final class TableReader implements AutoCloseable {
 
     private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(10);
     private static final long SLEEP_NANOS = 1_000_000;
+    /** That are read at a time. */
+    static final int MOST_BUCKETS = 96;
 
     private final SpaceMemory space;
     private final RemoteQueue queue;
@@ -28,28 +30,30 @@ final class TableReader implements AutoCloseable {
     TableReader(RemoteMemory remote, SpaceMemory space) {
         this.space = space;
         try (CloseStack stack = new CloseStack()) {
-            memory = stack.add(remote.register(SpaceShape.BUCKET_BYTES));
+            memory = stack.add(remote.register((long) MOST_BUCKETS * SpaceShape.BUCKET_BYTES));
             queue = stack.add(remote.openQueue(QueueOptions.DEFAULT.withDepth(1)));
             stack.keep();
         }
     }
 
-    /** @throws MapException where a server does not answer */
-    MapStats stats() {
+    /**
+     * @param segmentsTaken that the servers have handed out
+     * @throws MapException where a server does not answer
+     */
+    MapStats stats(long segmentsTaken) {
         SpaceShape shape = space.shape();
         long objects = 0;
         long history = 0;
         long units = 0;
         long segments = 0;
-        long taken = 0;
-        for (int number = 0; number < space.regions(); number++) {
-            RemoteRegion region = space.region(number);
-            segments += shape.segments(number);
-            taken += Math.min(shape.segments(number), word(region, SpaceShape.SEGMENTS_TAKEN));
-            for (int bucket = 0; number < shape.tableRegions() && bucket < shape.bucketsPerRegion(); bucket++) {
-                read(region, shape.bucketAt(bucket), SpaceShape.BUCKET_BYTES);
-                for (int slot = 0; slot < SpaceShape.BUCKET_SLOTS; slot++) {
-                    long word = Bucket.word(memory.segment().address(), slot);
+        for (int region = 0; region < space.regions(); region++) {
+            segments += shape.segments(region);
+        }
+        for (int region = 0; region < shape.tableRegions(); region++) {
+            for (int bucket = 0; bucket < shape.bucketsPerRegion(); bucket += MOST_BUCKETS) {
+                int slots = readSlots(region, bucket);
+                for (int slot = 0; slot < slots; slot++) {
+                    long word = word(slot);
                     if (SlotWord.isLive(word)) {
                         objects++;
                         units += SlotWord.size(word);
@@ -67,12 +71,24 @@ final class TableReader implements AutoCloseable {
                 history,
                 units * BlockFormat.UNIT_BYTES,
                 segments * shape.segmentBytes(),
-                taken * shape.segmentBytes());
+                segmentsTaken * shape.segmentBytes());
     }
 
-    private long word(RemoteRegion region, long offset) {
-        read(region, offset, Long.BYTES);
-        return NativeMemory.ALL.get(JAVA_LONG, memory.segment().address());
+    /**
+     * Reads the slots of {@link #MOST_BUCKETS} buckets of a region, or those that are left.
+     *
+     * @return how many; then {@link #word} has them
+     */
+    int readSlots(int region, int bucket) {
+        SpaceShape shape = space.shape();
+        int buckets = Math.min(MOST_BUCKETS, shape.bucketsPerRegion() - bucket);
+        read(space.region(region), shape.bucketAt(bucket), buckets * SpaceShape.BUCKET_BYTES);
+        return buckets * SpaceShape.BUCKET_SLOTS;
+    }
+
+    /** The word of one of the slots that were read. */
+    long word(int slot) {
+        return Bucket.word(memory.segment().address(), slot);
     }
 
     private void read(RemoteRegion region, long offset, int bytes) {

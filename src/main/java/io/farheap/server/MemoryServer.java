@@ -31,6 +31,7 @@ import io.farheap.verbs.VerbsException;
 import java.security.SecureRandom;
 import java.util.List;
 import java.util.Map;
+import java.util.ServiceLoader;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
@@ -88,6 +89,10 @@ public final class MemoryServer implements ControlPlane, AutoCloseable {
             leases = new Leases(options.leaseNanos(), pullNanos, pool, retired);
             spaces = new Spaces(leases, pool, threads, budgets, retired, () -> grants != null);
             leases.alsoReap(spaces::expire);
+            for (ServerService service :
+                    ServiceLoader.load(ServerService.class, ServerService.class.getClassLoader())) {
+                service.install(handlers, spaces);
+            }
         } catch (Throwable e) {
             Closing.after(e, this);
             throw e;

@@ -83,6 +83,10 @@ class InterleavingTest {
                 Audit.of(space, sessions);
             }
             sessions.forEach(Session::close);
+            // Those that were abandoned have given back what they had, too.
+            MapAudit audit = space.map.audit();
+            assertTrue(audit.quiet() && audit.sound(), () -> audit + ", seed " + seed);
+            assertEquals(0, audit.account().held() + audit.account().lost(), () -> audit + ", seed " + seed);
         } finally {
             arena.close();
         }

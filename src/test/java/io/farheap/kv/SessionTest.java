@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.farheap.testing.TestDevice;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -157,6 +158,41 @@ class SessionTest {
             }
         }
         assertTrue(hits > 5000, hits + " hits, seed " + seed);
+    }
+
+    /** What small objects had becomes blocks for large ones, and the other way round; meanwhile some find no room. */
+    @Test
+    void aMapThatIsFullOfOneSizeTakesAnother() {
+        space = new TestSpace(2, 2, 512 << 10, 4000);
+        try (Session session = space.map.openSession()) {
+            for (int size : new int[] {100, 5000, 1500, 12_000, 10}) {
+                long deadline = System.nanoTime() + TestDevice.patience(30_000_000_000L);
+                int found = 0;
+                while (found < 20 && System.nanoTime() - deadline < 0) {
+                    found = setAndCount(session, size);
+                }
+                assertTrue(found >= 20, found + " found, of " + size + " bytes");
+            }
+        }
+        MapAudit audit = space.map.audit();
+        assertTrue(audit.quiet() && audit.sound(), audit::toString);
+    }
+
+    private static int setAndCount(Session session, int size) {
+        for (int i = 0; i < 1000; i++) {
+            try {
+                session.set(bytes(size + " " + i), new byte[size]);
+            } catch (MapException e) {
+                assertTrue(String.valueOf(e.getMessage()).startsWith("there is no room"), e::toString);
+            }
+        }
+        int found = 0;
+        for (int i = 0; i < 1000; i++) {
+            byte[] value = session.get(bytes(size + " " + i));
+            assertTrue(value == null || value.length == size);
+            found += value == null ? 0 : 1;
+        }
+        return found;
     }
 
     @Test

@@ -1,8 +1,11 @@
 package io.farheap.kv;
 
 import io.farheap.control.ControlServer;
+import io.farheap.control.SpaceKey;
+import io.farheap.control.SpacePlane;
 import io.farheap.remote.RemoteMemory;
 import io.farheap.remote.RemoteRegion;
+import io.farheap.remote.RemoteSpace;
 import io.farheap.server.MemoryServer;
 import io.farheap.server.ServerOptions;
 import io.farheap.testing.TestDevice;
@@ -14,11 +17,13 @@ import java.util.concurrent.atomic.AtomicLong;
 final class TestSpace implements AutoCloseable {
 
     private static final long LEASE_NANOS = TestDevice.patience(30_000_000_000L);
+    private static final SpaceKey KEY = SpaceKey.of("map", "not a secret");
 
     private final List<MemoryServer> servers = new ArrayList<>();
     private final List<ControlServer> controls = new ArrayList<>();
     final RemoteMemory memory;
     final FarMap map;
+    final List<RemoteSpace> spaces = new ArrayList<>();
     final List<RemoteRegion> regions;
     final SpaceShape shape;
     final TestClock clock = new TestClock();
@@ -29,24 +34,39 @@ final class TestSpace implements AutoCloseable {
     }
 
     TestSpace(int serverCount, int regionsOfEach, long regionBytes, long objects, CachePolicy policy) {
-        List<RemoteRegion> all = new ArrayList<>();
         memory = RemoteMemory.open(TestDevice.client(), "kv");
         for (int i = 0; i < serverCount; i++) {
             MemoryServer server = MemoryServer.open(new ServerOptions(
                     regionsOfEach * regionBytes, regionBytes, LEASE_NANOS, TestDevice.server(), "kv" + i));
             servers.add(server);
             controls.add(ControlServer.start("127.0.0.1:0", server));
-            all.addAll(memory.allocate(memory.attach(controls.get(i).address()), regionsOfEach));
+            MapDescriptor descriptor = new MapDescriptor(
+                    1,
+                    i,
+                    serverCount,
+                    regionsOfEach,
+                    regionBytes,
+                    objects,
+                    System.currentTimeMillis(),
+                    0,
+                    policy.name());
+            spaces.add(memory.createSpace(
+                    memory.attach(controls.get(i).address()),
+                    KEY,
+                    regionsOfEach,
+                    SpacePlane.FOR_EVER,
+                    descriptor.encode()));
         }
-        regions = List.copyOf(all);
+        regions = FarMapBuilder.inOrder(spaces, regionsOfEach);
         shape = SpaceShape.of(regionBytes, regions.size(), objects);
+        SpaceMemory space = new SpaceMemory(shape, regions.toArray(RemoteRegion[]::new));
         map = new FarMap(
-                memory, List.of(), new SpaceMemory(shape, regions.toArray(RemoteRegion[]::new)), clock, policy);
+                memory, spaces, space, clock, policy, new Keeper(memory, spaces, space, new MapTime(System::nanoTime)));
     }
 
     @Override
     public void close() {
-        memory.close();
+        map.close();
         controls.forEach(ControlServer::close);
         servers.forEach(MemoryServer::close);
     }

@@ -15,6 +15,8 @@ import picocli.CommandLine.Command;
             KvSetCommand.class,
             KvDeleteCommand.class,
             KvStatsCommand.class,
+            KvAuditCommand.class,
+            KvWeightsCommand.class,
             KvDropCommand.class
         })
 public final class KvCommand implements Subcommand {}

@@ -46,6 +46,10 @@ class KvCommandTest {
             assertTrue(run(0, "get", "prices", "milk").endsWith("1.10\n"));
             String stats = run(0, "stats", "prices");
             assertTrue(stats.contains("2 objects in blocks of"), stats);
+            String audit = run(0, "audit", "prices");
+            assertTrue(audit.contains(": 2 live, 0 held by sessions, "), audit);
+            String weights = run(0, "weights", "prices");
+            assertTrue(weights.matches("(?s).*once +0\\.\\d{4}\\nagain +[01]\\.\\d{4}\\n"), weights);
             run(0, "delete", "prices", "bread");
             run(1, "delete", "prices", "bread");
             String again = run(1, "create", "prices");

@@ -1,0 +1,93 @@
+package io.farheap.cli;
+
+import io.farheap.kv.FarMap;
+import io.farheap.kv.MapException;
+import io.farheap.kv.Session;
+import io.farheap.testing.TestDevice;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.SplittableRandom;
+
+/**
+ * Sessions of a map in a process of their own, each on a thread, that set, get and delete as fast as they can, until
+ * the process is killed or its standard input ends. It prints a line when all have begun. A value tells its key: one
+ * that does not ends the process.
+ */
+final class MapLoad {
+
+    static final int KEYS = 3000;
+    private static final int EXIT_WRONG = 3;
+
+    private MapLoad() {}
+
+    /** @param arguments name, token, sessions, and the servers' addresses */
+    public static void main(String[] arguments) throws IOException {
+        List<String> servers = Arrays.asList(arguments).subList(3, arguments.length);
+        FarMap map = FarMap.builder()
+                .name(arguments[0])
+                .token(arguments[1])
+                .device(TestDevice.client())
+                .servers(servers.toArray(String[]::new))
+                .open();
+        List<Session> sessions = new ArrayList<>();
+        for (int i = 0; i < Integer.parseInt(arguments[2]); i++) {
+            sessions.add(map.openSession());
+        }
+        for (Session session : sessions) {
+            Thread.ofPlatform().daemon().start(() -> load(session, new SplittableRandom(System.nanoTime())));
+        }
+        while (System.in.read() >= 0) {
+            // Until there is nobody to write.
+        }
+        System.exit(0);
+    }
+
+    private static void load(Session session, SplittableRandom random) {
+        try {
+            for (int requests = 0; ; requests++) {
+                request(session, random);
+                if (requests == 1000) {
+                    System.out.println("listening on 127.0.0.1:1");
+                }
+            }
+        } catch (MapException e) {
+            // Its lease has ended: whoever stopped the process knows.
+            System.exit(0);
+        } catch (Throwable e) {
+            e.printStackTrace();
+            System.exit(EXIT_WRONG);
+        }
+    }
+
+    /** One of any kind; one that finds no room, in a map as small and sizes as many, is as good as any. */
+    static void request(Session session, SplittableRandom random) {
+        try {
+            requestOrThrow(session, random);
+        } catch (MapException e) {
+            if (!String.valueOf(e.getMessage()).startsWith("there is no room")) {
+                throw e;
+            }
+        }
+    }
+
+    private static void requestOrThrow(Session session, SplittableRandom random) {
+        int number = random.nextInt(KEYS);
+        byte[] key = ("key " + number).getBytes(StandardCharsets.UTF_8);
+        int kind = random.nextInt(10);
+        if (kind < 5) {
+            byte[] value = new byte[1 + random.nextInt(600)];
+            Arrays.fill(value, (byte) number);
+            session.set(key, value);
+        } else if (kind < 9) {
+            byte[] found = session.get(key);
+            if (found != null && (found[0] != (byte) number || found[found.length - 1] != (byte) number)) {
+                throw new IllegalStateException("the value of another key than " + number);
+            }
+        } else {
+            session.delete(key);
+        }
+    }
+}

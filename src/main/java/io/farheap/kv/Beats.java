@@ -1,0 +1,165 @@
+package io.farheap.kv;
+
+import io.farheap.kv.service.MapCalls;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * A process's beats to one server: it lives; the server says its time, whether it has room, and what it wants of this
+ * process for a collection. A server that saw a process end asks whether the others have too, and beats carry question
+ * and answer. The keeper's thread.
+ */
+final class Beats {
+
+    private static final long BEAT_NANOS = TimeUnit.SECONDS.toNanos(1);
+    private static final long SOON_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
+    /** While servers ask each other. */
+    private static final long ASKED_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+
+    /** Says what this process holds of a server's blocks. */
+    interface Report {
+        void of(ServiceLine line, long round, long phase);
+    }
+
+    private record Fact(long process, int server) {}
+
+    private final ServiceLine line;
+    private final MapTime time;
+    private final List<Beats> all;
+    private final Collecting collecting;
+    /** Processes that the server has seen end, and wants to know of whether they have ended elsewhere. */
+    private final List<Long> wanted = new ArrayList<>();
+
+    private final Set<Fact> facts = new LinkedHashSet<>();
+    private final long[] questions = new long[MapCalls.MOST_PROCESSES];
+    private final Eras eras;
+    /** What the service's epoch said, the era that began then, and the epoch that the service may be told. */
+    private long toldEpoch;
+
+    private long toldEra;
+    private long epoch;
+    private long next = System.nanoTime();
+
+    /** @param all of the map's servers, this one too */
+    Beats(ServiceLine line, MapTime time, List<Beats> all, Collecting collecting, Eras eras) {
+        this.eras = eras;
+        this.line = line;
+        this.time = time;
+        this.all = all;
+        this.collecting = collecting;
+    }
+
+    /** @return whether the server has room */
+    boolean beatIfDue(Report report) {
+        return System.nanoTime() - next >= 0 && beat(report);
+    }
+
+    /** @return whether the server has room */
+    boolean beat(Report report) {
+        next = System.nanoTime() + BEAT_NANOS;
+        int asked = write();
+        long sent = time.local();
+        if (!line.call(MapCalls.BEAT, 4 + 2 * (int) factCount() + asked)) {
+            return false;
+        }
+        if (line.number == 0) {
+            time.answered(sent, line.reply(1), time.local());
+        }
+        facts.clear();
+        long flags = line.reply(2);
+        long round = line.reply(3);
+        long phase = line.reply(4);
+        if (toldEra == 0 && line.reply(7) > epoch) {
+            toldEpoch = line.reply(7);
+            toldEra = eras.begin();
+        }
+        wanted.clear();
+        for (int i = 0; i < line.reply(5); i++) {
+            wanted.add(line.reply(8 + i));
+        }
+        for (int i = 0; i < asked; i++) {
+            if ((line.reply(6) >>> i & 1) != 0) {
+                tell(questions[i]);
+            }
+        }
+        if ((flags & MapCalls.SOON) != 0) {
+            next = System.nanoTime() + SOON_NANOS;
+        }
+        if (!wanted.isEmpty() || !facts.isEmpty()) {
+            all.forEach(each -> each.hurry(ASKED_NANOS));
+        }
+        if ((flags & MapCalls.COLLECT) != 0) {
+            collecting.begin(round);
+        }
+        if (phase != 0) {
+            report.of(line, round, phase);
+        }
+        return (flags & MapCalls.ROOM) != 0;
+    }
+
+    private long factCount() {
+        return Math.min(facts.size(), MapCalls.MOST_PROCESSES);
+    }
+
+    /** @return questions in the call */
+    private int write() {
+        if (toldEra != 0 && eras.oldest() >= toldEra) {
+            epoch = toldEpoch;
+            toldEra = 0;
+        }
+        int at = 4;
+        int written = 0;
+        for (Fact fact : facts) {
+            if (written++ == MapCalls.MOST_PROCESSES) {
+                break;
+            }
+            line.with(at++, fact.process);
+            line.with(at++, fact.server);
+        }
+        Set<Long> distinct = new LinkedHashSet<>();
+        for (Beats other : all) {
+            if (other != this) {
+                distinct.addAll(other.wanted);
+            }
+        }
+        int asked = 0;
+        for (long process : distinct) {
+            if (asked < questions.length) {
+                questions[asked++] = process;
+                line.with(at++, process);
+            }
+        }
+        line.with(1, factCount()).with(2, asked).with(3, epoch);
+        return asked;
+    }
+
+    /** This server has no opening of a process. */
+    private void tell(long process) {
+        for (Beats other : all) {
+            if (other != this && other.wanted.contains(process)) {
+                other.facts.add(new Fact(process, line.number));
+            }
+        }
+    }
+
+    /** The next beat comes soon. */
+    void hurry() {
+        hurry(SOON_NANOS);
+    }
+
+    private void hurry(long nanos) {
+        next = Math.min(next, System.nanoTime() + nanos);
+    }
+
+    /** When there is something to do, by {@link System#nanoTime}. */
+    long next() {
+        return collecting.isActive() ? Math.min(next, collecting.next()) : next;
+    }
+
+    boolean collect() {
+        return collecting.goOn();
+    }
+}

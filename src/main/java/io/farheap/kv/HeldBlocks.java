@@ -1,0 +1,63 @@
+package io.farheap.kv;
+
+import java.util.Arrays;
+
+/** Blocks that a process's sessions hold, as they were found. One thread. */
+final class HeldBlocks {
+
+    private long[] words = new long[256];
+    private int count;
+
+    void clear() {
+        count = 0;
+    }
+
+    /** @param word of a block; 0 is none */
+    void add(long word) {
+        if (word == 0) {
+            return;
+        }
+        if (count == words.length) {
+            words = Arrays.copyOf(words, 2 * count);
+        }
+        words[count++] = word;
+    }
+
+    /** Blocks that lie one after another and were not used yet. */
+    void addCut(long place, int blocks, int units) {
+        for (int i = 0; i < blocks; i++) {
+            add(SlotWord.live(place + (long) i * units, SlotWord.FIRST_INCARNATION, 0, units));
+        }
+    }
+
+    void removeFirst(int n) {
+        count -= n;
+        System.arraycopy(words, n, words, 0, count);
+    }
+
+    /** Leaves each block once, in the order of their places. */
+    void distinct() {
+        for (int i = 0; i < count; i++) {
+            words[i] = SlotWord.place(words[i]) << Byte.SIZE | SlotWord.size(words[i]);
+        }
+        Arrays.sort(words, 0, count);
+        int kept = 0;
+        for (int i = 0; i < count; i++) {
+            if (i == 0 || words[i] != words[i - 1]) {
+                words[kept++] = words[i];
+            }
+        }
+        count = kept;
+        for (int i = 0; i < count; i++) {
+            words[i] = SlotWord.live(words[i] >>> Byte.SIZE, 0, 0, (int) words[i] & 0xFF);
+        }
+    }
+
+    int count() {
+        return count;
+    }
+
+    long word(int index) {
+        return words[index];
+    }
+}

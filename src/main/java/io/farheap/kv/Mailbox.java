@@ -1,0 +1,264 @@
+package io.farheap.kv;
+
+import io.farheap.kv.service.MapCalls;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * Between a session and its map's keeper, which makes the calls: one request for blocks at a time, one batch of what
+ * was learned, and blocks that go back. The session's thread has one side of it, the keeper's the other, and neither
+ * ever waits for the other.
+ */
+final class Mailbox {
+
+    private static final int IDLE = 0;
+    private static final int ASKED = 1;
+    private static final int ANSWERED = 2;
+
+    private static final int BACK = 4096;
+    /** What a session waits for blocks at most. */
+    private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(2);
+    /** For how long the keeper tries, where there is to be something soon. */
+    private static final long SOON_NANOS = TimeUnit.MILLISECONDS.toNanos(1500);
+    /** Between such waits: where sizes change all the time, they are not to be all that a session does. */
+    private static final long BETWEEN_NANOS = TimeUnit.MILLISECONDS.toNanos(300);
+
+    private final Thread keeper;
+    private final Eras eras;
+
+    private volatile int blocks;
+    private int sizeClass;
+    private int largestClass;
+    private long kind;
+    private int count;
+    private final long[] words = new long[MapCalls.MOST_TAKEN];
+    private long askedAt;
+    /** Counts up when servers may have something again. */
+    private final AtomicLong hopes = new AtomicLong();
+    /** The hopes that there were when there was nothing. */
+    private long disappointed = -1;
+
+    /** The keeper's: whether what is asked for has waited, and from when on the next may. */
+    private boolean waited;
+
+    private long waitsFrom = System.nanoTime();
+
+    private volatile int learning;
+    private final long[] learned;
+    private boolean learnedAnswered;
+
+    private final long[] back = new long[BACK];
+    private volatile long backEnd;
+    private volatile long backFirst;
+
+    /** @param learnedWords of a message to the controller */
+    Mailbox(Thread keeper, Eras eras, int learnedWords) {
+        this.eras = eras;
+        this.keeper = keeper;
+        learned = new long[learnedWords];
+    }
+
+    // The session's side.
+
+    /** The process's era, which requests are stamped with. */
+    long era() {
+        return eras.now();
+    }
+
+    /** There may be something after all, as the session has given much back. */
+    void hopeAnew() {
+        disappointed = -1;
+    }
+
+    /** Whether it is worth asking for blocks. */
+    boolean hopeful() {
+        return disappointed != hopes.get();
+    }
+
+    /** Asks for blocks of a class, or of larger ones up to another, unless it is asking. */
+    void ask(int wantedClass, int largest) {
+        if (blocks == IDLE) {
+            sizeClass = wantedClass;
+            largestClass = largest;
+            askedAt = System.nanoTime();
+            blocks = ASKED;
+            LockSupport.unpark(keeper);
+        }
+    }
+
+    /** Whether the session need not wait any more for what it asked for. */
+    boolean answered() {
+        return blocks != ASKED || System.nanoTime() - askedAt > PATIENCE_NANOS;
+    }
+
+    /** Whether there is an answer of a kind. */
+    boolean given(long ofKind) {
+        return blocks == ANSWERED && kind == ofKind;
+    }
+
+    int givenClass() {
+        return sizeClass;
+    }
+
+    int givenCount() {
+        return count;
+    }
+
+    /** A word of the answer. */
+    long given(int index) {
+        return words[index];
+    }
+
+    /** The answer has been taken, or there was none in time. */
+    void took() {
+        if (blocks != ANSWERED) {
+            disappointed = hopes.get();
+            return;
+        }
+        if (kind == MapCalls.NOTHING) {
+            disappointed = hopes.get();
+        }
+        blocks = IDLE;
+    }
+
+    /** Whether there is an answer, also one that nobody waits for any more. */
+    boolean hasBlocks() {
+        return blocks == ANSWERED;
+    }
+
+    /** @return whether there was room */
+    boolean giveBack(long block) {
+        long end = backEnd;
+        if (end - backFirst == BACK) {
+            return false;
+        }
+        back[(int) end & BACK - 1] = block;
+        backEnd = end + 1;
+        return true;
+    }
+
+    /** Wakes the keeper. */
+    void gaveBack() {
+        LockSupport.unpark(keeper);
+    }
+
+    /** Whether a message to the controller may be written. */
+    boolean mayLearn() {
+        return learning == IDLE;
+    }
+
+    long[] learned() {
+        return learned;
+    }
+
+    void sendLearned() {
+        learning = ASKED;
+        LockSupport.unpark(keeper);
+    }
+
+    /** Whether the message has ended; then {@link #takeLearned}. */
+    boolean hasLearned() {
+        return learning == ANSWERED;
+    }
+
+    /** @return whether the controller has answered */
+    boolean takeLearned() {
+        boolean did = learnedAnswered;
+        learning = IDLE;
+        return did;
+    }
+
+    // The keeper's side.
+
+    /** The class that is asked for; -1 where none is. */
+    int asked() {
+        return blocks == ASKED ? sizeClass : -1;
+    }
+
+    int largestAsked() {
+        return largestClass;
+    }
+
+    /** Whether what is asked for can wait. */
+    boolean mayWait() {
+        if (askedAt - waitsFrom < 0) {
+            return false;
+        }
+        if (System.nanoTime() - askedAt < SOON_NANOS) {
+            waited = true;
+            return true;
+        }
+        return false;
+    }
+
+    private void endWait() {
+        if (waited) {
+            waited = false;
+            waitsFrom = System.nanoTime() + BETWEEN_NANOS;
+        }
+    }
+
+    void answerNothing() {
+        endWait();
+        kind = MapCalls.NOTHING;
+        blocks = ANSWERED;
+    }
+
+    /** Hands over what a {@link MapCalls#TAKE} gave. */
+    void answer(ServiceLine line) {
+        endWait();
+        kind = line.reply(1);
+        count = (int) line.reply(2);
+        for (int i = 0; i < count; i++) {
+            words[i] = line.reply(3 + i);
+        }
+        blocks = ANSWERED;
+    }
+
+    void hope() {
+        hopes.incrementAndGet();
+    }
+
+    boolean asksToLearn() {
+        return learning == ASKED;
+    }
+
+    void answerLearned(boolean answered) {
+        learnedAnswered = answered;
+        learning = ANSWERED;
+    }
+
+    /** Blocks that wait to go back, first to last. */
+    long backFirst() {
+        return backFirst;
+    }
+
+    long backEnd() {
+        return backEnd;
+    }
+
+    long back(long index) {
+        return back[(int) index & BACK - 1];
+    }
+
+    /** Those before are not this mailbox's any more. */
+    void wentBack(long end) {
+        backFirst = end;
+    }
+
+    /** What was answered and not been taken. */
+    void held(HeldBlocks into) {
+        if (blocks != ANSWERED) {
+            return;
+        }
+        if (kind == MapCalls.SEGMENT) {
+            int units = SizeClasses.units(sizeClass);
+            into.addCut(words[0], (int) words[1] / BlockFormat.UNIT_BYTES / units, units);
+        } else if (kind == MapCalls.BLOCKS) {
+            for (int i = 0; i < count; i++) {
+                into.add(words[i]);
+            }
+        }
+    }
+}

@@ -1,0 +1,53 @@
+package io.farheap.kv;
+
+import io.farheap.kv.service.Account;
+import io.farheap.kv.service.MapCalls;
+import java.util.HashSet;
+import java.util.Set;
+
+/**
+ * Where all blocks of a map were found.
+ *
+ * @param account of all servers together
+ * @param twice words of blocks that two seem to have, some of them at most; those that move meanwhile look like it
+ */
+public record MapAudit(Account account, Set<Long> twice) {
+
+    static final MapAudit NONE = new MapAudit(Account.NONE, Set.of());
+
+    /** An answer to {@link MapCalls#AUDIT}. */
+    static MapAudit of(ServiceLine line) {
+        long[] words = new long[Account.WORDS];
+        for (int i = 0; i < words.length; i++) {
+            words[i] = line.reply(2 + i);
+        }
+        Set<Long> twice = new HashSet<>();
+        for (int i = 0; i < line.reply(2 + Account.WORDS); i++) {
+            twice.add(SlotWord.place(line.reply(3 + Account.WORDS + i)));
+        }
+        return new MapAudit(Account.of(words, 0), twice);
+    }
+
+    MapAudit plus(MapAudit other) {
+        Set<Long> both = new HashSet<>(twice);
+        both.addAll(other.twice);
+        return new MapAudit(account.plus(other.account), both);
+    }
+
+    /** What was found this time; of two owners, what was found the time before too. */
+    MapAudit after(MapAudit before) {
+        Set<Long> both = new HashSet<>(twice);
+        both.retainAll(before.twice);
+        return new MapAudit(account, both);
+    }
+
+    /** Whether nothing has moved meanwhile: each block was found once. */
+    public boolean quiet() {
+        return twice.isEmpty() && account.adds();
+    }
+
+    /** Whether nothing is wrong, as far as can be said while others use the map. */
+    public boolean sound() {
+        return twice.isEmpty() && account.wrong() == 0;
+    }
+}

@@ -1,0 +1,192 @@
+package io.farheap.kv;
+
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import io.farheap.control.ControlException;
+import io.farheap.kv.service.MapCalls;
+import io.farheap.lifetime.CloseStack;
+import io.farheap.lifetime.Closing;
+import io.farheap.remote.Outcome;
+import io.farheap.remote.Posting;
+import io.farheap.remote.RegisteredBuffer;
+import io.farheap.remote.RemoteMemory;
+import io.farheap.remote.RemoteSpace;
+import io.farheap.remote.RpcOptions;
+import io.farheap.remote.RpcQueue;
+import java.lang.foreign.MemorySegment;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Calls of a map's keeper to the service on one of its servers, one at a time, each with an answer within a time or
+ * none. One thread.
+ */
+final class ServiceLine implements AutoCloseable {
+
+    private static final RpcOptions CALLS = RpcOptions.DEFAULT.with(2, 1).withRecordBytes(MapCalls.RECORD_BYTES);
+    private static final long PATIENCE_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
+    private static final long SLEEP_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
+    private static final long RECONNECT_NANOS = TimeUnit.SECONDS.toNanos(1);
+    /** Tags of connections; those of calls count up from 0. */
+    private static final long CONNECTION = Long.MIN_VALUE;
+
+    // In the buffer.
+    private static final int ARGUMENTS = 0;
+    /** Of a call that changes something, which may come again. */
+    private static final int CHANGE = MapCalls.RECORD_BYTES;
+
+    private static final int REPLY = 2 * MapCalls.RECORD_BYTES;
+
+    final RemoteSpace space;
+    /** Of the server among the map's. */
+    final int number;
+
+    private final RpcQueue queue;
+    private final RegisteredBuffer memory;
+    private final MemorySegment bytes;
+    private long calls;
+    /** A call's answer has not come, and will be written where the next one's would be. */
+    private boolean underWay;
+
+    private int outcome;
+    private long changes;
+    /** A change whose answer has not come: it is called again before anything else is changed. */
+    private int unansweredWords;
+
+    private int unansweredOperation;
+    private long reconnectAt;
+
+    /** @throws ControlException where the server serves no calls */
+    ServiceLine(RemoteMemory remote, RemoteSpace space, int number) {
+        this.space = space;
+        this.number = number;
+        try (CloseStack stack = new CloseStack()) {
+            memory = stack.add(remote.register(3L * MapCalls.RECORD_BYTES));
+            queue = stack.add(remote.openRpcQueue(CALLS));
+            stack.keep();
+        }
+        bytes = memory.segment();
+    }
+
+    /** Sets a word of the next call's arguments; word 0 is the space. */
+    ServiceLine with(int index, long word) {
+        bytes.set(JAVA_LONG, ARGUMENTS + (long) index * Long.BYTES, word);
+        return this;
+    }
+
+    /** Sets a word of the arguments of the next {@link #change}; words 0 and 1 are its own. */
+    ServiceLine changing(int index, long word) {
+        bytes.set(JAVA_LONG, CHANGE + (long) index * Long.BYTES, word);
+        return this;
+    }
+
+    /** A word of the reply. */
+    long reply(int index) {
+        return bytes.get(JAVA_LONG, REPLY + (long) index * Long.BYTES);
+    }
+
+    /**
+     * Calls and waits.
+     *
+     * @return whether there is an answer that says {@link MapCalls#OK}
+     */
+    boolean call(int operation, int words) {
+        with(0, space.id());
+        return call(operation, ARGUMENTS, words) && reply(0) == MapCalls.OK;
+    }
+
+    /** Whether a change has no answer yet; then nothing else is changed, and no process says what it holds. */
+    boolean unanswered() {
+        return unansweredWords > 0;
+    }
+
+    /** Calls what changes something. Where there is no answer, {@link #again} is next. */
+    boolean change(int operation, int words) {
+        changing(0, space.id()).changing(1, ++changes);
+        unansweredOperation = operation;
+        unansweredWords = words;
+        return again();
+    }
+
+    /** Calls the change anew that has no answer yet. @return whether it was answered with {@link MapCalls#OK} */
+    boolean again() {
+        if (!call(unansweredOperation, CHANGE, unansweredWords)) {
+            return false;
+        }
+        unansweredWords = 0;
+        return reply(0) == MapCalls.OK;
+    }
+
+    /** A word of the arguments of the change that {@link #again} calls. */
+    long changeWord(int index) {
+        return bytes.get(JAVA_LONG, CHANGE + (long) index * Long.BYTES);
+    }
+
+    /** What {@link #again} calls. */
+    int unansweredOperation() {
+        return unansweredOperation;
+    }
+
+    /** Whether there will be no answer any more. */
+    boolean lost() {
+        return space.server().lost() != null;
+    }
+
+    private boolean call(int operation, int at, int words) {
+        queue.poll(this::ended);
+        if (underWay) {
+            // Who waited for that has waited long enough; nobody waits again before there is an answer.
+            return false;
+        }
+        long deadline = System.nanoTime() + PATIENCE_NANOS;
+        int posting = queue.call(
+                space.server(), operation, memory, at, words * Long.BYTES, REPLY, MapCalls.RECORD_BYTES, ++calls);
+        if (posting != Posting.OK) {
+            reconnect();
+            return false;
+        }
+        underWay = true;
+        outcome = Outcome.UNKNOWN;
+        queue.send();
+        return settled(deadline) && outcome == Outcome.DONE;
+    }
+
+    private boolean settled(long deadline) {
+        while (underWay) {
+            if (queue.poll(this::ended) > 0) {
+                continue;
+            }
+            if (System.nanoTime() - deadline > 0) {
+                return false;
+            }
+            queue.await(SLEEP_NANOS);
+        }
+        return true;
+    }
+
+    private void ended(long tag, int how, int ignored) {
+        if (tag == calls) {
+            underWay = false;
+            outcome = how;
+        }
+    }
+
+    /** A connection may be lost and the server not. */
+    private void reconnect() {
+        long now = System.nanoTime();
+        if (!lost() && now - reconnectAt >= 0) {
+            reconnectAt = now + RECONNECT_NANOS;
+            queue.reconnect(space.server(), CONNECTION);
+        }
+        queue.poll(this::ended);
+    }
+
+    /** Makes a wait on another thread's behalf short: sleeps until something comes, at most for a time. */
+    void await(long nanos) {
+        queue.await(nanos);
+    }
+
+    @Override
+    public void close() {
+        Closing.all(queue, memory);
+    }
+}

@@ -1,0 +1,265 @@
+package io.farheap.kv.service;
+
+import io.farheap.kv.BlockFormat;
+import io.farheap.kv.MapDescriptor;
+import io.farheap.kv.SizeClasses;
+import io.farheap.kv.SlotWord;
+import io.farheap.kv.SpaceShape;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.function.IntFunction;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The blocks of a map on one server: segments that nobody has had, and pools of free blocks. One thread at a time.
+ *
+ * <p><b>Segments that become others.</b> Where a class has nothing left, segments of which all blocks are in the pool
+ * are retired: nobody gets their blocks any more. Somebody may still hold a word of a block of theirs, read it, or
+ * write its extension late, so a segment is handed out anew, of any class and with incarnations from the first on, only
+ * when every request in flight has begun after it was retired ({@link #settle}).
+ */
+final class BlockStore {
+
+    /** Where segments are small, so many go together at most. */
+    private static final int MOST_TOGETHER = 16;
+    /** And of those that are left one in so many. */
+    private static final int SHARE = 64;
+    /** Segments that one call looks at, to find full ones. */
+    private static final int LOOKED_AT = 2048;
+    /** Segments that wait at a time: the others are still of use as they are. */
+    private static final int MOST_RETIRED = 16;
+
+    private record Retired(int region, int segment, long epoch) {}
+
+    private final MapDescriptor map;
+    private final SpaceShape shape;
+    private final RegionBlocks[] regions;
+    /** By class: segments with blocks in the pool; the region above 32 bits. */
+    private final LongFifo[] pools = new LongFifo[SizeClasses.COUNT];
+
+    private final Deque<Retired> retired = new ArrayDeque<>();
+    private final Deque<Retired> settled = new ArrayDeque<>();
+    private long epoch = 1;
+    private int lookRegion;
+    private int lookSegment;
+    private long pooled;
+    private long worn;
+    /** The region that the next segment is of. */
+    private int next;
+
+    BlockStore(MapDescriptor map) {
+        this.map = map;
+        this.shape = map.shape();
+        regions = new RegionBlocks[map.regionsOfEach()];
+        for (int i = 0; i < regions.length; i++) {
+            regions[i] = new RegionBlocks(i * map.servers() + map.server(), shape);
+        }
+        for (int i = 0; i < pools.length; i++) {
+            pools[i] = new LongFifo();
+        }
+    }
+
+    /** Whether there is anything to hand out. */
+    boolean hasRoom() {
+        return pooled > 0 || !settled.isEmpty() || leftRegion() != null;
+    }
+
+    /** Counts up when segments are retired. */
+    long epoch() {
+        return epoch;
+    }
+
+    /** Whether segments wait for requests in flight to end. */
+    boolean waits() {
+        return !retired.isEmpty();
+    }
+
+    /** Every request in flight has begun when {@link #epoch} said this, or later. */
+    void settle(long reached) {
+        while (!retired.isEmpty() && retired.getFirst().epoch <= reached) {
+            settled.add(retired.removeFirst());
+        }
+    }
+
+    /**
+     * Fills a reply of {@link MapCalls#TAKE}, from its kind on.
+     *
+     * @param largest class of which a block will do
+     * @param most blocks
+     * @param memory of the regions
+     * @return its words
+     */
+    int take(int sizeClass, int largest, int most, IntFunction<MemorySegment> memory, long[] reply) {
+        if (pools[sizeClass].size() > 0) {
+            return takePooled(sizeClass, most, reply);
+        }
+        if (SizeClasses.units(sizeClass) * BlockFormat.UNIT_BYTES <= shape.segmentBytes()) {
+            RegionBlocks region = leftRegion();
+            if (region != null) {
+                // Blocks do not reach over the end of a segment, so several go together only where each is one block.
+                int count = shape.segmentBytes() == BlockFormat.UNIT_BYTES
+                        ? Math.clamp(region.left() / SHARE, 1, MOST_TOGETHER)
+                        : 1;
+                return segment(region.handOut(sizeClass, count), count, reply);
+            }
+            if (!settled.isEmpty()) {
+                Retired again = settled.removeFirst();
+                if (settled.isEmpty()) {
+                    // The next will not have to wait as long.
+                    retireFull();
+                }
+                return segment(
+                        regions[again.region].reuse(again.segment, sizeClass, memory.apply(again.region)), 1, reply);
+            }
+            retireFull();
+        }
+        return takeLarger(sizeClass, largest, reply);
+    }
+
+    private int segment(long place, int count, long[] reply) {
+        reply[1] = MapCalls.SEGMENT;
+        reply[2] = 2;
+        reply[3] = place;
+        reply[4] = (long) count * shape.segmentBytes();
+        return 5;
+    }
+
+    /** A block that is too large is better than none. */
+    private int takeLarger(int sizeClass, int largest, long[] reply) {
+        for (int larger = sizeClass + 1; larger <= largest; larger++) {
+            if (pools[larger].size() > 0) {
+                return takePooled(larger, 1, reply);
+            }
+        }
+        reply[1] = retired.isEmpty() ? MapCalls.NOTHING : MapCalls.LATER;
+        reply[2] = 0;
+        return 3;
+    }
+
+    private int takePooled(int sizeClass, int most, long[] reply) {
+        LongFifo pool = pools[sizeClass];
+        int n = 0;
+        while (n < Math.min(most, MapCalls.MOST_TAKEN) && pool.size() > 0) {
+            RegionBlocks region = regions[(int) (pool.first() >>> Integer.SIZE)];
+            int segment = (int) pool.first();
+            n += region.takePooled(segment, Math.min(most, MapCalls.MOST_TAKEN) - n, reply, 3 + n);
+            if (region.usable(segment) == 0) {
+                pool.remove();
+            }
+        }
+        pooled -= n;
+        reply[1] = MapCalls.BLOCKS;
+        reply[2] = n;
+        return 3 + n;
+    }
+
+    /** Retires full segments, of those that it is the turn of. */
+    private void retireFull() {
+        boolean any = false;
+        for (int looked = 0; looked < LOOKED_AT && retired.size() < MOST_RETIRED; looked++) {
+            if (lookSegment >= regions[lookRegion].handedOut()) {
+                lookSegment = 0;
+                lookRegion = (lookRegion + 1) % regions.length;
+                if (lookRegion == 0) {
+                    break;
+                }
+            } else {
+                RegionBlocks region = regions[lookRegion];
+                if (region.full(lookSegment)) {
+                    epoch += any ? 0 : 1;
+                    any = true;
+                    retire(region, lookRegion, lookSegment);
+                }
+                lookSegment++;
+            }
+        }
+    }
+
+    private void retire(RegionBlocks region, int number, int segment) {
+        pools[region.classOf(segment)].removeAll((long) number << Integer.SIZE | segment);
+        pooled -= region.usable(segment);
+        worn -= region.blocks(segment) - region.usable(segment);
+        region.retire(segment);
+        retired.add(new Retired(number, segment, epoch));
+    }
+
+    private @Nullable RegionBlocks leftRegion() {
+        for (int i = 0; i < regions.length; i++) {
+            RegionBlocks region = regions[next];
+            next = (next + 1) % regions.length;
+            if (region.left() > 0) {
+                return region;
+            }
+        }
+        return null;
+    }
+
+    /** Takes a block back. @return whether it is one, and was not in a pool already */
+    boolean give(long word) {
+        RegionBlocks region = find(word);
+        if (region == null || region.isPooled(unit(word))) {
+            return false;
+        }
+        put(region, unit(word), SlotWord.incarnation(word));
+        return true;
+    }
+
+    /** @param incarnation to be used next; 0 where there is none left */
+    void put(RegionBlocks region, int unit, int incarnation) {
+        region.clear(unit);
+        if (region.addPooled(unit, incarnation)) {
+            int segment = region.segmentOf(unit);
+            pools[region.classOf(segment)].add((long) indexOf(region.place(unit)) << Integer.SIZE | segment);
+        }
+        if (incarnation == 0) {
+            worn++;
+        } else {
+            pooled++;
+        }
+    }
+
+    /** The region of a block that there is; null where the word names none. */
+    @Nullable
+    RegionBlocks find(long word) {
+        long number = SlotWord.place(word) >>> shape.placeShift();
+        if (number % map.servers() != map.server() || number / map.servers() >= regions.length) {
+            return null;
+        }
+        RegionBlocks region = regions[(int) (number / map.servers())];
+        int sizeClass = region.classAt(region.unit(SlotWord.place(word)));
+        return sizeClass != RegionBlocks.NONE && SlotWord.size(word) == SizeClasses.units(sizeClass) ? region : null;
+    }
+
+    private int indexOf(long place) {
+        return (int) ((place >>> shape.placeShift()) / map.servers());
+    }
+
+    int unit(long word) {
+        return (int) (SlotWord.place(word) & (1L << shape.placeShift()) - 1);
+    }
+
+    long segmentsHandedOut() {
+        long sum = -(long) retired.size() - settled.size();
+        for (RegionBlocks region : regions) {
+            sum += region.handedOut();
+        }
+        return sum;
+    }
+
+    int regions() {
+        return regions.length;
+    }
+
+    RegionBlocks at(int region) {
+        return regions[region];
+    }
+
+    long pooled() {
+        return pooled;
+    }
+
+    long worn() {
+        return worn;
+    }
+}

@@ -1,0 +1,94 @@
+package io.farheap.kv.service;
+
+/**
+ * Calls between clients' keepers and a map's services. Arguments and replies are words of 8 bytes, little-endian. The
+ * first argument is the number of the space, the first word of a reply one of the statuses.
+ *
+ * <p>{@link #TAKE} and {@link #GIVE} have a number that grows with each: one that comes again is answered as before and
+ * changes nothing.
+ */
+public final class MapCalls {
+
+    /** Of arguments and of replies. */
+    public static final int RECORD_BYTES = 8192;
+    /** Of blocks in one call. */
+    public static final int MOST_WORDS = 1000;
+    /** Processes in a beat, of each kind. */
+    public static final int MOST_PROCESSES = 16;
+    /** Blocks that a {@link #TAKE} gives at most. */
+    public static final int MOST_TAKEN = 32;
+    /** Blocks with two owners that {@link #AUDIT} names at most. */
+    public static final int MOST_TWICE = 32;
+
+    private static final int FIRST = 3840;
+
+    /** [space, process]: the process takes part. */
+    public static final int REGISTER = FIRST;
+    /**
+     * [space, facts, questions, epoch, (process, server)..., process...]: the process lives, and all of its requests in
+     * flight have begun after it was told the epoch. Each fact is a process that another server says has ended. Reply:
+     * [status, ns of the map's clock, flags, round, phase to report in or 0, wanted, answers, epoch, process...]: of
+     * the questions those, a bit each, that have no opening here; and processes whose end other servers are to be asked
+     * for.
+     */
+    public static final int BEAT = FIRST + 1;
+    /**
+     * [space, number, class, blocks, largest class]. Reply: [status, kind, n, words]: {@link #NOTHING};
+     * {@link #SEGMENT}: place and bytes; {@link #BLOCKS}: n words without a fingerprint, with the incarnation to be
+     * used next.
+     */
+    public static final int TAKE = FIRST + 2;
+    /** [space, number, n, words]: blocks come back, as {@link #TAKE} gives them; incarnation 0 has none left. */
+    public static final int GIVE = FIRST + 3;
+    /** [space, round, phase, last, n, words]: blocks of this server that the process's sessions hold. */
+    public static final int HOLD = FIRST + 4;
+    /** [space, round]: the collector asks what to do next. Reply: [status, what, phase]. */
+    public static final int STEP = FIRST + 5;
+    /** [space, round, phase, last, n, words]: blocks of this server that slots name. */
+    public static final int NAMED = FIRST + 6;
+    /** [space, words of a batch]. Reply: [status, words of the answer]. */
+    public static final int LEARN = FIRST + 7;
+    /**
+     * [space, 0]: every block is to be accounted for. Reply: [status, ticket]. [space, ticket]: Reply: [status, whether
+     * it is done, then as {@link Account}, n, words of blocks with two owners].
+     */
+    public static final int AUDIT = FIRST + 8;
+    /** [space]: the process has given all back. */
+    public static final int LEAVE = FIRST + 9;
+    /** [space]. Reply: [status, segments that were handed out, n, weights as doubles]. */
+    public static final int STATE = FIRST + 10;
+
+    // Statuses.
+    public static final long OK = 0;
+    /** The space is none, no map, or not open to the caller. */
+    public static final long NO_MAP = 1;
+    /** The process has not registered. */
+    public static final long NOT_REGISTERED = 2;
+    /** The arguments make no sense. */
+    public static final long WRONG = 3;
+    /** Of a collection that is over, or that another does. */
+    public static final long STALE = 4;
+
+    // Kinds of what TAKE gives.
+    public static final long NOTHING = 0;
+    public static final long SEGMENT = 1;
+    public static final long BLOCKS = 2;
+    /** Nothing yet, but soon: segments wait for requests in flight to end. */
+    public static final long LATER = 3;
+
+    // Flags of BEAT.
+    /** There are segments or free blocks. */
+    public static final long ROOM = 1;
+    /** A collection is on its way: beat again soon. */
+    public static final long SOON = 2;
+    /** The caller collects from now on. */
+    public static final long COLLECT = 4;
+
+    // What the collector is to do.
+    public static final long GO_ON = 0;
+    public static final long WAIT = 1;
+    public static final long SCAN = 2;
+    public static final long DONE = 3;
+
+    private MapCalls() {}
+}

@@ -1,0 +1,166 @@
+package io.farheap.kv.service;
+
+import io.farheap.kv.MapDescriptor;
+import io.farheap.kv.MapException;
+import io.farheap.rpc.Arguments;
+import io.farheap.rpc.HeldRegions;
+import io.farheap.rpc.Reply;
+import io.farheap.rpc.RpcHandlers;
+import io.farheap.server.ServedSpace;
+import io.farheap.server.ServedSpaces;
+import io.farheap.server.ServerService;
+import io.farheap.server.SpaceListener;
+import java.util.Arrays;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
+
+/** The calls of {@link MapCalls} on one memory server, checked: any process with a lease may send any bytes. */
+public final class MapServices implements ServerService, SpaceListener {
+
+    private static final int MOST_REPLY_WORDS = MapCalls.MOST_WORDS;
+
+    /** By space; empty where it is no map. */
+    private final Map<Long, Optional<MapState>> states = new ConcurrentHashMap<>();
+
+    private final ThreadLocal<long[]> replies = ThreadLocal.withInitial(() -> new long[MOST_REPLY_WORDS]);
+    private final ThreadLocal<long[]> arguments = ThreadLocal.withInitial(() -> new long[MapCalls.MOST_WORDS]);
+
+    private interface Call {
+        /** @return words of the reply */
+        int on(MapState state, ServedSpace space, long lease, Arguments arguments, long[] reply);
+    }
+
+    @Override
+    public void install(RpcHandlers handlers, ServedSpaces spaces) {
+        spaces.listen(this);
+        register(handlers, spaces, MapCalls.REGISTER, (state, space, lease, in, reply) -> {
+            reply[0] = state.register(lease, in.getLong(8));
+            if (!space.openedBy(lease)) {
+                // It has ended meanwhile, and that may have been told before.
+                state.ended(lease);
+            }
+            return 1;
+        });
+        register(handlers, spaces, MapCalls.LEAVE, (state, space, lease, in, reply) -> {
+            state.leave(lease);
+            reply[0] = MapCalls.OK;
+            return 1;
+        });
+        register(handlers, spaces, MapCalls.BEAT, (state, space, lease, in, reply) -> {
+            long[] words = arguments.get();
+            int n = Math.min(words.length, in.bytes() / Long.BYTES - 1);
+            read(in, 8, words, n);
+            // What is not there counts as nothing.
+            Arrays.fill(words, Math.max(0, n), 3 + 3 * MapCalls.MOST_PROCESSES, 0);
+            return state.beat(lease, words, reply);
+        });
+        register(
+                handlers,
+                spaces,
+                MapCalls.TAKE,
+                (state, space, lease, in, reply) ->
+                        state.take(lease, in.getLong(8), in.getLong(16), in.getLong(24), in.getLong(32), space, reply));
+        register(handlers, spaces, MapCalls.GIVE, (state, space, lease, in, reply) -> {
+            int n = words(in, 16);
+            return state.give(lease, in.getLong(8), arguments.get(), n, reply);
+        });
+        register(handlers, spaces, MapCalls.HOLD, (state, space, lease, in, reply) -> {
+            int n = words(in, 32);
+            reply[0] = state.hold(lease, in.getLong(8), in.getLong(16), in.getLong(24) != 0, arguments.get(), n);
+            return 1;
+        });
+        register(handlers, spaces, MapCalls.NAMED, (state, space, lease, in, reply) -> {
+            int n = words(in, 32);
+            reply[0] = state.named(lease, in.getLong(8), in.getLong(16), in.getLong(24) != 0, arguments.get(), n);
+            return 1;
+        });
+        register(
+                handlers,
+                spaces,
+                MapCalls.STEP,
+                (state, space, lease, in, reply) -> state.step(lease, in.getLong(8), space, reply));
+        register(
+                handlers,
+                spaces,
+                MapCalls.AUDIT,
+                (state, space, lease, in, reply) -> state.audit(in.getLong(8), reply));
+        register(handlers, spaces, MapCalls.LEARN, (state, space, lease, in, reply) -> {
+            int n = Math.min(MapCalls.MOST_WORDS, in.bytes() / Long.BYTES - 1);
+            read(in, 8, arguments.get(), n);
+            return state.learn(arguments.get(), n, reply);
+        });
+        register(handlers, spaces, MapCalls.STATE, (state, space, lease, in, reply) -> state.state(reply));
+    }
+
+    /**
+     * Words that are counted.
+     *
+     * @param at of the count, which they follow
+     * @throws IllegalArgumentException where there cannot be so many
+     */
+    private int words(Arguments in, int at) {
+        long n = in.getLong(at);
+        if (n < 0 || n > MapCalls.MOST_WORDS) {
+            throw new IllegalArgumentException(n + " blocks in a call; it has 0 to " + MapCalls.MOST_WORDS);
+        }
+        read(in, at + 8, arguments.get(), (int) n);
+        return (int) n;
+    }
+
+    private static void read(Arguments in, int at, long[] into, int n) {
+        for (int i = 0; i < n; i++) {
+            into[i] = in.getLong(at + i * Long.BYTES);
+        }
+    }
+
+    private void register(RpcHandlers handlers, ServedSpaces spaces, int operation, Call call) {
+        handlers.register(operation, (held, in, out) -> serve(spaces, held, in, out, call));
+    }
+
+    private int serve(ServedSpaces spaces, HeldRegions held, Arguments in, Reply out, Call call) {
+        long[] reply = replies.get();
+        int words = 1;
+        ServedSpace space = spaces.find(in.getLong(0));
+        reply[0] = MapCalls.NO_MAP;
+        if (space != null && space.openedBy(held.lease())) {
+            MapState state = state(space);
+            words = state == null ? 1 : call.on(state, space, held.lease(), in, reply);
+        }
+        for (int i = 0; i < words; i++) {
+            out.setLong(i * Long.BYTES, reply[i]);
+        }
+        return words * Long.BYTES;
+    }
+
+    private @Nullable MapState state(ServedSpace space) {
+        Optional<MapState> known = states.get(space.id());
+        return (known != null ? known : states.computeIfAbsent(space.id(), id -> made(space))).orElse(null);
+    }
+
+    private static Optional<MapState> made(ServedSpace space) {
+        try {
+            MapDescriptor map = MapDescriptor.decode(space.descriptor(), space.name());
+            if (map.regionBytes() != space.regionBytes() || map.regionsOfEach() > space.regions()) {
+                return Optional.empty();
+            }
+            return Optional.of(new MapState(map, System::nanoTime, System.currentTimeMillis()));
+        } catch (MapException | IllegalArgumentException e) {
+            return Optional.empty();
+        }
+    }
+
+    @Override
+    public void openingEnded(long spaceId, long leaseId) {
+        Optional<MapState> state = states.get(spaceId);
+        if (state != null) {
+            state.ifPresent(map -> map.ended(leaseId));
+        }
+    }
+
+    @Override
+    public void spaceEnded(long spaceId) {
+        states.remove(spaceId);
+    }
+}

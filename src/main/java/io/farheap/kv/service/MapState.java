@@ -1,0 +1,293 @@
+package io.farheap.kv.service;
+
+import io.farheap.kv.MapDescriptor;
+import io.farheap.kv.SizeClasses;
+import io.farheap.kv.policy.Controller;
+import io.farheap.kv.policy.Replacements;
+import io.farheap.server.ServedSpace;
+import java.util.function.LongSupplier;
+
+/**
+ * What a server keeps for one map: its free blocks, who uses it, a collection that may be on its way, and on the map's
+ * first server what the sessions have learned. Thread-safe; each call is short.
+ */
+final class MapState {
+
+    /** A collector that is silent for so long is followed by another. */
+    private static final long COLLECTOR_NANOS = 2_000_000_000L;
+
+    private static final long AWAITED_NANOS = 2_000_000_000L;
+
+    private final MapDescriptor map;
+    private final BlockStore blocks;
+    private final Members members;
+    private final Sweep sweep;
+    private final Controller controller;
+    private final long[] learned;
+    private final LongSupplier nanoTime;
+    private final long zeroNanos;
+
+    /** Blocks of a process that has ended are to be found. */
+    private boolean dirty;
+    /** Somebody wants to know where all blocks are. */
+    private boolean audit;
+
+    /** Until then somebody waits for segments that requests in flight may know of. */
+    private long awaitedUntil;
+
+    private long collector;
+    private long collectorDeadline;
+    private Account account = Account.NONE;
+    private long accountedRound;
+    private final long[] twice = new long[MapCalls.MOST_TWICE];
+    private int twiceCount;
+
+    /** @param wallMillis since 1970, now */
+    MapState(MapDescriptor map, LongSupplier nanoTime, long wallMillis) {
+        this.map = map;
+        this.nanoTime = nanoTime;
+        awaitedUntil = nanoTime.getAsLong();
+        zeroNanos = nanoTime.getAsLong() - 1_000_000 * Math.max(0, wallMillis - map.createdMillis());
+        blocks = new BlockStore(map);
+        members = new Members(map.server(), map.servers());
+        sweep = new Sweep(blocks, members);
+        controller = Replacements.controller(map.policy());
+        learned = new long[controller.words()];
+    }
+
+    private long clock() {
+        return nanoTime.getAsLong() - zeroNanos;
+    }
+
+    synchronized long register(long lease, long process) {
+        if (members.find(lease) == null) {
+            members.add(lease, process).epoch = blocks.epoch();
+        }
+        return MapCalls.OK;
+    }
+
+    synchronized void leave(long lease) {
+        members.left(lease);
+    }
+
+    synchronized void ended(long lease) {
+        if (members.end(lease)) {
+            dirty = true;
+            sweep.abandon();
+        }
+    }
+
+    /**
+     * @param words facts, questions, the epoch, then facts and questions
+     * @return words of the reply
+     */
+    synchronized int beat(long lease, long[] words, long[] reply) {
+        Member member = members.find(lease);
+        if (member == null) {
+            return status(reply, MapCalls.NOT_REGISTERED);
+        }
+        int facts = count(words[0]);
+        int questions = count(words[1]);
+        member.epoch = Math.max(member.epoch, Math.min(words[2], blocks.epoch()));
+        if (blocks.waits()) {
+            blocks.settle(members.oldestEpoch(blocks.epoch()));
+        }
+        int at = 3;
+        for (int i = 0; i < facts; i++, at += 2) {
+            members.endedAt(words[at], words[at + 1]);
+        }
+        long answers = 0;
+        for (int i = 0; i < questions; i++) {
+            answers |= members.lives(words[at + i]) ? 0 : 1L << i;
+        }
+        long flags = blocks.hasRoom() ? MapCalls.ROOM : 0;
+        flags |= mayCollect(member) ? MapCalls.COLLECT : 0;
+        boolean sweeps = sweep.running() || (dirty || audit) && !members.doubted();
+        boolean awaited = blocks.waits() && nanoTime.getAsLong() - awaitedUntil < 0;
+        flags |= sweeps || awaited ? MapCalls.SOON : 0;
+        reply[0] = MapCalls.OK;
+        reply[1] = clock();
+        reply[2] = flags;
+        reply[3] = sweep.round();
+        reply[4] = sweep.wants(member) ? sweep.phase() : 0;
+        reply[5] = members.doubted(reply, 8, MapCalls.MOST_PROCESSES);
+        reply[6] = answers;
+        reply[7] = blocks.epoch();
+        return 8 + (int) reply[5];
+    }
+
+    private static int count(long n) {
+        if (n < 0 || n > MapCalls.MOST_PROCESSES) {
+            throw new IllegalArgumentException(n + " processes in a beat; it has 0 to " + MapCalls.MOST_PROCESSES);
+        }
+        return (int) n;
+    }
+
+    /** Whether the caller is to collect from now on. */
+    private boolean mayCollect(Member member) {
+        long now = nanoTime.getAsLong();
+        boolean needed = dirty || audit || sweep.running();
+        if (!needed || members.doubted() || sweep.running() && now - collectorDeadline < 0) {
+            return false;
+        }
+        dirty = false;
+        audit = false;
+        collector = member.lease;
+        collectorDeadline = now + COLLECTOR_NANOS;
+        sweep.begin();
+        return true;
+    }
+
+    /** @return words of the reply */
+    synchronized int take(
+            long lease, long number, long sizeClass, long most, long largest, ServedSpace space, long[] reply) {
+        Member member = members.find(lease);
+        if (member == null) {
+            return status(reply, MapCalls.NOT_REGISTERED);
+        }
+        if (member.lastNumber != number) {
+            if (sizeClass < 0 || largest >= SizeClasses.COUNT || sizeClass > largest || most < 1) {
+                return status(reply, MapCalls.WRONG);
+            }
+            member.lastReply[0] = MapCalls.OK;
+            member.lastReplyWords = blocks.take(
+                    (int) sizeClass,
+                    (int) largest,
+                    (int) Math.min(most, MapCalls.MOST_TAKEN),
+                    space::region,
+                    member.lastReply);
+            member.lastNumber = number;
+            if (member.lastReply[1] == MapCalls.LATER) {
+                awaitedUntil = nanoTime.getAsLong() + AWAITED_NANOS;
+            }
+        }
+        return again(member, reply);
+    }
+
+    private static int again(Member member, long[] reply) {
+        System.arraycopy(member.lastReply, 0, reply, 0, member.lastReplyWords);
+        return member.lastReplyWords;
+    }
+
+    /** @return words of the reply */
+    synchronized int give(long lease, long number, long[] words, int n, long[] reply) {
+        Member member = members.find(lease);
+        if (member == null) {
+            return status(reply, MapCalls.NOT_REGISTERED);
+        }
+        if (member.lastNumber != number) {
+            int taken = 0;
+            for (int i = 0; i < n; i++) {
+                taken += blocks.give(words[i]) ? 1 : 0;
+            }
+            member.lastReply[0] = MapCalls.OK;
+            member.lastReply[1] = taken;
+            member.lastReplyWords = 2;
+            member.lastNumber = number;
+        }
+        return again(member, reply);
+    }
+
+    synchronized long hold(long lease, long round, long phase, boolean last, long[] words, int n) {
+        Member member = members.find(lease);
+        if (member == null) {
+            return MapCalls.NOT_REGISTERED;
+        }
+        if (!sweep.hold(member, round, phase, last)) {
+            return MapCalls.STALE;
+        }
+        for (int i = 0; i < n; i++) {
+            sweep.seen(words[i]);
+        }
+        return MapCalls.OK;
+    }
+
+    synchronized long named(long lease, long round, long phase, boolean last, long[] words, int n) {
+        if (lease != collector || !sweep.scanning(round, phase)) {
+            return MapCalls.STALE;
+        }
+        collectorDeadline = nanoTime.getAsLong() + COLLECTOR_NANOS;
+        for (int i = 0; i < n; i++) {
+            sweep.seen(words[i]);
+        }
+        if (last) {
+            sweep.scanned();
+        }
+        return MapCalls.OK;
+    }
+
+    /** @return words of the reply */
+    synchronized int step(long lease, long round, ServedSpace space, long[] reply) {
+        if (lease != collector || round != sweep.round() || !sweep.running()) {
+            return status(reply, MapCalls.STALE);
+        }
+        collectorDeadline = nanoTime.getAsLong() + COLLECTOR_NANOS;
+        long what = sweep.step(space::region);
+        if (what == MapCalls.DONE) {
+            account = sweep.account(blocks.pooled(), blocks.worn());
+            accountedRound = round;
+            twiceCount = sweep.twice(twice, 0);
+            dirty |= sweep.more();
+        }
+        reply[0] = MapCalls.OK;
+        reply[1] = what;
+        reply[2] = sweep.phase();
+        return 3;
+    }
+
+    /** @return words of the reply */
+    synchronized int audit(long ticket, long[] reply) {
+        reply[0] = MapCalls.OK;
+        if (ticket == 0) {
+            audit = true;
+            // One that is under way may have seen blocks where they were before.
+            reply[1] = sweep.round() + 1;
+            return 2;
+        }
+        if (accountedRound < ticket) {
+            audit |= !sweep.running();
+            reply[1] = 0;
+            return 2;
+        }
+        reply[1] = 1;
+        for (int i = 0; i < Account.WORDS; i++) {
+            reply[2 + i] = account.word(i);
+        }
+        reply[2 + Account.WORDS] = twiceCount;
+        System.arraycopy(twice, 0, reply, 3 + Account.WORDS, twiceCount);
+        return 3 + Account.WORDS + twiceCount;
+    }
+
+    /** @return words of the reply */
+    synchronized int learn(long[] words, int n, long[] reply) {
+        if (map.server() != 0 || n != learned.length) {
+            return status(reply, MapCalls.WRONG);
+        }
+        System.arraycopy(words, 0, learned, 0, n);
+        try {
+            controller.answer(learned);
+        } catch (IllegalArgumentException e) {
+            return status(reply, MapCalls.WRONG);
+        }
+        reply[0] = MapCalls.OK;
+        System.arraycopy(learned, 0, reply, 1, n);
+        return 1 + n;
+    }
+
+    /** @return words of the reply */
+    synchronized int state(long[] reply) {
+        int experts = Replacements.expertNames(map.policy()).size();
+        reply[0] = MapCalls.OK;
+        reply[1] = blocks.segmentsHandedOut();
+        reply[2] = experts;
+        for (int expert = 0; expert < experts; expert++) {
+            reply[3 + expert] = Double.doubleToRawLongBits(controller.weight(expert));
+        }
+        return 3 + experts;
+    }
+
+    private static int status(long[] reply, long status) {
+        reply[0] = status;
+        return 1;
+    }
+}

@@ -1,0 +1,102 @@
+package io.farheap.kv.service;
+
+import java.util.ArrayList;
+import java.util.BitSet;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The processes that use a map through one server. One that has ended here may go on through another server, and then
+ * change a slot there that names a block of this one; so it is dead only when all servers have ended its opening, which
+ * clients' keepers find out. One thread at a time.
+ */
+final class Members {
+
+    /** Processes that ended, whose end others are asked for. */
+    private static final int MOST_ENDED = 4096;
+
+    private record Ended(long process, BitSet servers) {}
+
+    private final int server;
+    private final int servers;
+    private final Map<Long, Member> living = new HashMap<>();
+    private final List<Ended> ended = new ArrayList<>();
+
+    Members(int server, int servers) {
+        this.server = server;
+        this.servers = servers;
+    }
+
+    Member add(long lease, long process) {
+        return living.computeIfAbsent(lease, id -> new Member(id, process));
+    }
+
+    @Nullable
+    Member find(long lease) {
+        return living.get(lease);
+    }
+
+    /** What the epoch said when the oldest request in flight of all may have begun. */
+    long oldestEpoch(long now) {
+        // One that has ended here may go on elsewhere.
+        long oldest = ended.isEmpty() ? now : 0;
+        for (Member member : living.values()) {
+            oldest = Math.min(oldest, member.epoch);
+        }
+        return oldest;
+    }
+
+    Collection<Member> living() {
+        return living.values();
+    }
+
+    boolean lives(long process) {
+        return living.values().stream().anyMatch(member -> member.process == process);
+    }
+
+    /** It has given all back, and its operations have ended. */
+    void left(long lease) {
+        living.remove(lease);
+    }
+
+    /** @return whether it had registered */
+    boolean end(long lease) {
+        Member member = living.remove(lease);
+        if (member != null && servers > 1 && ended.size() < MOST_ENDED) {
+            BitSet known = new BitSet(servers);
+            known.set(server);
+            ended.add(new Ended(member.process, known));
+        }
+        return member != null;
+    }
+
+    /** Another server says that a process has no opening there. */
+    void endedAt(long process, long other) {
+        if (other < 0 || other >= servers) {
+            return;
+        }
+        for (Ended each : ended) {
+            if (each.process == process) {
+                each.servers.set((int) other);
+            }
+        }
+        ended.removeIf(each -> each.servers.cardinality() == servers);
+    }
+
+    /** Whether a process that ended here may go on through another server. */
+    boolean doubted() {
+        return !ended.isEmpty();
+    }
+
+    /** Processes whose end others are to be asked for. @return how many */
+    int doubted(long[] processes, int at, int most) {
+        int n = Math.min(most, ended.size());
+        for (int i = 0; i < n; i++) {
+            processes[at + i] = ended.get(i).process;
+        }
+        return n;
+    }
+}

@@ -1,0 +1,287 @@
+package io.farheap.kv.service;
+
+import io.farheap.kv.BlockFormat;
+import io.farheap.kv.SizeClasses;
+import io.farheap.kv.SlotWord;
+import io.farheap.kv.SpaceShape;
+import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The segments of one region: of which class each is, which of their blocks are in the pools, and during a collection
+ * which may be lost. A bit for each unit of 64 bytes; a block's is that of its first. One thread at a time.
+ */
+final class RegionBlocks {
+
+    static final int NONE = -1;
+
+    /** In place of a class + 1: all blocks are in the pool, and are to be others. */
+    private static final byte RETIRED = -1;
+
+    private final int region;
+    private final SpaceShape shape;
+    private final long segmentsAt;
+    private final int segmentUnits;
+    private final int segments;
+    /** Of each that has been handed out its class + 1. */
+    private final byte[] classes;
+
+    /** A bit for each block that is in a pool, or worn out. */
+    private final long[] pooled;
+
+    /** How many of a segment's are, and how many of these are not worn out. */
+    private final int[] pooledCount;
+
+    private final int[] usableCount;
+    /** By segment with blocks in a pool: by block the incarnation to be used next. */
+    private final char[] @Nullable [] incarnations;
+
+    private long @Nullable [] suspects;
+    private int handedOut;
+
+    /** @param region its number in the map */
+    RegionBlocks(int region, SpaceShape shape) {
+        this.region = region;
+        this.shape = shape;
+        segmentsAt = shape.segmentsAt(region) / BlockFormat.UNIT_BYTES;
+        segmentUnits = shape.segmentBytes() / BlockFormat.UNIT_BYTES;
+        segments = Math.toIntExact(shape.segments(region));
+        classes = new byte[segments];
+        pooled = new long[words()];
+        pooledCount = new int[segments];
+        usableCount = new int[segments];
+        incarnations = new char[segments][];
+    }
+
+    private int words() {
+        return Math.toIntExact(Math.ceilDiv(shape.regionBytes() / BlockFormat.UNIT_BYTES, Long.SIZE));
+    }
+
+    int left() {
+        return segments - handedOut;
+    }
+
+    int handedOut() {
+        return handedOut;
+    }
+
+    /**
+     * Hands segments out that lie together.
+     *
+     * @return the place of the first
+     */
+    long handOut(int sizeClass, int count) {
+        long unit = segmentsAt + (long) handedOut * segmentUnits;
+        for (int i = 0; i < count; i++) {
+            classes[handedOut++] = (byte) (sizeClass + 1);
+        }
+        return shape.place(region, unit * BlockFormat.UNIT_BYTES);
+    }
+
+    int unit(long place) {
+        return (int) (place & (1L << shape.placeShift()) - 1);
+    }
+
+    long place(int unit) {
+        return shape.place(region, (long) unit * BlockFormat.UNIT_BYTES);
+    }
+
+    /**
+     * The class of the block that begins at a unit.
+     *
+     * @return {@link #NONE} where none begins there
+     */
+    int classAt(int unit) {
+        long behind = unit - segmentsAt;
+        if (behind < 0 || behind / segmentUnits >= handedOut || classes[(int) (behind / segmentUnits)] <= 0) {
+            return NONE;
+        }
+        int sizeClass = classes[(int) (behind / segmentUnits)] - 1;
+        int units = SizeClasses.units(sizeClass);
+        int within = (int) (behind % segmentUnits);
+        return within % units == 0 && within + units <= segmentUnits ? sizeClass : NONE;
+    }
+
+    boolean isPooled(int unit) {
+        return get(pooled, unit);
+    }
+
+    int segmentOf(int unit) {
+        return (int) ((unit - segmentsAt) / segmentUnits);
+    }
+
+    private int firstUnit(int segment) {
+        return (int) (segmentsAt + (long) segment * segmentUnits);
+    }
+
+    private int blocksOf(int segment) {
+        return segmentUnits / SizeClasses.units(classes[segment] - 1);
+    }
+
+    /**
+     * A block that is in no pool goes into one.
+     *
+     * @param incarnation to be used next; 0 where there is none left
+     * @return whether it is the first of its segment that can be used
+     */
+    boolean addPooled(int unit, int incarnation) {
+        int segment = segmentOf(unit);
+        pooled[unit >>> 6] |= 1L << unit;
+        pooledCount[segment]++;
+        if (incarnation == 0) {
+            return false;
+        }
+        char[] next = incarnations[segment];
+        if (next == null) {
+            next = new char[blocksOf(segment)];
+            incarnations[segment] = next;
+        }
+        next[(unit - firstUnit(segment)) / SizeClasses.units(classes[segment] - 1)] = (char) incarnation;
+        return usableCount[segment]++ == 0;
+    }
+
+    /** Blocks of a segment that can be taken. */
+    int usable(int segment) {
+        return usableCount[segment];
+    }
+
+    /**
+     * Takes blocks of a segment out of the pool.
+     *
+     * @param most of them
+     * @return how many
+     */
+    int takePooled(int segment, int most, long[] words, int at) {
+        char[] next = incarnations[segment];
+        int n = 0;
+        int units = SizeClasses.units(classes[segment] - 1);
+        for (int i = 0; next != null && i < next.length && n < most; i++) {
+            if (next[i] != 0) {
+                int unit = firstUnit(segment) + i * units;
+                words[at + n++] = SlotWord.live(place(unit), next[i], 0, units);
+                next[i] = 0;
+                pooled[unit >>> 6] &= ~(1L << unit);
+            }
+        }
+        pooledCount[segment] -= n;
+        usableCount[segment] -= n;
+        if (usableCount[segment] == 0) {
+            incarnations[segment] = null;
+        }
+        return n;
+    }
+
+    /** Whether all blocks of a segment are in the pool or worn out. */
+    boolean full(int segment) {
+        return classes[segment] > 0 && pooledCount[segment] == blocksOf(segment);
+    }
+
+    int classOf(int segment) {
+        return classes[segment] - 1;
+    }
+
+    int blocks(int segment) {
+        return blocksOf(segment);
+    }
+
+    /** The blocks of a full segment are none any more. */
+    void retire(int segment) {
+        classes[segment] = RETIRED;
+    }
+
+    /**
+     * A segment that was retired is handed out anew.
+     *
+     * @return its place
+     */
+    long reuse(int segment, int sizeClass, MemorySegment memory) {
+        int first = firstUnit(segment);
+        for (int unit = first; unit < first + segmentUnits; unit++) {
+            pooled[unit >>> 6] &= ~(1L << unit);
+        }
+        pooledCount[segment] = 0;
+        usableCount[segment] = 0;
+        incarnations[segment] = null;
+        classes[segment] = (byte) (sizeClass + 1);
+        // So that incarnations begin anew.
+        memory.asSlice((long) first * BlockFormat.UNIT_BYTES, shape.segmentBytes())
+                .fill((byte) 0);
+        return place(first);
+    }
+
+    /**
+     * All blocks of a segment but those in the pools may be lost, until they are seen elsewhere.
+     *
+     * @return how many blocks the segment has
+     */
+    int suspect(int segment) {
+        if (classes[segment] <= 0) {
+            return 0;
+        }
+        long[] bits = suspects;
+        if (bits == null) {
+            bits = new long[words()];
+            suspects = bits;
+        }
+        int units = SizeClasses.units(classes[segment] - 1);
+        int blocks = segmentUnits / units;
+        int unit = (int) (segmentsAt + (long) segment * segmentUnits);
+        for (int i = 0; i < blocks; i++, unit += units) {
+            if (!get(pooled, unit)) {
+                bits[unit >>> 6] |= 1L << unit;
+            }
+        }
+        return blocks;
+    }
+
+    boolean isSuspect(int unit) {
+        long[] bits = suspects;
+        return bits != null && get(bits, unit);
+    }
+
+    /** @return whether it was suspected */
+    boolean clear(int unit) {
+        long[] bits = suspects;
+        if (bits == null || !get(bits, unit)) {
+            return false;
+        }
+        bits[unit >>> 6] &= ~(1L << unit);
+        return true;
+    }
+
+    /**
+     * The next suspect.
+     *
+     * @param most words of bits that are looked at
+     * @return its unit; or where none was found, -1 less the unit to go on from; {@link Integer#MIN_VALUE} at the end
+     */
+    int nextSuspect(int from, int most) {
+        long[] bits = suspects;
+        if (bits == null) {
+            return Integer.MIN_VALUE;
+        }
+        int word = from >>> 6;
+        if (word >= bits.length) {
+            return Integer.MIN_VALUE;
+        }
+        long left = bits[word] & -1L << from;
+        for (int looked = 0; left == 0; looked++) {
+            if (++word == bits.length) {
+                return Integer.MIN_VALUE;
+            }
+            if (looked == most) {
+                return -1 - (word << 6);
+            }
+            left = bits[word];
+        }
+        return (word << 6) + Long.numberOfTrailingZeros(left);
+    }
+
+    void forgetSuspects() {
+        suspects = null;
+    }
+
+    private static boolean get(long[] bits, int unit) {
+        return (bits[unit >>> 6] >>> unit & 1) != 0;
+    }
+}

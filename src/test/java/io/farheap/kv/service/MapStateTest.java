@@ -1,0 +1,326 @@
+package io.farheap.kv.service;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.farheap.kv.FakeMap;
+import io.farheap.kv.SlotWord;
+import io.farheap.server.ServedSpace;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+
+/** A service's state, called without a network, with a clock that a test turns. */
+class MapStateTest {
+
+    private static final long REGION_BYTES = 1 << 20;
+    private static final int CLASS = 3;
+    private static final int UNITS = 4;
+    private static final long SECOND = 1_000_000_000;
+
+    private final MemorySegment memory = Arena.ofAuto().allocate(2 * REGION_BYTES, 64);
+    private final ServedSpace space = new Space();
+    private final long[] reply = new long[MapCalls.MOST_WORDS];
+    private long now = 5 * SECOND;
+    private long numbers;
+    private MapState state = new MapState(FakeMap.descriptor(2, 0, REGION_BYTES), () -> now, 0);
+
+    private final class Space implements ServedSpace {
+
+        @Override
+        public long id() {
+            return 1;
+        }
+
+        @Override
+        public String name() {
+            return "map";
+        }
+
+        @Override
+        public byte[] descriptor() {
+            return new byte[0];
+        }
+
+        @Override
+        public int regions() {
+            return 2;
+        }
+
+        @Override
+        public long regionBytes() {
+            return REGION_BYTES;
+        }
+
+        @Override
+        public MemorySegment region(int place) {
+            return memory.asSlice(place * REGION_BYTES, REGION_BYTES);
+        }
+
+        @Override
+        public boolean openedBy(long leaseId) {
+            return true;
+        }
+    }
+
+    private long[] take(long lease, int sizeClass) {
+        int words = state.take(lease, ++numbers, sizeClass, 8, sizeClass, space, reply);
+        assertEquals(MapCalls.OK, reply[0]);
+        return Arrays.copyOf(reply, words);
+    }
+
+    /** @return flags */
+    private long beat(long lease, long... words) {
+        long[] all = new long[3 + 3 * MapCalls.MOST_PROCESSES];
+        System.arraycopy(words, 0, all, 0, words.length);
+        state.beat(lease, all, reply);
+        assertEquals(MapCalls.OK, reply[0]);
+        return reply[2];
+    }
+
+    /** All blocks of a segment. */
+    private static List<Long> cut(long[] taken) {
+        assertEquals(MapCalls.SEGMENT, taken[1]);
+        List<Long> blocks = new ArrayList<>();
+        for (int i = 0; i < taken[4] / 64 / UNITS; i++) {
+            blocks.add(SlotWord.live(taken[3] + (long) i * UNITS, 1, 0, UNITS));
+        }
+        return blocks;
+    }
+
+    private void write(long block, long version) {
+        long unit = SlotWord.place(block) & REGION_BYTES / 64 - 1;
+        MemorySegment region = space.region((int) (SlotWord.place(block) / (REGION_BYTES / 64)));
+        region.set(ValueLayout.JAVA_LONG, unit * 64, SlotWord.incarnation(block));
+        region.set(ValueLayout.JAVA_LONG, unit * 64 + 16, version);
+    }
+
+    private static long[] array(List<Long> words) {
+        return words.stream().mapToLong(Long::longValue).toArray();
+    }
+
+    /** Goes on until the collector is to wait or to read the table. @return what it is to do; the phase is in reply */
+    private long step(long lease) {
+        long round = roundOf(lease);
+        do {
+            state.step(lease, round, space, reply);
+            assertEquals(MapCalls.OK, reply[0]);
+        } while (reply[1] == MapCalls.GO_ON);
+        return reply[1];
+    }
+
+    private long roundOf(long lease) {
+        beat(lease);
+        return reply[3];
+    }
+
+    private void hold(long lease, List<Long> blocks) {
+        beat(lease);
+        assertNotEquals(0, reply[4], "nobody wants to know");
+        assertEquals(MapCalls.OK, state.hold(lease, reply[3], reply[4], true, array(blocks), blocks.size()));
+    }
+
+    private void named(long lease, List<Long> blocks) {
+        assertEquals(MapCalls.SCAN, step(lease));
+        long phase = reply[2];
+        assertEquals(MapCalls.OK, state.named(lease, roundOf(lease), phase, true, array(blocks), blocks.size()));
+    }
+
+    private Account account(long ticket) {
+        state.audit(ticket, reply);
+        assertEquals(1, reply[1], "not done");
+        return Account.of(reply, 2);
+    }
+
+    @Test
+    void whatADeadProcessHadGoesToThePoolsAndNothingElse() {
+        state.register(1, 11);
+        state.register(2, 22);
+        List<Long> dead = cut(take(1, CLASS));
+        List<Long> living = cut(take(2, CLASS));
+        write(dead.get(0), 100);
+        write(dead.get(1), 101);
+        assertEquals(0, beat(2) & MapCalls.COLLECT);
+        state.ended(1);
+        assertNotEquals(0, beat(2) & MapCalls.COLLECT);
+        assertEquals(MapCalls.WAIT, step(2));
+        hold(2, living);
+        named(2, dead.subList(0, 1));
+        assertEquals(MapCalls.WAIT, step(2));
+        // One of the dead's that was in a slot is taken over, written anew, and named, where the scan has been.
+        write(SlotWord.live(SlotWord.place(dead.get(1)), 2, 0, UNITS), 102);
+        hold(2, living);
+        named(2, dead.subList(0, 1));
+        assertEquals(MapCalls.WAIT, step(2));
+        hold(2, living);
+        long round = roundOf(2);
+        assertEquals(MapCalls.DONE, step(2));
+        Account account = account(round);
+        assertEquals(dead.size() - 2, account.lost());
+        Set<Long> pooled = new HashSet<>();
+        for (long[] taken = take(2, CLASS); taken[1] == MapCalls.BLOCKS; taken = take(2, CLASS)) {
+            for (int i = 0; i < taken[2]; i++) {
+                assertTrue(pooled.add(taken[3 + i]));
+            }
+        }
+        assertEquals(new HashSet<>(dead.subList(2, dead.size())), pooled, "with the incarnation after the header's");
+    }
+
+    @Test
+    void aCollectorThatIsSilentIsFollowedByAnother() {
+        state.register(1, 11);
+        state.register(2, 22);
+        state.register(3, 33);
+        state.ended(1);
+        assertNotEquals(0, beat(2) & MapCalls.COLLECT);
+        assertEquals(0, beat(3) & MapCalls.COLLECT);
+        long first = reply[3];
+        now += 3 * SECOND;
+        assertNotEquals(0, beat(3) & MapCalls.COLLECT);
+        state.step(2, first, space, reply);
+        assertEquals(MapCalls.STALE, reply[0]);
+        // One that ends altogether has all begin anew.
+        state.ended(3);
+        assertNotEquals(0, beat(2) & MapCalls.COLLECT);
+        hold2();
+    }
+
+    private void hold2() {
+        assertEquals(MapCalls.WAIT, step(2));
+        for (int phase = 0; phase < 3; phase++) {
+            hold(2, List.of());
+            if (phase < 2) {
+                named(2, List.of());
+                assertEquals(MapCalls.WAIT, step(2));
+            }
+        }
+        assertEquals(MapCalls.DONE, step(2));
+        assertEquals(0, beat(2) & (MapCalls.SOON | MapCalls.COLLECT));
+    }
+
+    @Test
+    void onSeveralServersAProcessIsDeadWhenAllSaySo() {
+        state = new MapState(FakeMap.descriptor(2, 3, REGION_BYTES), () -> now, 0);
+        state.register(1, 11);
+        state.register(2, 22);
+        state.ended(1);
+        assertEquals(0, beat(2) & MapCalls.COLLECT);
+        assertEquals(1, reply[5]);
+        assertEquals(11, reply[8]);
+        assertEquals(0, beat(2, 1, 0, 0, 11, 1) & MapCalls.COLLECT);
+        // Another process, and a server that there is not.
+        assertEquals(0, beat(2, 2, 0, 0, 12, 2, 11, 7) & MapCalls.COLLECT);
+        assertNotEquals(0, beat(2, 1, 0, 0, 11, 2) & MapCalls.COLLECT);
+        beat(2, 0, 3, 0, 11, 22, 33);
+        assertEquals(0b101, reply[6], "of those asked for only the second lives");
+    }
+
+    @Test
+    void aCallThatComesAgainIsAnsweredAsBefore() {
+        state.register(1, 11);
+        long[] first = take(1, CLASS);
+        state.take(1, numbers, CLASS, 8, CLASS, space, reply);
+        assertEquals(first[3], reply[3]);
+        List<Long> blocks = cut(first);
+        state.give(1, ++numbers, array(blocks), 10, reply);
+        assertEquals(10, reply[1]);
+        state.give(1, numbers, array(blocks), 10, reply);
+        assertEquals(10, reply[1]);
+        state.give(1, ++numbers, array(blocks), 10, reply);
+        assertEquals(0, reply[1], "they are in the pool already");
+        long[] pooled = take(1, CLASS);
+        assertEquals(MapCalls.BLOCKS, pooled[1]);
+        assertEquals(8, pooled[2]);
+    }
+
+    @Test
+    void whatIsNoBlockIsNotTaken() {
+        state.register(1, 11);
+        long segment = take(1, CLASS)[3];
+        long[] wrong = {
+            SlotWord.live(segment + 1, 1, 0, UNITS),
+            SlotWord.live(segment, 1, 0, UNITS + 1),
+            SlotWord.live(segment + 1024, 1, 0, UNITS),
+            SlotWord.live(0, 1, 0, UNITS),
+            SlotWord.live((1L << 34) - 1, 1, 0, UNITS),
+            -1,
+            0
+        };
+        state.give(1, ++numbers, wrong, wrong.length, reply);
+        assertEquals(0, reply[1]);
+        state.take(1, ++numbers, -1, 1, CLASS, space, reply);
+        assertEquals(MapCalls.WRONG, reply[0]);
+        state.take(9, 1, CLASS, 1, CLASS, space, reply);
+        assertEquals(MapCalls.NOT_REGISTERED, reply[0]);
+    }
+
+    @Test
+    void memoryThatIsHandedOutComesToAnEnd() {
+        state.register(1, 11);
+        Set<Long> places = new HashSet<>();
+        long[] taken = take(1, CLASS);
+        while (taken[1] == MapCalls.SEGMENT) {
+            assertTrue(places.add(taken[3]));
+            taken = take(1, CLASS);
+        }
+        assertEquals(MapCalls.NOTHING, taken[1]);
+        assertEquals(0, beat(1) & MapCalls.ROOM);
+        assertTrue(places.size() >= 30 && places.size() <= 32, places.size() + " segments of 2 MiB");
+    }
+
+    /** All that there is, in segments of a class. */
+    private List<Long> takeAll(int sizeClass) {
+        List<Long> all = new ArrayList<>();
+        for (long[] taken = take(1, sizeClass); taken[1] == MapCalls.SEGMENT; taken = take(1, sizeClass)) {
+            all.addAll(cut(taken));
+        }
+        return all;
+    }
+
+    @Test
+    void aSegmentThatIsFreeBecomesAnotherWhenNobodyCanKnowItsBlocks() {
+        state.register(1, 11);
+        state.register(2, 22);
+        List<Long> all = takeAll(CLASS);
+        long[] segment = array(all.subList(0, 256));
+        for (int i = 0; i < segment.length; i++) {
+            write(segment[i], 77);
+            // One whose incarnations are used up is as good as any.
+            segment[i] = SlotWord.live(SlotWord.place(segment[i]), i == 5 ? 0 : 9, 0, UNITS);
+        }
+        state.give(1, ++numbers, segment, segment.length, reply);
+        assertEquals(segment.length, reply[1]);
+        assertEquals(MapCalls.LATER, take(1, CLASS + 1)[1]);
+        assertEquals(MapCalls.LATER, take(1, CLASS)[1], "its blocks are nobody's now");
+        beat(1);
+        long epoch = reply[7];
+        beat(1, 0, 0, epoch);
+        assertEquals(MapCalls.LATER, take(1, CLASS + 1)[1], "the other process has old requests");
+        beat(2, 0, 0, epoch - 1);
+        assertEquals(MapCalls.LATER, take(1, CLASS + 1)[1]);
+        beat(2, 0, 0, epoch);
+        long[] again = take(1, CLASS + 1);
+        assertEquals(MapCalls.SEGMENT, again[1]);
+        assertEquals(SlotWord.place(segment[0]), again[3]);
+        assertEquals(0, space.region(0).get(ValueLayout.JAVA_LONG, (again[3] + UNITS) * 64 + 16), "as if never used");
+        state.give(1, ++numbers, segment, segment.length, reply);
+        assertEquals(0, reply[1], "blocks of the old class are none");
+    }
+
+    @Test
+    void aSegmentOfWhichABlockIsOutStaysWhatItIs() {
+        state.register(1, 11);
+        List<Long> all = takeAll(CLASS);
+        long[] most = array(all.subList(0, 255));
+        state.give(1, ++numbers, most, most.length, reply);
+        assertEquals(MapCalls.NOTHING, take(1, CLASS + 1)[1]);
+        assertEquals(MapCalls.BLOCKS, take(1, CLASS)[1]);
+    }
+}
