@@ -54,6 +54,8 @@ final class Management implements CacheAlerts, AutoCloseable {
 
     private boolean closed;
 
+    private volatile @Nullable String endedWhy;
+
     /** Asks for servers, and hears of them from then on. */
     private Management(
             ManagerConnection manager,
@@ -196,6 +198,20 @@ final class Management implements CacheAlerts, AutoCloseable {
         if (managed != null) {
             managed.doubt(server);
         }
+    }
+
+    @Override
+    public void ended(String why) {
+        if (endedWhy == null) {
+            LOG.log(System.Logger.Level.WARNING, "cache " + name + " is lost: " + why);
+        }
+        endedWhy = why;
+    }
+
+    /** Why all of the cache is lost, where its manager has said so; else null. */
+    @Nullable
+    String endedWhy() {
+        return endedWhy;
     }
 
     /** @param lifetime from now; null for ever */

@@ -62,6 +62,7 @@ final class RecordFormat {
                 .put("regions", counts(cache.regions()))
                 .put("reserved", counts(cache.reserved()))
                 .put("plan", plan(cache.plan()))
+                .put("ended", cache.ended())
                 .encode();
     }
 
@@ -141,7 +142,8 @@ final class RecordFormat {
                 fields.number("generation"),
                 counts("regions", fields.text("regions")),
                 counts("reserved", fields.text("reserved")),
-                plan(fields.text("plan", "")));
+                plan(fields.text("plan", "")),
+                Fields.flag("ended", fields.text("ended", "false")));
         requirePath(path, NodePaths.cache(cache.id()));
         return cache;
     }

@@ -35,6 +35,7 @@ class ClusterTest {
     private final List<Reclaim> alerts = new ArrayList<>();
     private final List<String> expiring = new ArrayList<>();
     private final List<String> lost = new ArrayList<>();
+    private final List<Long> ends = new ArrayList<>();
 
     private Cluster start() {
         return new Cluster(store, ManagerOptions.DEFAULT, () -> now, () -> time);
@@ -85,6 +86,11 @@ class ClusterTest {
             @Override
             public void lost(long cacheId, String server) {
                 lost.add(cacheId + " on " + server);
+            }
+
+            @Override
+            public void ended(long cacheId, String why) {
+                ends.add(cacheId);
             }
 
             @Override
@@ -226,13 +232,13 @@ class ClusterTest {
         assertEquals(Reclaim.Reason.LEAVES, alerts.getFirst().reason());
         refusal(Code.OUT_OF_MEMORY, () -> allocate(8, 1));
         // It has not heard, and says that it stays.
-        assertTrue(cluster.report(report(id, 4, 0, false, Map.of(7L, 4))));
+        assertTrue(cluster.report(report(id, 4, 0, false, Map.of(7L, 4))).leave());
         refusal(Code.OUT_OF_MEMORY, () -> allocate(8, 1));
         cluster = start();
-        assertTrue(cluster.report(report(id, 4, 0, false, Map.of(7L, 4))));
+        assertTrue(cluster.report(report(id, 4, 0, false, Map.of(7L, 4))).leave());
         refusal(Code.OUT_OF_MEMORY, () -> allocate(8, 1));
-        assertFalse(cluster.report(report(id, 4, 0, true, Map.of(7L, 4))));
-        assertFalse(cluster.report(report(3 - id, 4, 4, false, Map.of())));
+        assertFalse(cluster.report(report(id, 4, 0, true, Map.of(7L, 4))).leave());
+        assertFalse(cluster.report(report(3 - id, 4, 4, false, Map.of())).leave());
         assertEquals(
                 List.of(3 - id),
                 cluster.servers().stream()
@@ -247,7 +253,7 @@ class ClusterTest {
         store.failing = true;
         refusal(Code.INTERNAL, () -> cluster.drain("host1:1"));
         store.failing = false;
-        assertFalse(cluster.report(report(1, 4, 4, false, Map.of())));
+        assertFalse(cluster.report(report(1, 4, 4, false, Map.of())).leave());
         allocate(7, 4);
     }
 
