@@ -132,6 +132,7 @@ public final class Cluster implements CacheManager {
     private void load() {
         State state = store.load();
         prices.change(state.menu().isEmpty() ? Menu.EMPTY : MenuFile.parse(state.menu()));
+        roll.load(state.lives());
         state.servers().forEach(servers::put);
         models.load(state.models());
         tenants.load(state.tenants());
@@ -472,6 +473,7 @@ public final class Cluster implements CacheManager {
             forgetAbandoned(now);
             freeEnded(caches.ended().stream(), now);
             endings.forgetLate(now);
+            roll.writeLives();
             roll.forgetGone(now, now - started > options.clientSilentNanos(), options.clientSilentNanos());
             moves.endUnused(now);
             moves.plan(now, millis.getAsLong());

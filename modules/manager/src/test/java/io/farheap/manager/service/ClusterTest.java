@@ -15,10 +15,12 @@ import io.farheap.manager.Candidate;
 import io.farheap.manager.Reclaim;
 import io.farheap.manager.ServerReport;
 import io.farheap.manager.Share;
+import io.farheap.manager.state.LifeRecord;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
 /** With a store in memory and a clock that stands. */
@@ -749,5 +751,29 @@ class ClusterTest {
 
     private static List<Long> ids(List<CacheDescription> caches) {
         return caches.stream().map(cache -> cache.allocation().cacheId()).toList();
+    }
+
+    @Test
+    void whatWasSeenOfLivesOutlivesAManager() {
+        for (int i = 1; i <= 12; i++) {
+            cluster.report(typed(100 + i, "spot", true));
+            time += 60_000;
+            now += SECOND;
+            cluster.report(typed(100 + i, "spot", true).leavingWithin(30_000));
+        }
+        cluster.tick();
+        assertEquals(Map.of(1 / 60.0, 12), lives());
+        cluster = start();
+        cluster.report(typed(200, "spot", true));
+        time += 120_000;
+        cluster.report(typed(200, "spot", true).leavingWithin(30_000));
+        cluster.tick();
+        assertEquals(Map.of(1 / 60.0, 12, 2 / 60.0, 1), lives(), "to what another has seen it adds");
+    }
+
+    /** How many ended after how many hours. */
+    private Map<Double, Integer> lives() {
+        return store.lives.get("spot").seen().stream()
+                .collect(Collectors.toMap(LifeRecord.Seen::hours, LifeRecord.Seen::ended));
     }
 }
