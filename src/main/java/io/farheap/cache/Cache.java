@@ -758,7 +758,12 @@ public final class Cache implements AutoCloseable {
         losing.forEach(Joining::join);
         LostServerListener listener = options.lostListener();
         if (listener != null && !deleted) {
-            listener.serverLost(server.address(), cause.getMessage(), moves == null ? 0 : moves.regionsOf(server));
+            Management management = options.management();
+            String ended = management == null ? null : management.endedWhy();
+            listener.serverLost(
+                    server.address(),
+                    ended == null ? cause.getMessage() : ended,
+                    moves == null ? 0 : moves.regionsOf(server));
         }
     }
 

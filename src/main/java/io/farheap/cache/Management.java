@@ -54,6 +54,8 @@ final class Management implements CacheAlerts, AutoCloseable {
 
     private boolean closed;
 
+    private volatile @Nullable String endedWhy;
+
     /** Asks for servers, and hears of them from then on. */
     private Management(
             ManagerConnection manager,
@@ -198,8 +200,31 @@ final class Management implements CacheAlerts, AutoCloseable {
         }
     }
 
+    @Override
+    public void ended(String why) {
+        if (endedWhy == null) {
+            LOG.log(System.Logger.Level.WARNING, "cache " + name + " is lost: " + why);
+        }
+        endedWhy = why;
+    }
+
+    /** Why all of the cache is lost, where its manager has said so; else null. */
+    @Nullable
+    String endedWhy() {
+        return endedWhy;
+    }
+
+    /** A manager has nothing more for a cache that it has ended. */
+    private void requireNotEnded() {
+        String why = endedWhy;
+        if (why != null) {
+            throw new CacheException("cache " + name + " has ended: " + why);
+        }
+    }
+
     /** @param lifetime from now; null for ever */
     void extend(@Nullable Duration lifetime) {
+        requireNotEnded();
         try {
             manager.call(asked -> asked.extend(cacheId(), lifetime == null ? 0 : lifetime.toMillis()));
         } catch (ControlException | IllegalArgumentException e) {
@@ -322,6 +347,7 @@ final class Management implements CacheAlerts, AutoCloseable {
 
     /** The application wants regions on a server: then the manager has room for them there, and the cache a grant. */
     void reserve(ManagedCache cache, String server, int regions) {
+        requireNotEnded();
         try {
             Allocation reserved = manager.call(asked -> asked.reserve(cacheId(), server, regions));
             grants.put(reserved);
@@ -338,6 +364,7 @@ final class Management implements CacheAlerts, AutoCloseable {
      * @throws ControlException as the manager does; BUSY where it is to be asked again
      */
     ManagedReshape reallocate(ManagedCache cache, long bytes, List<Candidate> candidates) {
+        requireNotEnded();
         Allocation plan = manager.call(asked -> asked.reallocate(cacheId(), bytes, candidates));
         grants.put(plan);
         return new ManagedReshape(servers, telling, cache, how, plan, bytes, this::isToLeave, this::changed);

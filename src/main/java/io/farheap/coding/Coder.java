@@ -203,7 +203,8 @@ public final class Coder implements AutoCloseable {
         }
         Arena own = Arena.ofShared();
         keptArenas[place] = own;
-        Transform made = new Transform(code.rows(sources, targets), kernel, own);
+        Transform made = new Transform(code.rows(sources, targets), own);
+        kernel.prepare(made);
         kept[place] = made;
         keptFor[place] = key;
         return made;

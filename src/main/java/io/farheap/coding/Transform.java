@@ -15,11 +15,10 @@ final class Transform {
     /** What the native library makes of the factors. */
     final MemorySegment tables;
 
-    Transform(int[][] rows, Kernel kernel, Arena arena) {
+    Transform(int[][] rows, Arena arena) {
         this.rows = rows;
         this.sum = rows.length == 1 && allOnes(rows[0]);
         this.tables = arena.allocate((long) TABLE_BYTES * rows.length * rows[0].length, Long.BYTES);
-        kernel.prepare(this);
     }
 
     private static boolean allOnes(int[] row) {

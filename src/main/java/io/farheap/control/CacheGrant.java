@@ -18,6 +18,12 @@ import java.nio.ByteBuffer;
 public record CacheGrant(
         long cacheId, long serverId, int regions, int rights, long untilMillis, long epoch, long generation) {
 
+    /**
+     * The longest that a grant may be shown after it was given, in ms: a move that waits for others does not outlast
+     * it.
+     */
+    public static final long MOST_MILLIS = 300_000;
+
     public static final int READ = 1;
     public static final int WRITE = 2;
 

@@ -14,6 +14,13 @@ public interface CacheAlerts {
     void expiring(long leftMillis);
 
     /**
+     * The cache's time was over, and others needed its room: its servers take back what it has.
+     *
+     * @param why a sentence
+     */
+    void ended(String why);
+
+    /**
      * The manager has not heard of one of the cache's servers for a while, or it was started anew. Advice: the cache's
      * lease on it decides.
      *

@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 public interface CacheManager {
 
     /** Raised with every change to the messages that an older peer would misread. */
-    int PROTOCOL_VERSION = 6;
+    int PROTOCOL_VERSION = 7;
 
     /** The most characters of a server's address, type and place. */
     int MAX_TEXT_LENGTH = 256;
@@ -48,8 +48,8 @@ public interface CacheManager {
      * {@linkplain CacheRequest#cacheId id}, it returns what the cache has.
      *
      * @throws ControlException OUT_OF_MEMORY, saying what could be had, or that it is more than the tenant's
-     *     {@link Quota}; INVALID_ARGUMENT; BUSY while servers are being started for it: repeated, it waits on for them,
-     *     until it has them or OUT_OF_MEMORY
+     *     {@link Quota}; INVALID_ARGUMENT; BUSY while servers are being started for it, or caches whose time is over
+     *     give up their room: repeated, it waits on for them, until it has them or OUT_OF_MEMORY
      */
     Allocation allocate(CacheRequest request);
 
@@ -201,9 +201,9 @@ public interface CacheManager {
     /**
      * A server says what it has. Every second; a server that is silent for three gets no more caches.
      *
-     * @return whether it was told to leave and does not say that it does
+     * @return what it is to do
      */
-    boolean report(ServerReport report);
+    Orders report(ServerReport report);
 
     /** A client process's line to the manager. */
     interface Attendance extends AutoCloseable {
@@ -226,8 +226,7 @@ public interface CacheManager {
         void reclaim(Reclaim alert);
 
         /**
-         * The time of one of its caches is nearly over, or is over. It goes on, and when servers leave, room is found
-         * for others first.
+         * The time of one of its caches is nearly over, or is over. It goes on until others need its room.
          *
          * @param leftMillis 0 or more
          */
@@ -240,6 +239,14 @@ public interface CacheManager {
          * @param server HOST:PORT
          */
         void lost(long cacheId, String server);
+
+        /**
+         * The time of one of its caches was over, and others needed its room: its servers take back what it has. Said
+         * over each line until they have.
+         *
+         * @param why a sentence
+         */
+        void ended(long cacheId, String why);
 
         /** Nothing will be heard any more: attend anew. Not where {@link Attendance#close} was called. */
         void ended(ControlException why);

@@ -26,6 +26,7 @@ import io.farheap.manager.wire.ReportReceipt;
 import io.farheap.manager.wire.ReportedServer;
 import io.farheap.manager.wire.ReserveRegions;
 import io.grpc.stub.StreamObserver;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.function.Consumer;
@@ -55,7 +56,7 @@ public final class ManagerClient implements CacheManager, AutoCloseable {
 
     private int unheard;
     /** As the last answer to a report says. */
-    private volatile boolean leave;
+    private volatile Orders orders = Orders.NONE;
 
     private volatile Consumer<ManagerKey> keys = _ -> {};
 
@@ -291,6 +292,9 @@ public final class ManagerClient implements CacheManager, AutoCloseable {
                             Math.max(0, alert.getExpiring().getLeftMillis()));
                 case LOST ->
                     listener.lost(alert.getLost().getCacheId(), alert.getLost().getServer());
+                case ENDED ->
+                    listener.ended(
+                            alert.getEnded().getCacheId(), alert.getEnded().getWhy());
                 case WHAT_NOT_SET -> {
                     // Of a newer manager: nothing that this release must know.
                 }
@@ -323,7 +327,7 @@ public final class ManagerClient implements CacheManager, AutoCloseable {
      * where it did not arrive.
      */
     @Override
-    public synchronized boolean report(ServerReport report) {
+    public synchronized Orders report(ServerReport report) {
         if (reportsEnded != null) {
             ControlException why = reportsEnded;
             reportsEnded = null;
@@ -339,7 +343,7 @@ public final class ManagerClient implements CacheManager, AutoCloseable {
         }
         unheard++;
         reports.onNext(ManagerMessages.write(report));
-        return leave;
+        return orders;
     }
 
     /** Told with each report that has arrived, on a thread that it must not hold, whose grants count. */
@@ -361,7 +365,7 @@ public final class ManagerClient implements CacheManager, AutoCloseable {
         @Override
         public void onNext(ReportReceipt receipt) {
             heard();
-            leave = receipt.getLeave();
+            orders = new Orders(receipt.getLeave(), new HashSet<>(receipt.getEndedList()));
             keys.accept(sensible(
                     () -> ManagerKey.of(receipt.getEpoch(), receipt.getKey().toByteArray(), receipt.getMillis())));
         }

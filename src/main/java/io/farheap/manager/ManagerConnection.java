@@ -260,6 +260,14 @@ public final class ManagerConnection implements AutoCloseable {
         }
 
         @Override
+        public void ended(long cacheId, String why) {
+            CacheAlerts cache = caches.get(cacheId);
+            if (cache != null) {
+                cache.ended(why);
+            }
+        }
+
+        @Override
         public void ended(ControlException why) {
             LOG.log(System.Logger.Level.DEBUG, "the line to the cache manager has ended: " + why.getMessage());
             synchronized (ManagerConnection.this) {

@@ -15,6 +15,7 @@ import io.farheap.manager.wire.ReportedServer;
 import io.farheap.manager.wire.ServerShare;
 import io.farheap.manager.wire.TenantQuota;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 
@@ -225,6 +226,7 @@ public final class ManagerMessages {
                                 .setRegions(held.getValue())
                                 .build())
                         .toList())
+                .addAllEnded(report.ended())
                 .build();
     }
 
@@ -245,6 +247,7 @@ public final class ManagerMessages {
                 report.getNoticeMillis(),
                 report.getLeaving(),
                 report.getLeavesWithinMillis(),
-                held);
+                held,
+                new HashSet<>(report.getEndedList()));
     }
 }

@@ -2,6 +2,7 @@ package io.farheap.manager;
 
 import io.farheap.control.ManagerKey;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
@@ -21,6 +22,7 @@ public final class ServerRegistration implements AutoCloseable {
     private final Supplier<ServerReport> reports;
     private final Consumer<ManagerKey> keys;
     private final Runnable leave;
+    private final Consumer<Set<Long>> ended;
     private final Thread thread;
     /** Guarded by this. */
     private boolean soon = true;
@@ -33,11 +35,17 @@ public final class ServerRegistration implements AutoCloseable {
      * @param managers HOST:PORT; the first that answers hears
      * @param reports what the server has now
      * @param keys told whose grants count, on a thread that it must not hold
+     * @param ended told which caches to end, on a thread that it must not hold; more than once
      * @param leave told that the server is to leave, on a thread that it must not hold; perhaps more than once
      */
     public ServerRegistration(
-            List<String> managers, Supplier<ServerReport> reports, Consumer<ManagerKey> keys, Runnable leave) {
+            List<String> managers,
+            Supplier<ServerReport> reports,
+            Consumer<ManagerKey> keys,
+            Consumer<Set<Long>> ended,
+            Runnable leave) {
         this.keys = keys;
+        this.ended = ended;
         this.leave = leave;
         this.managers = List.copyOf(managers);
         this.reports = reports;
@@ -61,9 +69,12 @@ public final class ServerRegistration implements AutoCloseable {
                     manager = ManagerClient.connectFirst(managers);
                     manager.onKey(keys);
                 }
-                boolean toLeave = manager.report(reports.get());
+                Orders orders = manager.report(reports.get());
                 told = false;
-                if (toLeave) {
+                if (!orders.ended().isEmpty()) {
+                    ended.accept(orders.ended());
+                }
+                if (orders.leave()) {
                     leave.run();
                 }
             } catch (Throwable e) {

@@ -1,6 +1,7 @@
 package io.farheap.manager;
 
 import java.util.Map;
+import java.util.Set;
 
 /**
  * What a memory server has. What it says that it holds is the truth.
@@ -14,6 +15,7 @@ import java.util.Map;
  * @param leaving it takes no more caches
  * @param leavesWithinMillis how long it stays, where it is leaving
  * @param held the regions of each cache that has a lease there, by its id, perhaps 0
+ * @param ended caches that it was told to end, once nothing that they had there is taken any more
  */
 public record ServerReport(
         long serverId,
@@ -27,7 +29,8 @@ public record ServerReport(
         long noticeMillis,
         boolean leaving,
         long leavesWithinMillis,
-        Map<Long, Integer> held) {
+        Map<Long, Integer> held,
+        Set<Long> ended) {
 
     public ServerReport {
         Texts.require("a server's address", address, CacheManager.MAX_TEXT_LENGTH);
@@ -49,6 +52,37 @@ public record ServerReport(
                     + " are left; neither is less than 0");
         }
         held = Map.copyOf(held);
+        ended = Set.copyOf(ended);
+    }
+
+    /** Of a server that was told to end none. */
+    public ServerReport(
+            long serverId,
+            String address,
+            String type,
+            boolean spot,
+            String place,
+            long regionBytes,
+            int totalRegions,
+            int freeRegions,
+            long noticeMillis,
+            boolean leaving,
+            long leavesWithinMillis,
+            Map<Long, Integer> held) {
+        this(
+                serverId,
+                address,
+                type,
+                spot,
+                place,
+                regionBytes,
+                totalRegions,
+                freeRegions,
+                noticeMillis,
+                leaving,
+                leavesWithinMillis,
+                held,
+                Set.of());
     }
 
     /** The same of one that leaves. */
@@ -65,6 +99,7 @@ public record ServerReport(
                 noticeMillis,
                 true,
                 millis,
-                held);
+                held,
+                ended);
     }
 }

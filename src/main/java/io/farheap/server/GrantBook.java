@@ -20,6 +20,9 @@ import org.jspecify.annotations.Nullable;
 final class GrantBook {
 
     private static final long NANOS_PER_MILLI = 1_000_000;
+    /** Longer than a grant that was given before may be shown, whatever the clocks do. */
+    private static final long ENDED_NANOS = 2 * CacheGrant.MOST_MILLIS * NANOS_PER_MILLI;
+
     private static final int ALL = CacheGrant.READ | CacheGrant.WRITE;
 
     /** A cache's; its monitor is held while regions are given to it, so that two leases do not share the last. */
@@ -45,6 +48,9 @@ final class GrantBook {
     private final LongSupplier nanos;
     /** Guarded by this, as what follows. */
     private final Map<Long, Entry> entries = new HashMap<>();
+
+    /** Caches that show nothing here any more, and until when that has to be remembered, by this server's clock. */
+    private final Map<Long, Long> ended = new HashMap<>();
 
     private @Nullable ManagerKey manager;
     /** When the manager said what its clock is, by this server's. */
@@ -116,12 +122,34 @@ final class GrantBook {
             throw refused("the grant could be shown until " + (now - grant.untilMillis())
                     + " ms ago: ask the manager for another");
         }
+        requireNotEnded(cacheId);
         Entry entry = entries.get(cacheId);
         if (entry == null) {
             forget(now, holders.get());
             entries.put(cacheId, new Entry(grant));
         } else {
             entry.show(grant);
+        }
+    }
+
+    /** What caches were granted is worth nothing from now on. */
+    synchronized void end(Set<Long> caches) {
+        long now = nanos.getAsLong();
+        ended.values().removeIf(until -> until - now <= 0);
+        for (long cacheId : caches) {
+            ended.put(cacheId, now + ENDED_NANOS);
+            entries.remove(cacheId);
+        }
+    }
+
+    synchronized Set<Long> ended() {
+        return Set.copyOf(ended.keySet());
+    }
+
+    /** @throws ControlException GRANT_REFUSED */
+    synchronized void requireNotEnded(long cacheId) {
+        if (ended.containsKey(cacheId)) {
+            throw refused("the cache has ended: its time was over, and others needed its room");
         }
     }
 

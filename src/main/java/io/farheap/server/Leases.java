@@ -7,6 +7,7 @@ import io.farheap.thread.Joining;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -149,14 +150,18 @@ final class Leases {
         }
     }
 
+    /**
+     * The lease is known until its regions are to be zeroed: whoever waits for them looks for the one, then the other.
+     */
     private boolean ended(ClientLease lease) {
-        if (!fenced(lease)) {
+        if (!lease.end()) {
             return false;
         }
         List<Integer> regions = lease.takeRegions();
         if (!stopped) {
             pool.giveBackLater(regions);
         }
+        leases.remove(lease.id(), lease);
         return true;
     }
 
@@ -213,7 +218,7 @@ final class Leases {
             }
             fault.strike();
             if (lease.expired()) {
-                expire(lease);
+                end(lease, " was not renewed");
             } else if (lease.pullsExpire(pullNanos)) {
                 ending.execute(() -> lease.expirePulls(pullNanos));
             }
@@ -225,13 +230,22 @@ final class Leases {
         }
     }
 
-    private void expire(ClientLease lease) {
+    /** Ends the leases of caches, soon. Those that are opened meanwhile are for whoever opens them to end. */
+    void endCaches(Set<Long> caches) {
+        for (ClientLease lease : leases.values()) {
+            if (caches.contains(lease.cacheId())) {
+                end(lease, " is of a cache that is over");
+            }
+        }
+    }
+
+    private void end(ClientLease lease, String why) {
         if (!lease.beginEnding()) {
             return;
         }
         boolean handed = false;
         try {
-            ending.execute(() -> takeBack(lease));
+            ending.execute(() -> takeBack(lease, why));
             handed = true;
         } finally {
             if (!handed) {
@@ -240,10 +254,10 @@ final class Leases {
         }
     }
 
-    private void takeBack(ClientLease lease) {
+    private void takeBack(ClientLease lease, String why) {
         LOG.log(
                 System.Logger.Level.INFO,
-                "the lease of client " + lease.clientName() + " was not renewed; taking back what it held");
+                "the lease of client " + lease.clientName() + why + "; taking back what it held");
         end(lease);
     }
 

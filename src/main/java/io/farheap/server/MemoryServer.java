@@ -29,9 +29,11 @@ import io.farheap.verbs.Devices;
 import io.farheap.verbs.Endpoint;
 import io.farheap.verbs.VerbsException;
 import java.security.SecureRandom;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.ServiceLoader;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
@@ -226,6 +228,9 @@ public final class MemoryServer implements ControlPlane, AutoCloseable {
                     budgets,
                     retired);
             leases.add(lease);
+            if (book != null) {
+                endWhereOver(book, lease);
+            }
             return new Lease(lease.id(), options.leaseNanos());
         });
     }
@@ -242,6 +247,39 @@ public final class MemoryServer implements ControlPlane, AutoCloseable {
     /** How many regions the caches of managers hold, each by its id; 0 for one that has a lease alone. */
     public Map<Long, Integer> regionsByCache() {
         return leases.regionsByCache();
+    }
+
+    /** Its cache may have been ended between its grant and its lease. */
+    private void endWhereOver(GrantBook book, ClientLease lease) {
+        try {
+            book.requireNotEnded(lease.cacheId());
+        } catch (ControlException e) {
+            Closing.after(e, () -> leases.close(lease));
+            throw e;
+        }
+    }
+
+    /**
+     * Ends caches of managers: their leases are fenced, what they had is zeroed and free, and no grant opens another.
+     * Returns before all that is done; idempotent.
+     */
+    public void endCaches(Set<Long> caches) {
+        GrantBook book = grants;
+        if (book != null) {
+            book.end(caches);
+            leases.endCaches(caches);
+        }
+    }
+
+    /** Of the caches that were ended a while ago at most, those that have nothing here any more, if all is zero. */
+    public Set<Long> endedCaches() {
+        GrantBook book = grants;
+        Set<Long> ended = book == null ? Set.of() : new HashSet<>(book.ended());
+        if (ended.isEmpty()) {
+            return ended;
+        }
+        ended.removeAll(regionsByCache().keySet());
+        return pool.zeroing().isIdle() ? ended : Set.of();
     }
 
     @Override

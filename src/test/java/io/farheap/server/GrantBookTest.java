@@ -189,6 +189,27 @@ class GrantBookTest {
     }
 
     @Test
+    void whatWasGrantedToACacheThatHasEndedIsWorthNothing() {
+        SignedGrant shown = signed(grant(3, 3, 1));
+        SignedGrant later = signed(grant(3, 3, 2));
+        show(shown);
+        take(1);
+        book.end(Set.of(CACHE));
+        refused("its time was over", () -> show(shown));
+        refused("its time was over", () -> show(later));
+        refused("no grant has been shown", () -> take(1));
+        assertEquals(Set.of(CACHE), book.ended());
+        // Another epoch, and whatever is told to end later, change nothing of it.
+        learn(4);
+        nanos.addAndGet(CacheGrant.MOST_MILLIS * 1_000_000);
+        book.end(Set.of(CACHE + 1));
+        assertEquals(Set.of(CACHE, CACHE + 1), book.ended());
+        nanos.addAndGet(2 * CacheGrant.MOST_MILLIS * 1_000_000);
+        book.end(Set.of(CACHE + 2));
+        assertEquals(Set.of(CACHE + 2), book.ended(), "nobody can show what was granted so long ago");
+    }
+
+    @Test
     void beforeAManagerIsHeardNothingIsGranted() {
         book = new GrantBook(SERVER, nanos::get);
         refused("has not heard of its cache manager", () -> show(signed(grant(3, 3, 1))));

@@ -35,6 +35,9 @@ final class Attendants implements AutoCloseable {
         public void lost(long cacheId, String server) {}
 
         @Override
+        public void ended(long cacheId, String why) {}
+
+        @Override
         public void ended(ControlException why) {}
     };
 

@@ -7,6 +7,7 @@ import io.farheap.manager.ServerReport;
 import io.farheap.server.MemoryServer;
 import java.time.Duration;
 import java.util.List;
+import java.util.Set;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 
@@ -46,10 +47,12 @@ final class ManagedServer implements AutoCloseable {
         this.notice = notice;
         // Here, and not when the first report is due: what makes no sense is said at once.
         report();
-        this.registration = new ServerRegistration(managers, this::report, keys, drained);
+        this.registration = new ServerRegistration(managers, this::report, keys, server::endCaches, drained);
     }
 
     private ServerReport report() {
+        // Before the free regions are counted: what has ended is among them.
+        Set<Long> ended = server.endedCaches();
         var described = server.hello(ControlPlane.PROTOCOL_VERSION);
         boolean leaves = leaving;
         return new ServerReport(
@@ -64,7 +67,8 @@ final class ManagedServer implements AutoCloseable {
                 notice.toMillis(),
                 leaves,
                 leaves ? Math.max(0, (leavesAt - System.nanoTime()) / 1_000_000) : 0,
-                server.regionsByCache());
+                server.regionsByCache(),
+                ended);
     }
 
     /**

@@ -53,6 +53,11 @@ public final class Prices {
         });
     }
 
+    /** Forgets what was seen of machines' lives. */
+    public void forgetLives() {
+        lives.clear();
+    }
+
     /**
      * What a cache pays for an hour of some regions, on a machine of a kind that it has already.
      *

@@ -1,5 +1,6 @@
 package io.farheap.manager.allocation;
 
+import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
@@ -41,12 +42,35 @@ public final class Survival {
      * @param ended false: it lives on
      */
     public void add(double hours, boolean ended) {
-        if (count == MOST) {
+        if (count >= MOST) {
             halve();
         }
         seen.computeIfAbsent(Math.max(0, hours), _ -> new int[2])[ended ? 0 : 1]++;
         count++;
         ends += ended ? 1 : 0;
+        stale = true;
+    }
+
+    /** Machines that were seen for as long. */
+    public record Seen(double hours, int ended, int longer) {}
+
+    /** All that it has from {@link #add}, for another of these. */
+    public List<Seen> seen() {
+        return seen.entrySet().stream()
+                .map(at -> new Seen(at.getKey(), at.getValue()[0], at.getValue()[1]))
+                .toList();
+    }
+
+    /** What another has seen, in place of what this has. */
+    public void load(List<Seen> other) {
+        seen.clear();
+        count = 0;
+        ends = 0;
+        for (Seen one : other) {
+            seen.put(one.hours(), new int[] {one.ended(), one.longer()});
+            count += one.ended() + one.longer();
+            ends += one.ended();
+        }
         stale = true;
     }
 

@@ -86,6 +86,19 @@ final class Admission {
         }
     }
 
+    /** Whether a new cache would get what it needs. */
+    boolean fits(CacheRequest request) {
+        try {
+            place(request);
+            return true;
+        } catch (ControlException e) {
+            if (e.getCause() instanceof NoRoomException) {
+                return false;
+            }
+            throw e;
+        }
+    }
+
     static Need need(CacheRequest request) {
         return new Need(
                 request.capacity(),

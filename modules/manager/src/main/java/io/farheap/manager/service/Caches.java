@@ -23,12 +23,17 @@ final class Caches {
     /** So that a cache which has outlived its time still has a price. */
     private static final double LEAST_HOURS = 1 / 60.0;
 
+    /** What becomes of a cache whose time is over. */
+    static final String WHY = "its time was over, and others needed its room; extend a cache in time to keep it";
+
     static final double MILLIS_AN_HOUR = 3_600_000;
 
     private final Servers servers;
     private final Journal journal;
     private final Tenants tenants;
     private final TreeMap<Long, CacheRecord> caches = new TreeMap<>(Long::compareUnsigned);
+    /** Those that were ended, until their servers have taken back what they had. */
+    private final TreeMap<Long, CacheRecord> ended = new TreeMap<>();
     /** Those of which nobody may hear yet. */
     private final Set<Long> unwritten = new HashSet<>();
 
@@ -41,12 +46,15 @@ final class Caches {
     /** Replaces all, by what is on disk. */
     void load(List<CacheRecord> stored) {
         caches.clear();
+        ended.clear();
         unwritten.clear();
         servers.forgetPromises();
         for (CacheRecord cache : stored) {
-            caches.put(cache.id(), cache);
+            (cache.ended() ? ended : caches).put(cache.id(), cache);
             servers.promise(null, cache);
-            tenants.count(null, cache);
+            if (!cache.ended()) {
+                tenants.count(null, cache);
+            }
         }
     }
 
@@ -56,6 +64,7 @@ final class Caches {
     }
 
     CacheRecord require(long id) {
+        requireNotEnded(id);
         CacheRecord cache = caches.get(id);
         if (cache == null) {
             throw new ControlException(Code.NOT_FOUND, "there is no cache " + hex(id));
@@ -63,6 +72,14 @@ final class Caches {
         return cache;
     }
 
+    /** @throws ControlException NOT_FOUND */
+    void requireNotEnded(long id) {
+        if (ended.containsKey(id)) {
+            throw new ControlException(Code.NOT_FOUND, "cache " + hex(id) + " has ended: " + WHY);
+        }
+    }
+
+    /** But for those that were ended. */
     Collection<CacheRecord> all() {
         return caches.values();
     }
@@ -86,9 +103,32 @@ final class Caches {
         tenants.count(cache, null);
     }
 
+    /** Its servers are to take back what it has, which is promised to it until they have. */
+    void end(CacheRecord cache) {
+        CacheRecord over = cache.end();
+        journal.add(new Change.PutCache(over));
+        unwritten.add(over.id());
+        caches.remove(over.id());
+        ended.put(over.id(), over);
+        tenants.count(cache, null);
+    }
+
+    /** The servers have taken back what one had that was ended. */
+    void freed(CacheRecord over) {
+        journal.add(new Change.RemoveCache(over.id()));
+        ended.remove(over.id());
+        servers.promise(over, null);
+    }
+
+    /** Those that were ended, until they are {@link #freed}. */
+    Collection<CacheRecord> ended() {
+        return ended.values();
+    }
+
     /** A change is on disk. */
     void written(Change change) {
-        if (change instanceof Change.PutCache put && caches.get(put.cache().id()) == put.cache()) {
+        if (change instanceof Change.PutCache put
+                && (put.cache().ended() ? ended : caches).get(put.cache().id()) == put.cache()) {
             unwritten.remove(put.cache().id());
         }
     }

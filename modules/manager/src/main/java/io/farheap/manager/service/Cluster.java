@@ -7,6 +7,7 @@ import io.farheap.manager.CacheDescription;
 import io.farheap.manager.CacheManager;
 import io.farheap.manager.CacheRequest;
 import io.farheap.manager.Candidate;
+import io.farheap.manager.Orders;
 import io.farheap.manager.Quota;
 import io.farheap.manager.ServerReport;
 import io.farheap.manager.Share;
@@ -31,8 +32,10 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -50,6 +53,7 @@ public final class Cluster implements CacheManager {
     private final ManagerOptions options;
     private final LongSupplier nanos;
     private final LongSupplier millis;
+    private final long callNanos;
     /** When this manager began to hear of servers. */
     private final long started;
 
@@ -69,6 +73,7 @@ public final class Cluster implements CacheManager {
     private final Reallocations reallocations;
     private final Thrift thrift;
     private final Expiry expiry;
+    private final Endings endings;
     private final Losses losses;
     private final Allocator allocator;
     private final Fleet fleet;
@@ -82,6 +87,12 @@ public final class Cluster implements CacheManager {
      * @param millis the time of day, for what outlives this process
      */
     public Cluster(StateStore store, ManagerOptions options, LongSupplier nanos, LongSupplier millis) {
+        this(store, options, nanos, millis, Recruits.CALL_NANOS);
+    }
+
+    /** @param callNanos for how long a call waits for room before it is to be repeated */
+    Cluster(StateStore store, ManagerOptions options, LongSupplier nanos, LongSupplier millis, long callNanos) {
+        this.callNanos = callNanos;
         this.store = store;
         this.options = options;
         this.nanos = nanos;
@@ -97,7 +108,9 @@ public final class Cluster implements CacheManager {
         this.models = new Models(journal);
         this.allocator = new Allocator(servers.stock(started), prices);
         Allocator reserve = supply.spares() > 0 ? new Allocator(servers.whole(started), prices) : allocator;
-        this.moves = new Moves(caches, servers, clients, allocator, reserve, rates);
+        this.expiry = new Expiry(caches, clients);
+        this.endings = new Endings(caches, servers, clients, expiry, this::ended);
+        this.moves = new Moves(caches, servers, clients, allocator, reserve, rates, endings);
         Condition changed = lock.newCondition();
         this.fleet = new Fleet(servers, lock, changed, nanos, supply.idleNanos(), this::report);
         this.roll = new Roll(servers, journal, prices, fleet::isStopped, millis);
@@ -110,7 +123,6 @@ public final class Cluster implements CacheManager {
         this.reallocations = new Reallocations(
                 caches, servers, tenants, moves, roll, spares, reallocator, shopping, options, nanos, millis);
         this.thrift = new Thrift(caches, servers, moves, allocator, prices, options);
-        this.expiry = new Expiry(caches, clients);
         this.losses = new Losses(caches, servers, clients);
         load();
         caches.all().forEach(cache -> clients.claim(cache.id(), started));
@@ -120,6 +132,7 @@ public final class Cluster implements CacheManager {
     private void load() {
         State state = store.load();
         prices.change(state.menu().isEmpty() ? Menu.EMPTY : MenuFile.parse(state.menu()));
+        roll.load(state.lives());
         state.servers().forEach(servers::put);
         models.load(state.models());
         tenants.load(state.tenants());
@@ -175,16 +188,22 @@ public final class Cluster implements CacheManager {
 
     @Override
     public Allocation allocate(CacheRequest request) {
-        return supplied(request.cacheId(), () -> allocateNow(request), () -> shopping.forNew(Admission.need(request)));
+        return supplied(
+                request.cacheId(),
+                () -> allocateNow(request),
+                () -> admission.fits(request),
+                () -> shopping.forNew(Admission.need(request)));
     }
 
     /**
-     * Has servers started for a cache, and waits for them, where there is no room.
+     * Where there is no room for a cache, has others ended whose time is over, or servers started, and waits for them.
      *
+     * @param fits whether there is room, with the lock
      * @param quotes which, with the lock
      */
-    private Allocation supplied(long cacheId, Supplier<Allocation> action, Supplier<Optional<Quote>> quotes) {
-        long ends = Recruits.callEnds();
+    private Allocation supplied(
+            long cacheId, Supplier<Allocation> action, BooleanSupplier fits, Supplier<Optional<Quote>> quotes) {
+        long ends = System.nanoTime() + callNanos;
         while (true) {
             long seen = fleet.latest();
             try {
@@ -193,19 +212,40 @@ public final class Cluster implements CacheManager {
                 if (!(e.getCause() instanceof NoRoomException)) {
                     throw e;
                 }
-                locked(() -> recruits.await(cacheId, quotes, e, seen, ends));
+                if (!makesRoom(cacheId, fits, seen, ends)) {
+                    locked(() -> recruits.await(cacheId, quotes, e, seen, ends));
+                }
             }
         }
     }
 
+    /** @return whether caches were ended for one that finds no room, so that it is to try again */
+    private boolean makesRoom(long cacheId, BooleanSupplier fits, long seen, long ends) {
+        boolean coming = settled(() -> endings.makeRoom(cacheId, fits, nanos.getAsLong(), millis.getAsLong()));
+        if (coming) {
+            alert();
+            locked(() -> recruits.awaitRoom(cacheId, seen, ends));
+        }
+        return coming;
+    }
+
+    /** Another cache needs the room of one whose time is over. */
+    private void ended(long cacheId) {
+        moves.forget(cacheId);
+        recruits.forget(cacheId);
+        endings.forget(cacheId);
+    }
+
     private Allocation allocateNow(CacheRequest request) {
         return settled(() -> {
+            caches.requireNotEnded(request.cacheId());
             CacheRecord known = caches.find(request.cacheId());
             if (known == null) {
                 CacheRecord cache = admission.place(request);
                 caches.put(cache);
                 clients.claim(cache.id(), nanos.getAsLong());
                 recruits.forget(cache.id());
+                endings.forget(cache.id());
                 return answers.allocation(cache);
             }
             Admission.requireSame(known, request);
@@ -220,8 +260,10 @@ public final class Cluster implements CacheManager {
                 () -> settled(() -> {
                     CacheRecord cache = reallocations.reallocate(cacheId, capacity, candidates);
                     recruits.forget(cacheId);
+                    endings.forget(cacheId);
                     return answers.allocation(cache);
                 }),
+                () -> reallocations.fits(cacheId, capacity, candidates),
                 () -> reallocations.quote(cacheId, capacity, candidates));
     }
 
@@ -358,7 +400,7 @@ public final class Cluster implements CacheManager {
     }
 
     @Override
-    public boolean report(ServerReport said) {
+    public Orders report(ServerReport said) {
         lock.lock();
         try {
             journal.recover();
@@ -371,6 +413,8 @@ public final class Cluster implements CacheManager {
                 spares.changed();
                 fleet.reported(Objects.requireNonNull(servers.find(report.serverId())));
             }
+            Servers.Known server = Objects.requireNonNull(servers.find(report.serverId()));
+            freeEnded(caches.ended().stream().filter(over -> report.ended().contains(over.id())), now);
             if (report.leaving()) {
                 moves.plan(now, millis.getAsLong());
             }
@@ -379,7 +423,7 @@ public final class Cluster implements CacheManager {
                 journal.settle();
                 alertWithLock();
             }
-            return drained;
+            return new Orders(drained, endings.of(server));
         } finally {
             lock.unlock();
         }
@@ -427,6 +471,9 @@ public final class Cluster implements CacheManager {
             }
             ticked = now;
             forgetAbandoned(now);
+            freeEnded(caches.ended().stream(), now);
+            endings.forgetLate(now);
+            roll.writeLives();
             roll.forgetGone(now, now - started > options.clientSilentNanos(), options.clientSilentNanos());
             moves.endUnused(now);
             moves.plan(now, millis.getAsLong());
@@ -452,7 +499,15 @@ public final class Cluster implements CacheManager {
 
     private void alertWithLock() {
         moves.alert(nanos.getAsLong());
-        expiry.alert(millis.getAsLong());
+        expiry.alert(nanos.getAsLong(), millis.getAsLong());
+        endings.alert();
+    }
+
+    private void freeEnded(Stream<CacheRecord> some, long now) {
+        if (endings.free(some, now, started, options.clientSilentNanos())) {
+            spares.changed();
+            fleet.news();
+        }
     }
 
     private void forgetAbandoned(long now) {
@@ -478,5 +533,6 @@ public final class Cluster implements CacheManager {
         caches.remove(cache);
         clients.forget(cache.id());
         moves.forget(cache.id());
+        endings.forget(cache.id());
     }
 }

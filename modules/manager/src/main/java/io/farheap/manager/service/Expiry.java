@@ -11,19 +11,37 @@ final class Expiry {
     /** So long before the end. */
     private static final long BEFORE_MILLIS = 30_000;
 
+    private static final long NANOS_PER_MILLI = 1_000_000;
+
     private final Caches caches;
     private final Clients clients;
     /** The end that each client has heard of, and over which line. */
     private final Map<Long, Told> told = new HashMap<>();
 
-    private record Told(Clients.Line line, long expiresAtMillis) {}
+    private record Told(Clients.Line line, long expiresAtMillis, long since, boolean inTime) {}
 
     Expiry(Caches caches, Clients clients) {
         this.caches = caches;
         this.clients = clients;
     }
 
-    void alert(long millis) {
+    /**
+     * Whether a cache's time is over, and its client has heard so before, or half a minute ago, or is gone. It may be
+     * ended then.
+     */
+    boolean mayEnd(CacheRecord cache, long now, long millis) {
+        long expires = cache.terms().expiresAtMillis();
+        if (expires == 0 || expires > millis) {
+            return false;
+        }
+        Told heard = told.get(cache.id());
+        if (heard == null || heard.expiresAtMillis() != expires) {
+            return clients.abandoned(cache.id(), now);
+        }
+        return heard.inTime() || now - heard.since() >= BEFORE_MILLIS * NANOS_PER_MILLI;
+    }
+
+    void alert(long now, long millis) {
         told.keySet().removeIf(cache -> caches.find(cache) == null);
         for (CacheRecord cache : caches.all()) {
             Terms terms = cache.terms();
@@ -35,8 +53,14 @@ final class Expiry {
             if (line == null || !caches.isWritten(cache.id())) {
                 continue;
             }
-            Told now = new Told(line, terms.expiresAtMillis());
-            if (!now.equals(told.put(cache.id(), now))) {
+            Told before = told.get(cache.id());
+            boolean same = before != null && before.expiresAtMillis() == terms.expiresAtMillis();
+            if (!same || before.line() != line) {
+                told.put(
+                        cache.id(),
+                        same
+                                ? new Told(line, before.expiresAtMillis(), before.since(), before.inTime())
+                                : new Told(line, terms.expiresAtMillis(), now, left > 0));
                 line.tell(listener -> listener.expiring(cache.id(), Math.max(0, left)));
             }
         }

@@ -162,7 +162,8 @@ final class Fleet implements ServerProvider.Listener {
         return started;
     }
 
-    private void news() {
+    /** Something has changed that may help. */
+    void news() {
         news++;
         changed.signalAll();
     }

@@ -17,9 +17,6 @@ import java.util.function.LongSupplier;
  */
 public final class GrantSigner {
 
-    /** How long a grant may be shown, in ms: a move that waits for others does not outlast it. */
-    static final long SHOWN_MILLIS = 300_000;
-
     private final KeyPair keys;
     private final long epoch;
     private final LongSupplier millis;
@@ -75,7 +72,7 @@ public final class GrantSigner {
         if (share.grant().isNone()) {
             return share;
         }
-        CacheGrant grant = share.grant().grant().given(epoch, millis.getAsLong() + SHOWN_MILLIS);
+        CacheGrant grant = share.grant().grant().given(epoch, millis.getAsLong() + CacheGrant.MOST_MILLIS);
         return new Share(share.address(), share.regions(), SignedGrant.sign(grant, keys.getPrivate()));
     }
 }

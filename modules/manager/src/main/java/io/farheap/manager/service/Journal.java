@@ -27,6 +27,8 @@ final class Journal {
 
     /** Of one write to a store that takes a million bytes. */
     private static final int GROUP_BYTES = 400_000;
+    /** Of a life that was seen. */
+    private static final int SEEN_BYTES = 40;
 
     /** What is written at once. */
     private static final class Group {
@@ -93,6 +95,10 @@ final class Journal {
             // Nothing of it is escaped.
             case Change.PutModel put -> overhead + 3 * put.model().text().length();
             case Change.PutMenu put -> overhead + escaped(put.text());
+            case Change.PutLife put ->
+                overhead
+                        + escaped(put.life().type())
+                        + SEEN_BYTES * put.life().seen().size();
             case Change.RemoveModel _,
                     Change.PutTenant _,
                     Change.RemoveTenant _,

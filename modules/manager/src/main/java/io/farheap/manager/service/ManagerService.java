@@ -5,6 +5,7 @@ import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
 import io.farheap.manager.CacheManager;
 import io.farheap.manager.ManagerMessages;
+import io.farheap.manager.Orders;
 import io.farheap.manager.Reclaim;
 import io.farheap.manager.wire.Alert;
 import io.farheap.manager.wire.AllocateCache;
@@ -15,6 +16,7 @@ import io.farheap.manager.wire.CachePage;
 import io.farheap.manager.wire.DescribedCache;
 import io.farheap.manager.wire.DescribedTenant;
 import io.farheap.manager.wire.DrainServer;
+import io.farheap.manager.wire.EndedAlert;
 import io.farheap.manager.wire.ExpiringAlert;
 import io.farheap.manager.wire.ExtendCache;
 import io.farheap.manager.wire.HelloManager;
@@ -254,6 +256,13 @@ final class ManagerService extends ManagerGrpc.ManagerImplBase {
         }
 
         @Override
+        public synchronized void ended(long cacheId, String why) {
+            alerts.onNext(Alert.newBuilder()
+                    .setEnded(EndedAlert.newBuilder().setCacheId(cacheId).setWhy(why))
+                    .build());
+        }
+
+        @Override
         public void ended(ControlException why) {
             alerts.onError(failure(why));
         }
@@ -282,8 +291,11 @@ final class ManagerService extends ManagerGrpc.ManagerImplBase {
             @Override
             public void onNext(ReportedServer report) {
                 try {
-                    boolean leave = manager.report(ManagerMessages.read(report));
-                    receipts.onNext(grants.receipt().toBuilder().setLeave(leave).build());
+                    Orders orders = manager.report(ManagerMessages.read(report));
+                    receipts.onNext(grants.receipt().toBuilder()
+                            .setLeave(orders.leave())
+                            .addAllEnded(orders.ended())
+                            .build());
                 } catch (Throwable e) {
                     receipts.onError(failure(e));
                 }

@@ -45,6 +45,7 @@ final class Moves {
     private final Allocator reserve;
 
     private final Rates rates;
+    private final Endings endings;
     /** By cache. A manager that starts anew plans anew. */
     private final Map<Long, Move> moves = new TreeMap<>();
     /** Since when room is reserved for each cache that grows, or moves as it likes. Counted anew by a new manager. */
@@ -54,7 +55,15 @@ final class Moves {
     /** Caches for which no room was found, of which the log has heard. */
     private final Set<Long> stuck = new TreeSet<>();
 
-    Moves(Caches caches, Servers servers, Clients clients, Allocator allocator, Allocator reserve, Rates rates) {
+    Moves(
+            Caches caches,
+            Servers servers,
+            Clients clients,
+            Allocator allocator,
+            Allocator reserve,
+            Rates rates,
+            Endings endings) {
+        this.endings = endings;
         this.caches = caches;
         this.servers = servers;
         this.clients = clients;
@@ -164,6 +173,10 @@ final class Moves {
                 .toList()) {
             for (CacheRecord cache : on(server, millis)) {
                 long cacheId = cache.id();
+                if (caches.find(cacheId) != cache) {
+                    // It was ended for another.
+                    continue;
+                }
                 boolean its = cache.regions().containsKey(server.record.id());
                 Move move = moves.get(cacheId);
                 boolean urgent = move == null
@@ -182,7 +195,8 @@ final class Moves {
     /** Those whose time is over come last, and so get what room is left. */
     private List<CacheRecord> on(Servers.Known server, long millis) {
         return server.caches().stream()
-                .map(caches::require)
+                .map(caches::find)
+                .filter(Objects::nonNull)
                 .sorted(Comparator.comparing((CacheRecord cache) -> isOver(cache, millis)))
                 .toList();
     }
@@ -216,6 +230,13 @@ final class Moves {
                                 + " on memory server " + server.record.address() + ", which leaves: "
                                 + e.getMessage());
             }
+            if (reason == Reason.LEAVES && !isOver(cache, millis)) {
+                endings.makeRoom(
+                        cache.id(),
+                        () -> fits(cache, regions, server.record.id(), reason, others, now, millis),
+                        now,
+                        millis);
+            }
             return null;
         } finally {
             servers.promise(bare, cache);
@@ -224,7 +245,18 @@ final class Moves {
                 moves.put(cache.id(), new Move(server.record.id(), reason, now));
                 growing.remove(cache.id());
                 stuck.remove(cache.id());
+                endings.forget(cache.id());
             }
+        }
+    }
+
+    private boolean fits(
+            CacheRecord cache, int regions, long server, Reason reason, Set<Long> others, long now, long millis) {
+        try {
+            find(cache, regions, server, reason, others, now, millis);
+            return true;
+        } catch (NoRoomException e) {
+            return false;
         }
     }
 

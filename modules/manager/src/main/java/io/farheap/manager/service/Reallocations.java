@@ -170,6 +170,19 @@ final class Reallocations {
         }
     }
 
+    /** Whether a cache would get what it needs to be another. */
+    boolean fits(long cacheId, long capacity, List<Candidate> candidates) {
+        Wish wish = new Wish(caches.require(cacheId), capacity, candidates);
+        servers.stock(nanos.getAsLong());
+        spares.refresh(nanos.getAsLong());
+        try {
+            reallocator.find(wish.need(millis.getAsLong()), wish.held(), wish.more(), options.cheaperMoves() > 0);
+            return true;
+        } catch (NoRoomException e) {
+            return false;
+        }
+    }
+
     private static String refusal(Wish wish, NoRoomException refused) {
         CacheRecord cache = wish.cache();
         String which = "cache " + Caches.hex(cache.id()) + " cannot have " + wish.capacity() + " bytes";

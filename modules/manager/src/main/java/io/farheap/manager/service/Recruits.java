@@ -22,7 +22,7 @@ import java.util.function.Supplier;
 final class Recruits {
 
     /** Less than a client waits for an answer: it is told to ask again. */
-    private static final long CALL_NANOS = TimeUnit.SECONDS.toNanos(3);
+    static final long CALL_NANOS = TimeUnit.SECONDS.toNanos(3);
     /** So often machines are started anew where others did not come. */
     private static final int ATTEMPTS = 3;
 
@@ -99,14 +99,25 @@ final class Recruits {
         }
     }
 
+    /**
+     * Waits until something has changed, where caches are ended for one that finds no room.
+     *
+     * @param seen as {@link #await}
+     * @param until as {@link #await}
+     * @throws ControlException BUSY where it is to ask again
+     */
+    void awaitRoom(long cacheId, long seen, long until) {
+        boolean late = fleet.latest() == seen ? !awaitNews(until) : System.nanoTime() - until >= 0;
+        if (late) {
+            throw new ControlException(
+                    Code.BUSY,
+                    "caches whose time is over are being ended for cache " + Caches.hex(cacheId) + "; ask again");
+        }
+    }
+
     private static ControlException busy(long cacheId) {
         return new ControlException(
                 Code.BUSY, "servers are being started for cache " + Caches.hex(cacheId) + "; ask again");
-    }
-
-    /** When an answer to a call is due that begins now. */
-    static long callEnds() {
-        return System.nanoTime() + CALL_NANOS;
     }
 
     private boolean awaitNews(long until) {

@@ -4,10 +4,14 @@ import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
 import io.farheap.manager.ServerReport;
 import io.farheap.manager.allocation.Prices;
+import io.farheap.manager.allocation.Survival;
 import io.farheap.manager.state.Change;
+import io.farheap.manager.state.LifeRecord;
 import io.farheap.manager.state.ServerRecord;
 import java.util.List;
 import java.util.Objects;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.function.LongPredicate;
 import java.util.function.LongSupplier;
 
@@ -24,6 +28,8 @@ final class Roll {
     private final Prices prices;
     private final LongPredicate stopped;
     private final LongSupplier millis;
+    /** Types of which more lives were seen than are written. */
+    private final Set<String> changed = new TreeSet<>();
 
     /**
      * @param stopped whether a server is one that the manager has ended itself
@@ -35,6 +41,29 @@ final class Roll {
         this.prices = prices;
         this.stopped = stopped;
         this.millis = millis;
+    }
+
+    /** What earlier managers have seen, and has been written. */
+    void load(List<LifeRecord> lives) {
+        changed.clear();
+        prices.forgetLives();
+        for (LifeRecord life : lives) {
+            prices.life(life.type())
+                    .load(life.seen().stream()
+                            .map(one -> new Survival.Seen(one.hours(), one.ended(), one.longer()))
+                            .toList());
+        }
+    }
+
+    /** Writes what was seen of lives since: of many servers that end together once for each type. */
+    void writeLives() {
+        for (String type : changed) {
+            List<LifeRecord.Seen> seen = prices.life(type).seen().stream()
+                    .map(one -> new LifeRecord.Seen(one.hours(), one.ended(), one.longer()))
+                    .toList();
+            journal.add(new Change.PutLife(new LifeRecord(type, seen)));
+        }
+        changed.clear();
     }
 
     /** One that reports, at an address, and takes caches. */
@@ -113,6 +142,7 @@ final class Roll {
         if (server.spot()) {
             double hours = (millis.getAsLong() - server.sinceMillis()) / Caches.MILLIS_AN_HOUR;
             prices.life(server.type()).add(hours, ended && !stopped.test(server.id()));
+            changed.add(server.type());
         }
     }
 

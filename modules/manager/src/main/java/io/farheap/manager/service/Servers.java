@@ -20,6 +20,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.SortedMap;
+import java.util.function.BooleanSupplier;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -66,6 +68,9 @@ final class Servers {
     private final Stock whole;
     /** Regions of servers that are held back for caches on servers that leave. */
     private Map<Long, Integer> heldBack = Map.of();
+
+    /** Caches whose regions count as free. */
+    private Set<Long> without = Set.of();
 
     private final Prices prices;
     private final Rates rates;
@@ -276,7 +281,53 @@ final class Servers {
             all += regions;
             untaken += Math.max(0, regions - report.held().getOrDefault(cache.getKey(), 0));
         }
-        return (int) Math.max(0, Math.min(usable(report) - all, report.freeRegions() - untaken));
+        return (int) Math.max(0, Math.min(usable(report) - all, report.freeRegions() + given(report) - untaken));
+    }
+
+    private long given(ServerReport report) {
+        return without.isEmpty()
+                ? 0
+                : report.held().entrySet().stream()
+                        .filter(cache -> without.contains(cache.getKey()))
+                        .mapToLong(Map.Entry::getValue)
+                        .sum();
+    }
+
+    /** Whether something would be so if some caches had nothing, and their servers had it to give. */
+    boolean without(List<CacheRecord> gone, BooleanSupplier test) {
+        without = gone.stream().map(CacheRecord::id).collect(Collectors.toUnmodifiableSet());
+        gone.forEach(cache -> promise(cache, null));
+        try {
+            return test.getAsBoolean();
+        } finally {
+            without = Set.of();
+            gone.forEach(cache -> promise(null, cache));
+        }
+    }
+
+    /** Whether a cache has something that others could get. */
+    boolean gives(CacheRecord cache, long now) {
+        return cache.regions().keySet().stream()
+                .map(servers::get)
+                .anyMatch(server -> server != null && !server.record.leaving() && !isSilent(server, now));
+    }
+
+    /**
+     * Whether all servers of a cache that was ended have taken back what it had, or are gone for longer than any lease.
+     *
+     * @param started when this manager began to hear of servers
+     */
+    boolean haveTakenBack(CacheRecord over, long now, long started, long goneNanos) {
+        return sharesOf(over).map(share -> servers.get(share.getKey())).allMatch(server -> {
+            if (server == null) {
+                return true;
+            }
+            ServerReport report = server.report;
+            if (report == null || isSilent(server, now)) {
+                return now - (report == null ? started : server.reportedAt) > goneNanos;
+            }
+            return report.ended().contains(over.id());
+        });
     }
 
     /** Regions that caches may have of a server: of a spot server those that can leave it in time. */

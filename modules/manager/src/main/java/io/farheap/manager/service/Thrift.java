@@ -84,8 +84,8 @@ final class Thrift {
             return;
         }
         for (long cacheId : Set.copyOf(server.caches())) {
-            CacheRecord cache = caches.require(cacheId);
-            if (isFree(cache) && cache.regions().containsKey(serverId)) {
+            CacheRecord cache = caches.find(cacheId);
+            if (cache != null && isFree(cache) && cache.regions().containsKey(serverId)) {
                 moves.plan(cache, server, Reason.ENDS_SOON, ending, now, millis);
             }
         }

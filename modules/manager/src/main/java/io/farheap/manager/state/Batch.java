@@ -39,6 +39,8 @@ final class Batch {
                 case Change.RemoveModel remove -> values.put(NodePaths.model(remove.key()), null);
                 case Change.PutTenant put ->
                     values.put(NodePaths.tenant(put.tenant().name()), RecordFormat.encode(put.tenant()));
+                case Change.PutLife put ->
+                    values.put(NodePaths.life(put.life().type()), RecordFormat.encode(put.life()));
                 case Change.RemoveTenant remove -> values.put(NodePaths.tenant(remove.name()), null);
                 case Change.RemoveCache remove -> values.put(NodePaths.cache(remove.id()), null);
             }

@@ -18,6 +18,7 @@ import org.jspecify.annotations.Nullable;
  * @param regions server id to how many regions of it are this cache's, each above 0
  * @param reserved server id to how many regions are reserved there, for a move or for growth, each above 0
  * @param plan what else it becomes with that capacity; null: nothing
+ * @param ended its servers are to take back what it has; nothing else becomes of it
  */
 public record CacheRecord(
         long id,
@@ -29,7 +30,8 @@ public record CacheRecord(
         long generation,
         SortedMap<Long, Integer> regions,
         SortedMap<Long, Integer> reserved,
-        @Nullable Plan plan) {
+        @Nullable Plan plan,
+        boolean ended) {
 
     /** @throws IllegalArgumentException where a value is out of its range */
     public CacheRecord {
@@ -40,6 +42,21 @@ public record CacheRecord(
         Checks.atLeast("generation", generation, 0);
         regions = counts("regions", regions);
         reserved = counts("reserved", reserved);
+    }
+
+    /** That has not ended. */
+    public CacheRecord(
+            long id,
+            String name,
+            long capacity,
+            long wanted,
+            long regionBytes,
+            Terms terms,
+            long generation,
+            SortedMap<Long, Integer> regions,
+            SortedMap<Long, Integer> reserved,
+            @Nullable Plan plan) {
+        this(id, name, capacity, wanted, regionBytes, terms, generation, regions, reserved, plan, false);
     }
 
     /** Without a plan. */
@@ -79,6 +96,12 @@ public record CacheRecord(
     /** A generation later, with what it is to become, and the room for that. */
     public CacheRecord planning(long wanted, Plan plan, SortedMap<Long, Integer> reserved) {
         return new CacheRecord(id, name, capacity, wanted, regionBytes, terms, generation + 1, regions, reserved, plan);
+    }
+
+    /** A generation later, ended where it is. */
+    public CacheRecord end() {
+        return new CacheRecord(
+                id, name, capacity, 0, regionBytes, terms, generation + 1, regions, reserved, null, true);
     }
 
     /** With another end; its regions, and so its generation, stay. */

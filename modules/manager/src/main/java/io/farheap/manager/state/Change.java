@@ -22,6 +22,9 @@ public sealed interface Change {
     /** @param tenant replaces the one of this name */
     record PutTenant(TenantRecord tenant) implements Change {}
 
+    /** @param life replaces the one of this type */
+    record PutLife(LifeRecord life) implements Change {}
+
     record RemoveTenant(String name) implements Change {}
 
     record RemoveCache(long id) implements Change {}

@@ -12,6 +12,7 @@ public final class Contents {
     private long caches;
     private long models;
     private long quotas;
+    private long lives;
     private boolean menu;
     /** Of a newer release. */
     private long unknown;
@@ -27,6 +28,7 @@ public final class Contents {
                 case NodePaths.CACHES -> caches++;
                 case NodePaths.MODELS -> models++;
                 case NodePaths.TENANTS -> quotas++;
+                case NodePaths.LIVES -> lives++;
                 default -> unknown++;
             }
         }
@@ -42,6 +44,7 @@ public final class Contents {
             case NodePaths.CACHES -> RecordFormat.cache(path, data);
             case NodePaths.TENANTS -> RecordFormat.tenant(path, data);
             case NodePaths.MODELS -> RecordFormat.model(path, data);
+            case NodePaths.LIVES -> RecordFormat.life(path, data);
             default -> {}
         }
     }
@@ -53,7 +56,7 @@ public final class Contents {
     }
 
     boolean isEmpty() {
-        return servers + caches + models + quotas + unknown == 0 && !menu;
+        return servers + caches + models + quotas + lives + unknown == 0 && !menu;
     }
 
     long caches() {

@@ -77,7 +77,10 @@ final class Fields {
     }
 
     boolean flag(String key) {
-        String value = text(key);
+        return flag(key, text(key));
+    }
+
+    static boolean flag(String key, String value) {
         return switch (value) {
             case "true" -> true;
             case "false" -> false;

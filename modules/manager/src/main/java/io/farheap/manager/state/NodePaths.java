@@ -1,5 +1,6 @@
 package io.farheap.manager.state;
 
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
@@ -22,6 +23,8 @@ final class NodePaths {
     static final String MODELS = ROOT + "/models";
 
     static final String TENANTS = ROOT + "/tenants";
+
+    static final String LIVES = ROOT + "/lives";
 
     /** There while the state is copied elsewhere, by a session that lives. Nothing of the state. */
     static final String COPYING = ROOT + "-copying";
@@ -51,6 +54,11 @@ final class NodePaths {
         return TENANTS + "/" + name;
     }
 
+    /** Of a type of machines, whatever is in its name. */
+    static String life(String type) {
+        return LIVES + "/x" + HexFormat.of().formatHex(type.getBytes(StandardCharsets.UTF_8));
+    }
+
     static String bucket(int number) {
         return CACHES + "/" + HexFormat.of().toHexDigits((byte) number);
     }
@@ -65,7 +73,8 @@ final class NodePaths {
 
     /** What is there before any record is, parents first. */
     static List<String> layout() {
-        List<String> layout = new ArrayList<>(List.of(ROOT, EPOCH, WRITES, SERVERS, CACHES, MENU, MODELS, TENANTS));
+        List<String> layout =
+                new ArrayList<>(List.of(ROOT, EPOCH, WRITES, SERVERS, CACHES, MENU, MODELS, TENANTS, LIVES));
         layout.addAll(buckets());
         return layout;
     }

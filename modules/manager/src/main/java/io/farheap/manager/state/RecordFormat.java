@@ -2,6 +2,7 @@ package io.farheap.manager.state;
 
 import io.farheap.manager.Tenant;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.SortedMap;
@@ -17,14 +18,15 @@ import org.jspecify.annotations.Nullable;
  * how to read the others; keys that are unknown are ignored, so that an older manager reads what a newer one added.
  *
  * <p>Ids are 16 hexadecimal digits, as in paths. Counts are {@code server:count} separated by commas; a plan is the
- * switches, server threads and regions of a {@link Plan} and the servers that are left. In a value a backslash begins
- * an escape: with n it is a line feed, with another backslash a backslash, with u and four hexadecimal digits another
- * control or half a surrogate pair.
+ * switches, server threads and regions of a {@link Plan} and the servers that are left; lives are
+ * {@code hours:ended:longer}. In a value a backslash begins an escape: with n it is a line feed, with another backslash
+ * a backslash, with u and four hexadecimal digits another control or half a surrogate pair.
  */
 final class RecordFormat {
 
     private static final String VERSION = "1";
     private static final int PLAN_NUMBERS = 3;
+    private static final int SEEN_NUMBERS = 3;
 
     private RecordFormat() {}
 
@@ -62,6 +64,7 @@ final class RecordFormat {
                 .put("regions", counts(cache.regions()))
                 .put("reserved", counts(cache.reserved()))
                 .put("plan", plan(cache.plan()))
+                .put("ended", cache.ended())
                 .encode();
     }
 
@@ -71,6 +74,18 @@ final class RecordFormat {
                 .put("name", tenant.name())
                 .put("bytes", tenant.bytes())
                 .put("caches", tenant.caches())
+                .encode();
+    }
+
+    static byte[] encode(LifeRecord life) {
+        return new Fields()
+                .put("version", VERSION)
+                .put("type", life.type())
+                .put(
+                        "seen",
+                        life.seen().stream()
+                                .map(seen -> seen.hours() + ":" + seen.ended() + ":" + seen.longer())
+                                .collect(Collectors.joining(",")))
                 .encode();
     }
 
@@ -100,6 +115,29 @@ final class RecordFormat {
         } catch (IllegalArgumentException e) {
             throw new MalformedRecordException(path, String.valueOf(e.getMessage()), e);
         }
+    }
+
+    /** As {@link #server(String, byte[])}. */
+    static LifeRecord life(String path, byte[] bytes) {
+        return decode(path, bytes, RecordFormat::life);
+    }
+
+    private static LifeRecord life(String path, Fields fields) {
+        List<LifeRecord.Seen> seen = new ArrayList<>();
+        String text = fields.text("seen");
+        for (String part : text.isEmpty() ? new String[0] : text.split(",", -1)) {
+            String[] numbers = part.split(":", -1);
+            if (numbers.length != SEEN_NUMBERS) {
+                throw new IllegalArgumentException("seen has " + part + ", and not hours:ended:longer");
+            }
+            seen.add(new LifeRecord.Seen(
+                    Double.parseDouble(numbers[0]),
+                    Math.toIntExact(Fields.number("seen", numbers[1])),
+                    Math.toIntExact(Fields.number("seen", numbers[2]))));
+        }
+        LifeRecord life = new LifeRecord(fields.text("type"), seen);
+        requirePath(path, NodePaths.life(life.type()));
+        return life;
     }
 
     private static TenantRecord tenant(String path, Fields fields) {
@@ -141,7 +179,8 @@ final class RecordFormat {
                 fields.number("generation"),
                 counts("regions", fields.text("regions")),
                 counts("reserved", fields.text("reserved")),
-                plan(fields.text("plan", "")));
+                plan(fields.text("plan", "")),
+                Fields.flag("ended", fields.text("ended", "false")));
         requirePath(path, NodePaths.cache(cache.id()));
         return cache;
     }

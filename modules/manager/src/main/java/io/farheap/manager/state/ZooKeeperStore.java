@@ -80,7 +80,8 @@ public final class ZooKeeperStore implements StateStore, AutoCloseable {
                 records(caches, RecordFormat::cache),
                 records(List.of(NodePaths.MENU), (_, bytes) -> text(bytes)).getFirst(),
                 records(paths(List.of(NodePaths.MODELS)), RecordFormat::model),
-                records(paths(List.of(NodePaths.TENANTS)), RecordFormat::tenant));
+                records(paths(List.of(NodePaths.TENANTS)), RecordFormat::tenant),
+                records(paths(List.of(NodePaths.LIVES)), RecordFormat::life));
         writes.checkEpoch();
         return state;
     }

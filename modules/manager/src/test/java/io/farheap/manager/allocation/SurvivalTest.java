@@ -65,4 +65,22 @@ class SurvivalTest {
         }
         assertEquals(10.5, life.mean(), 0.3, "seed " + seed);
     }
+
+    @Test
+    void anotherGoesOnWithWhatOneHasSeen() {
+        Survival one = new Survival(5);
+        for (int i = 1; i <= 20; i++) {
+            one.add(i, i % 3 != 0);
+        }
+        Survival other = new Survival(50);
+        other.add(100, true);
+        other.load(one.seen());
+        assertEquals(one.seen(), other.seen());
+        assertEquals(one.mean(), other.mean());
+        one.add(21, true);
+        other.add(21, true);
+        for (int hours = 0; hours < 25; hours++) {
+            assertEquals(one.beyond(hours), other.beyond(hours), "after " + hours + " h");
+        }
+    }
 }

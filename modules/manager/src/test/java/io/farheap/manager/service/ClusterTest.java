@@ -15,10 +15,12 @@ import io.farheap.manager.Candidate;
 import io.farheap.manager.Reclaim;
 import io.farheap.manager.ServerReport;
 import io.farheap.manager.Share;
+import io.farheap.manager.state.LifeRecord;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
 /** With a store in memory and a clock that stands. */
@@ -35,6 +37,7 @@ class ClusterTest {
     private final List<Reclaim> alerts = new ArrayList<>();
     private final List<String> expiring = new ArrayList<>();
     private final List<String> lost = new ArrayList<>();
+    private final List<Long> ends = new ArrayList<>();
 
     private Cluster start() {
         return new Cluster(store, ManagerOptions.DEFAULT, () -> now, () -> time);
@@ -85,6 +88,11 @@ class ClusterTest {
             @Override
             public void lost(long cacheId, String server) {
                 lost.add(cacheId + " on " + server);
+            }
+
+            @Override
+            public void ended(long cacheId, String why) {
+                ends.add(cacheId);
             }
 
             @Override
@@ -226,13 +234,13 @@ class ClusterTest {
         assertEquals(Reclaim.Reason.LEAVES, alerts.getFirst().reason());
         refusal(Code.OUT_OF_MEMORY, () -> allocate(8, 1));
         // It has not heard, and says that it stays.
-        assertTrue(cluster.report(report(id, 4, 0, false, Map.of(7L, 4))));
+        assertTrue(cluster.report(report(id, 4, 0, false, Map.of(7L, 4))).leave());
         refusal(Code.OUT_OF_MEMORY, () -> allocate(8, 1));
         cluster = start();
-        assertTrue(cluster.report(report(id, 4, 0, false, Map.of(7L, 4))));
+        assertTrue(cluster.report(report(id, 4, 0, false, Map.of(7L, 4))).leave());
         refusal(Code.OUT_OF_MEMORY, () -> allocate(8, 1));
-        assertFalse(cluster.report(report(id, 4, 0, true, Map.of(7L, 4))));
-        assertFalse(cluster.report(report(3 - id, 4, 4, false, Map.of())));
+        assertFalse(cluster.report(report(id, 4, 0, true, Map.of(7L, 4))).leave());
+        assertFalse(cluster.report(report(3 - id, 4, 4, false, Map.of())).leave());
         assertEquals(
                 List.of(3 - id),
                 cluster.servers().stream()
@@ -247,7 +255,7 @@ class ClusterTest {
         store.failing = true;
         refusal(Code.INTERNAL, () -> cluster.drain("host1:1"));
         store.failing = false;
-        assertFalse(cluster.report(report(1, 4, 4, false, Map.of())));
+        assertFalse(cluster.report(report(1, 4, 4, false, Map.of())).leave());
         allocate(7, 4);
     }
 
@@ -743,5 +751,29 @@ class ClusterTest {
 
     private static List<Long> ids(List<CacheDescription> caches) {
         return caches.stream().map(cache -> cache.allocation().cacheId()).toList();
+    }
+
+    @Test
+    void whatWasSeenOfLivesOutlivesAManager() {
+        for (int i = 1; i <= 12; i++) {
+            cluster.report(typed(100 + i, "spot", true));
+            time += 60_000;
+            now += SECOND;
+            cluster.report(typed(100 + i, "spot", true).leavingWithin(30_000));
+        }
+        cluster.tick();
+        assertEquals(Map.of(1 / 60.0, 12), lives());
+        cluster = start();
+        cluster.report(typed(200, "spot", true));
+        time += 120_000;
+        cluster.report(typed(200, "spot", true).leavingWithin(30_000));
+        cluster.tick();
+        assertEquals(Map.of(1 / 60.0, 12, 2 / 60.0, 1), lives(), "to what another has seen it adds");
+    }
+
+    /** How many ended after how many hours. */
+    private Map<Double, Integer> lives() {
+        return store.lives.get("spot").seen().stream()
+                .collect(Collectors.toMap(LifeRecord.Seen::hours, LifeRecord.Seen::ended));
     }
 }

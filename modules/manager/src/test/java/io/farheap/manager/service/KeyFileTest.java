@@ -61,7 +61,7 @@ class KeyFileTest {
                 signer.receipt().getKey().toByteArray(),
                 signer.receipt().getMillis());
         assertTrue(grant.isSignedBy(known.key()));
-        assertEquals(GRANT.given(9, 1_000 + GrantSigner.SHOWN_MILLIS), grant.grant());
+        assertEquals(GRANT.given(9, 1_000 + CacheGrant.MOST_MILLIS), grant.grant());
         assertEquals(9, known.epoch());
         assertEquals(SignedGrant.NONE, signed.reserved().getFirst().grant());
     }

@@ -2,6 +2,7 @@ package io.farheap.manager.service;
 
 import io.farheap.manager.state.CacheRecord;
 import io.farheap.manager.state.Change;
+import io.farheap.manager.state.LifeRecord;
 import io.farheap.manager.state.ModelRecord;
 import io.farheap.manager.state.ServerRecord;
 import io.farheap.manager.state.State;
@@ -19,6 +20,7 @@ final class MemoryStore implements StateStore {
     final Map<Long, CacheRecord> caches = new TreeMap<>();
     final Map<String, ModelRecord> models = new TreeMap<>();
     final Map<String, TenantRecord> tenants = new TreeMap<>();
+    final Map<String, LifeRecord> lives = new TreeMap<>();
     String menu = "";
     boolean failing;
 
@@ -34,7 +36,8 @@ final class MemoryStore implements StateStore {
                 List.copyOf(caches.values()),
                 menu,
                 List.copyOf(models.values()),
-                List.copyOf(tenants.values()));
+                List.copyOf(tenants.values()),
+                List.copyOf(lives.values()));
     }
 
     @Override
@@ -51,6 +54,7 @@ final class MemoryStore implements StateStore {
                 case Change.PutModel put -> models.put(put.model().key(), put.model());
                 case Change.RemoveModel remove -> models.remove(remove.key());
                 case Change.PutTenant put -> tenants.put(put.tenant().name(), put.tenant());
+                case Change.PutLife put -> lives.put(put.life().type(), put.life());
                 case Change.RemoveTenant remove -> tenants.remove(remove.name());
                 case Change.RemoveCache remove -> caches.remove(remove.id());
             }

@@ -99,6 +99,9 @@ class ReallocationTest {
                     public void lost(long cacheId, String server) {}
 
                     @Override
+                    public void ended(long cacheId, String why) {}
+
+                    @Override
                     public void ended(ControlException why) {
                         throw new AssertionError(why);
                     }

@@ -17,5 +17,8 @@ final class Unheard implements CacheManager.Listener {
     public void lost(long cacheId, String server) {}
 
     @Override
+    public void ended(long cacheId, String why) {}
+
+    @Override
     public void ended(ControlException why) {}
 }

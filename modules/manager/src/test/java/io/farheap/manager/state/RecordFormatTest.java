@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Random;
 import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
@@ -61,6 +62,7 @@ class RecordFormatTest {
                 regions=0000000000000001:3,0000000000000002:1
                 reserved=
                 plan=
+                ended=false
                 """, new String(RecordFormat.encode(Samples.cache(0x105, 7)), StandardCharsets.UTF_8));
     }
 
@@ -99,6 +101,7 @@ class RecordFormatTest {
         byte[] earlier = text.replace("tenant=acme\n", "")
                 .replace("threadRegions=0\n", "")
                 .replace("plan=\n", "")
+                .replace("ended=false\n", "")
                 .getBytes(StandardCharsets.UTF_8);
         assertEquals(
                 "default",
@@ -221,5 +224,18 @@ class RecordFormatTest {
         regions.put(2L, 1);
         assertEquals(1, cache.regions().size());
         assertThrows(UnsupportedOperationException.class, () -> cache.regions().clear());
+    }
+
+    @Test
+    void livesAreReadAsTheyWereWritten() {
+        LifeRecord life = new LifeRecord(
+                "a,b=c/\n", List.of(new LifeRecord.Seen(1 / 3.0, 5, 0), new LifeRecord.Seen(1e-9, 0, 7)));
+        byte[] bytes = RecordFormat.encode(life);
+        assertEquals(life, RecordFormat.life(NodePaths.life(life.type()), bytes));
+        assertThrows(MalformedRecordException.class, () -> RecordFormat.life(NodePaths.life("other"), bytes));
+        for (String wrong : List.of("1:2", "-1:1:0", "NaN:1:0", "x:1:0", "1:-1:0")) {
+            byte[] text = ("version=1\ntype=t\nseen=" + wrong + "\n").getBytes(StandardCharsets.UTF_8);
+            assertThrows(MalformedRecordException.class, () -> RecordFormat.life(NodePaths.life("t"), text), wrong);
+        }
     }
 }

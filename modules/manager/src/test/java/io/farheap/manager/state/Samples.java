@@ -65,7 +65,8 @@ final class Samples {
                                 1 + random.nextInt(5),
                                 random.nextInt(9),
                                 positive(random),
-                                new TreeSet<>(counts(random).keySet())));
+                                new TreeSet<>(counts(random).keySet())),
+                random.nextBoolean());
     }
 
     private static long positive(Random random) {

@@ -88,6 +88,7 @@ class StateCopyTest {
         assertEquals(expected.menu(), actual.menu());
         assertEquals(new HashSet<>(expected.models()), new HashSet<>(actual.models()));
         assertEquals(new HashSet<>(expected.tenants()), new HashSet<>(actual.tenants()));
+        assertEquals(expected.lives(), actual.lives());
     }
 
     private static String refused(Runnable call, String... why) {
@@ -115,6 +116,8 @@ class StateCopyTest {
         changes.add(new Change.PutTenant(new TenantRecord("acme", 5, 7)));
         changes.add(new Change.PutMenu("{\"types\": []}\n"));
         changes.add(new Change.PutModel(new ModelRecord("00fe", "")));
+        changes.add(new Change.PutLife(
+                new LifeRecord("a/ type", List.of(new LifeRecord.Seen(0.25, 1, 2), new LifeRecord.Seen(7, 0, 1)))));
         put(place, changes.toArray(Change[]::new));
         put(place, new Change.PutModel(new ModelRecord("00ff", "x".repeat(CacheManager.MAX_MODEL_BYTES))));
     }
@@ -132,6 +135,7 @@ class StateCopyTest {
     void everythingGoesToAnotherZooKeeperAndOnAndNothingStartsWhereItWas() {
         fill(old);
         State state = load(old);
+        assertEquals(1, state.lives().size());
         long before = open(old, 3);
         Contents copied = StateCopy.run(old, other);
         assertEquals("300 servers, 300 caches, 2 models, 1 quota, a menu", copied.toString());

@@ -1,0 +1,144 @@
+package io.farheap.cli;
+
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.farheap.cache.Buffer;
+import io.farheap.cache.Cache;
+import io.farheap.cache.CacheBuilder;
+import io.farheap.cache.CacheException;
+import io.farheap.cache.Session;
+import io.farheap.cache.Status;
+import io.farheap.command.ManagerProcess;
+import io.farheap.command.ServerProcess;
+import io.farheap.testing.TestDevice;
+import io.farheap.verbs.Devices;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A full server, and a cache on it that is used beyond its time. Manager and server are processes of their own. */
+class ExpiredCacheTest {
+
+    private static final long REGION_BYTES = 1 << 20;
+    private static final int REGIONS = 4;
+    private static final long CAPACITY = REGIONS * REGION_BYTES;
+    private static final int STEP = 4096;
+    private static final long PATIENCE_SECONDS = TestDevice.patience(60);
+    private static final Duration SHORT = Duration.ofSeconds(2);
+
+    @TempDir
+    private Path data;
+
+    private ManagerProcess manager;
+    private ServerProcess server;
+    private final BlockingQueue<String> lost = new LinkedBlockingQueue<>();
+
+    @BeforeEach
+    void start() throws Exception {
+        manager = ManagerProcess.start(Devices.library(), "127.0.0.1:0", "--data", data.toString());
+        server = TestServer.start(CAPACITY, REGION_BYTES, "--manager", manager.address());
+    }
+
+    @AfterEach
+    void close() {
+        if (server != null) {
+            server.close();
+        }
+        manager.close();
+    }
+
+    private CacheBuilder builder(long capacity) {
+        return Cache.builder().capacity(capacity).manager(manager.address()).device(TestDevice.client());
+    }
+
+    /** It is there when its server has reported. */
+    private Cache createFirst() throws InterruptedException {
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
+        while (true) {
+            try {
+                return builder(CAPACITY)
+                        .duration(SHORT)
+                        .onLost((_, why, regions) -> lost.add(regions + ": " + why))
+                        .create();
+            } catch (CacheException e) {
+                assertTrue(System.nanoTime() - deadline < 0, e::getMessage);
+                Thread.sleep(20);
+            }
+        }
+    }
+
+    private static void write(Session session, Buffer buffer, long capacity, long value) {
+        for (long at = 0; at < capacity; at += STEP) {
+            buffer.segment().set(JAVA_LONG, 0, value + at);
+            session.writeBlocking(at, buffer, 0, 8);
+        }
+    }
+
+    private static void check(Session session, Buffer buffer, long capacity, long value) {
+        for (long at = 0; at < capacity; at += STEP) {
+            session.readBlocking(at, buffer, 0, 8);
+            assertEquals(value == 0 ? 0 : value + at, buffer.segment().get(JAVA_LONG, 0), "at " + at);
+        }
+    }
+
+    /** Writes all over a cache until that fails. */
+    private static int writeToTheEnd(Cache cache) {
+        try (Session session = cache.openSession();
+                Buffer buffer = cache.allocate(8)) {
+            for (long value = 1; ; value++) {
+                write(session, buffer, CAPACITY, value);
+            }
+        } catch (CacheException e) {
+            return e.status();
+        }
+    }
+
+    @Test
+    void aCacheWhoseTimeIsOverGivesItsRoomToAnother() throws Exception {
+        try (Cache first = createFirst()) {
+            CompletableFuture<Integer> end = CompletableFuture.supplyAsync(() -> writeToTheEnd(first));
+            Cache second = createWhenOver();
+            try (second;
+                    Session session = second.openSession();
+                    Buffer buffer = second.allocate(8)) {
+                check(session, buffer, second.capacity(), 0);
+                write(session, buffer, second.capacity(), 1L << 40);
+                assertEquals(Status.LOST, end.get(PATIENCE_SECONDS, TimeUnit.SECONDS));
+                String told = lost.poll(PATIENCE_SECONDS, TimeUnit.SECONDS);
+                assertTrue(told != null && told.startsWith(REGIONS + ": its time was over"), told);
+                try (Session late = first.openSession();
+                        Buffer other = first.allocate(8)) {
+                    CacheException refused =
+                            assertThrows(CacheException.class, () -> late.writeBlocking(0, other, 0, 8));
+                    assertEquals(Status.LOST, refused.status());
+                }
+                CacheException refused = assertThrows(CacheException.class, () -> first.extend(Duration.ofHours(1)));
+                assertTrue(refused.getMessage().contains("time was over"), refused.getMessage());
+                check(session, buffer, second.capacity(), 1L << 40);
+            }
+        }
+    }
+
+    /** Until the first one's time is over, there is no room. */
+    private Cache createWhenOver() throws InterruptedException {
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
+        while (true) {
+            try {
+                return builder(CAPACITY - REGION_BYTES).create();
+            } catch (CacheException e) {
+                assertTrue(System.nanoTime() - deadline < 0, e::getMessage);
+                Thread.sleep(20);
+            }
+        }
+    }
+}

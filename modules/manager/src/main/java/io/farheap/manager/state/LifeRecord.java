@@ -1,0 +1,38 @@
+package io.farheap.manager.state;
+
+import java.util.List;
+import java.util.Objects;
+
+/**
+ * How long spot servers of a type have lived, of those that were seen. Immutable.
+ *
+ * @param type of the machines
+ * @param seen in any order
+ */
+public record LifeRecord(String type, List<Seen> seen) {
+
+    /**
+     * Servers that were seen for as long.
+     *
+     * @param hours 0 or more
+     * @param ended how many ended then
+     * @param longer how many were seen no longer, and may have lived on
+     */
+    public record Seen(double hours, int ended, int longer) {
+
+        /** @throws IllegalArgumentException where a value is out of its range */
+        public Seen {
+            if (!(hours >= 0 && hours < Double.POSITIVE_INFINITY)) {
+                throw new IllegalArgumentException("a life of " + hours + " h; it is 0 or more");
+            }
+            Checks.atLeast("ended of a life", ended, 0);
+            Checks.atLeast("longer of a life", longer, 0);
+        }
+    }
+
+    /** @throws IllegalArgumentException where a value is out of its range */
+    public LifeRecord {
+        Objects.requireNonNull(type, "type");
+        seen = List.copyOf(seen);
+    }
+}
