@@ -1,10 +1,13 @@
 package io.farheap.kv;
 
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
 import io.farheap.memory.NativeMemory;
 
 /**
  * A delete: a READ of the key's bucket and a compare-and-swap that empties its slot, where it takes effect; of several
- * slots of the key the highest goes first, as {@link SetSteps} needs it.
+ * slots of the key the highest goes first, as {@link SetSteps} needs it. A READ of the block's first words beside the
+ * swap says whether the object's time was over, and so nothing was deleted.
  */
 final class DeleteSteps implements Steps {
 
@@ -16,15 +19,23 @@ final class DeleteSteps implements Steps {
     private final Posts posts;
     private final Ending ending;
     private final BlockAllocator allocator;
+    private final MapClock clock;
     private final Counts counts;
     /** Whether the request has taken out a slot. */
     private final boolean[] deleted;
 
-    DeleteSteps(Operations operations, Posts posts, Ending ending, BlockAllocator allocator, Counts counts) {
+    DeleteSteps(
+            Operations operations,
+            Posts posts,
+            Ending ending,
+            BlockAllocator allocator,
+            MapClock clock,
+            Counts counts) {
         this.operations = operations;
         this.posts = posts;
         this.ending = ending;
         this.allocator = allocator;
+        this.clock = clock;
         this.counts = counts;
         deleted = new boolean[operations.count];
     }
@@ -89,13 +100,21 @@ final class DeleteSteps implements Steps {
 
     private void swap(int place) {
         operations.step[place] = SWAP;
-        posts.swap(place, operations.slot[place], operations.word[place], SlotWord.EMPTY);
+        long word = operations.word[place];
+        NativeMemory.ALL.set(JAVA_LONG, operations.head(place), 0);
+        posts.beginList();
+        posts.readHead(place, word, Operations.headAt(place), 0);
+        posts.swap(place, operations.slot[place], word, SlotWord.EMPTY);
+        posts.endList();
     }
 
     private void swapped(int place) {
         if (posts.found(place) == operations.word[place]) {
             allocator.reclaim(operations.word[place]);
-            deleted[place] = true;
+            // Nobody has used the block again before this session does.
+            long head = operations.head(place);
+            deleted[place] |= BlockFormat.hash(NativeMemory.ALL, head) == operations.hash[place]
+                    && !clock.expired(BlockFormat.expiryMillis(NativeMemory.ALL, head));
             look(place, operations.slot[place]);
         } else {
             counts.swapsLost++;
