@@ -6,6 +6,8 @@ import io.farheap.remote.RemoteMemory;
 import io.farheap.remote.RemoteSpace;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * A map in far memory, as this process has it open: objects by key, which many processes get and set at a time, and
@@ -29,6 +31,7 @@ public final class FarMap implements AutoCloseable {
     private final SpaceMemory space;
     private final MapClock clock;
     private final CachePolicy policy;
+    private final Set<FutureSession> futures = ConcurrentHashMap.newKeySet();
 
     /** @param memory closed with the map */
     FarMap(RemoteMemory memory, List<RemoteSpace> spaces, SpaceMemory space, MapClock clock, CachePolicy policy) {
@@ -51,6 +54,26 @@ public final class FarMap implements AutoCloseable {
      */
     public Session openSession() {
         return new Session(memory, space, clock, policy, REQUESTS, sessionNumber());
+    }
+
+    /**
+     * Opens a session of futures, for any thread.
+     *
+     * @throws MapException where a server does not answer
+     */
+    public FutureSession openFutureSession() {
+        FutureSession session = new FutureSession(openSession(), futures::remove);
+        futures.add(session);
+        return session;
+    }
+
+    /**
+     * This map with keys and values of types, for any thread.
+     *
+     * @throws MapException where a server does not answer
+     */
+    public <K, V> TypedMap<K, V> openTyped(Codec<K> keys, Codec<V> values) {
+        return new TypedMap<>(openFutureSession(), keys, values);
     }
 
     private long sessionNumber() {
@@ -85,6 +108,6 @@ public final class FarMap implements AutoCloseable {
     /** Ends this process's use of the map and all of its sessions; the map stays. Idempotent. */
     @Override
     public void close() {
-        memory.close();
+        Closing.all(() -> Closing.all(List.copyOf(futures)), memory);
     }
 }
