@@ -1,8 +1,8 @@
 package io.farheap.kv;
 
-import java.nio.charset.StandardCharsets;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
 
 /**
  * Makes bytes of keys or values, and the other way round. Any thread. Keys that are equal have equal bytes, and others

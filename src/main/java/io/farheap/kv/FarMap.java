@@ -25,6 +25,7 @@ import java.util.concurrent.ConcurrentHashMap;
 public final class FarMap implements AutoCloseable {
 
     private static final int REQUESTS = 16;
+    private static final int MOST_REQUESTS = 1024;
 
     private final RemoteMemory memory;
     private final List<RemoteSpace> spaces;
@@ -53,7 +54,22 @@ public final class FarMap implements AutoCloseable {
      * @throws MapException where a server does not answer
      */
     public Session openSession() {
-        return new Session(memory, space, clock, policy, REQUESTS, sessionNumber());
+        return openSession(REQUESTS);
+    }
+
+    /**
+     * Opens a session that has room for more or fewer requests in flight than 16, at some 32 KiB each.
+     *
+     * @param requests 1 to 1,024, rounded up to a power of two
+     * @throws MapException where a server does not answer
+     */
+    public Session openSession(int requests) {
+        if (requests < 1 || requests > MOST_REQUESTS) {
+            throw new IllegalArgumentException(
+                    "a session of " + requests + " requests in flight; it has 1 to " + MOST_REQUESTS);
+        }
+        int places = Integer.highestOneBit(2 * requests - 1);
+        return new Session(memory, space, clock, policy, places, sessionNumber());
     }
 
     /**

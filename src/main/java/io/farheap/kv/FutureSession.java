@@ -41,7 +41,8 @@ public final class FutureSession implements AutoCloseable {
             return status == KvStatus.DONE;
         }
 
-        @Nullable Versioned versioned() {
+        @Nullable
+        Versioned versioned() {
             byte[] found = value;
             return found == null ? null : new Versioned(found, version);
         }

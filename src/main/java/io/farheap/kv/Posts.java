@@ -36,6 +36,7 @@ final class Posts {
     private final int[] freeHints = new int[HINTS];
     private int freeHintCount = HINTS;
     private long skippedHints;
+    private int lists;
 
     Posts(
             RemoteQueue queue,
@@ -61,11 +62,16 @@ final class Posts {
 
     /** What is posted until {@link #endList} goes with one doorbell. */
     void beginList() {
-        queue.beginList();
+        if (lists++ == 0) {
+            queue.beginList();
+        }
     }
 
+    /** Of lists in a list, the outermost is posted. */
     void endList() {
-        queue.postList();
+        if (--lists == 0) {
+            queue.postList();
+        }
     }
 
     /** Reads the bucket of a request's key. */

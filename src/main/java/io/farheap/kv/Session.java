@@ -11,6 +11,7 @@ import io.farheap.remote.RemoteMemory;
 import io.farheap.remote.RemoteQueue;
 import io.farheap.remote.VerbCounts;
 import java.lang.foreign.MemorySegment;
+import java.util.List;
 import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
@@ -51,6 +52,11 @@ public final class Session implements AutoCloseable {
     private boolean closed;
 
     private long version;
+    /** What is under way of many keys. */
+    private @Nullable Batch batch;
+    /** By place: whether the request is one of it. */
+    private final boolean[] ofBatch;
+
     private final Waiting waiting = new Waiting(this);
     private final CompletionHandler completions = this::completed;
 
@@ -69,6 +75,7 @@ public final class Session implements AutoCloseable {
             stack.keep();
         }
         operations = new Operations(requests, memory);
+        ofBatch = new boolean[requests];
         posts = new Posts(queue, space, operations, memory, hintMemory);
         AdaptiveRecords records = new AdaptiveRecords(posts, space, clock, policy, number);
         Room room = new Room(operations, posts, space, allocator, records, records, counts, number);
@@ -95,6 +102,64 @@ public final class Session implements AutoCloseable {
         return begin(Operations.DELETE, key, 0, tag);
     }
 
+    /**
+     * Begins to get all keys of a batch, as many at a time as the session has room for, and posts what they need in a
+     * list for each server. One callback comes when all have ended: as {@link KvStatus#LOST} where one was lost; the
+     * batch says what became of each.
+     *
+     * @return false where another batch is under way
+     */
+    public boolean getAll(Batch keys, long tag) {
+        return run(keys, false, NEVER, tag);
+    }
+
+    /** Begins to set all keys of a batch, which are then there for a time; otherwise as {@link #getAll}. */
+    public boolean setAll(Batch keysAndValues, long lifeMillis, long tag) {
+        checkLife(lifeMillis);
+        for (int i = 0; i < keysAndValues.size(); i++) {
+            checkValue(keysAndValues.bytesOfKey(i), keysAndValues.valueBytes(i));
+        }
+        return run(keysAndValues, true, lifeMillis, tag);
+    }
+
+    private boolean run(Batch of, boolean set, long lifeMillis, long tag) {
+        checkOpen();
+        if (batch != null) {
+            return false;
+        }
+        of.begin(set, tag, lifeMillis);
+        batch = of;
+        issueBatch(of);
+        return true;
+    }
+
+    private void issueBatch(Batch of) {
+        posts.beginList();
+        while (!of.issuedAll() && !operations.full()) {
+            int place = operations.next();
+            ofBatch[place] = true;
+            if (of.stores()) {
+                prepareStore(
+                        place,
+                        of.keyMemory(),
+                        of.keyAt(),
+                        of.keyBytes(),
+                        of.storedMemory(),
+                        of.storedAt(),
+                        of.storedBytes(),
+                        of.lifeMillis);
+                operations.argument[place] = 0;
+                of.issued++;
+                add(place, Operations.SET, 0);
+            } else {
+                prepareKey(place, of.keyMemory(), of.keyAt(), of.keyBytes());
+                of.issued++;
+                add(place, Operations.GET, 0);
+            }
+        }
+        posts.endList();
+    }
+
     private boolean begin(int kind, MemorySegment key, long argument, long tag) {
         checkOpen();
         int keyBytes = checkKey(key.byteSize());
@@ -102,12 +167,17 @@ public final class Session implements AutoCloseable {
             return false;
         }
         int place = operations.next();
-        long at = operations.keyMemory(place);
-        Keys.store(key, 0, keyBytes, at);
-        hash(place, at, keyBytes);
+        ofBatch[place] = false;
+        prepareKey(place, key, 0, keyBytes);
         operations.argument[place] = argument;
         add(place, kind, tag);
         return true;
+    }
+
+    private void prepareKey(int place, MemorySegment key, long from, int keyBytes) {
+        long at = operations.keyMemory(place);
+        Keys.store(key, from, keyBytes, at);
+        hash(place, at, keyBytes);
     }
 
     /** Begins a set of an object that stays until it is evicted. */
@@ -172,18 +242,32 @@ public final class Session implements AutoCloseable {
             return false;
         }
         int place = operations.next();
-        long at = operations.blockCopy(place) + changes.keyAt();
-        Keys.store(key, 0, keyBytes, at);
-        MemorySegment.copy(value, 0, ALL, at + BlockFormat.padded(keyBytes), valueBytes);
-        hash(place, at, keyBytes);
-        changes.prepare(place, keyBytes, valueBytes, expiry(lifeMillis));
+        ofBatch[place] = false;
+        prepareStore(place, key, 0, keyBytes, value, 0, valueBytes, lifeMillis);
         operations.argument[place] = argument;
         add(place, kind, tag);
         return true;
     }
 
+    private void prepareStore(
+            int place,
+            MemorySegment key,
+            long keyFrom,
+            int keyBytes,
+            MemorySegment value,
+            long valueFrom,
+            int valueBytes,
+            long lifeMillis) {
+        long at = operations.blockCopy(place) + changes.keyAt();
+        Keys.store(key, keyFrom, keyBytes, at);
+        MemorySegment.copy(value, valueFrom, ALL, at + BlockFormat.padded(keyBytes), valueBytes);
+        hash(place, at, keyBytes);
+        changes.prepare(place, keyBytes, valueBytes, expiry(lifeMillis));
+    }
+
+    /** What comes behind a batch waits until all of the batch is under way. */
     private boolean full() {
-        return operations.full();
+        return operations.full() || batch != null && !batch.issuedAll();
     }
 
     private long expiry(long lifeMillis) {
@@ -274,7 +358,14 @@ public final class Session implements AutoCloseable {
      */
     public int poll(KvHandler to) {
         checkOpen();
-        queue.poll(completions);
+        if (batch == null) {
+            queue.poll(completions);
+        } else {
+            // What goes on together is posted together.
+            posts.beginList();
+            queue.poll(completions);
+            posts.endList();
+        }
         int handed = 0;
         while (operations.inUse() > 0 && operations.step[operations.first()] == Operations.DONE) {
             if (held > 0) {
@@ -285,6 +376,10 @@ public final class Session implements AutoCloseable {
         }
         if (held > 0) {
             startHeld();
+        }
+        Batch more = batch;
+        if (more != null && !more.issuedAll()) {
+            issueBatch(more);
         }
         return handed;
     }
@@ -303,8 +398,14 @@ public final class Session implements AutoCloseable {
             bytes = BlockFormat.valueBytes(ALL, block);
             at = Operations.blockAt(place) + BlockFormat.valueAt(BlockFormat.extensionBytes(ALL, block), keyBytes);
         }
+        Batch of = ofBatch[place] ? batch : null;
         try {
-            to.completed(operations.tag[place], status, memory.segment(), at, bytes);
+            if (of == null) {
+                to.completed(operations.tag[place], status, memory.segment(), at, bytes);
+            } else if (of.take(status, version, memory.segment(), at, bytes)) {
+                batch = null;
+                to.completed(of.tag, of.worst, memory.segment(), 0, 0);
+            }
         } finally {
             operations.removeFirst();
         }
@@ -390,6 +491,16 @@ public final class Session implements AutoCloseable {
         return waiting.increment(key, delta);
     }
 
+    /** The values of keys in their order, null where the map has none; waits. */
+    public List<byte @Nullable []> getAll(List<byte[]> keys) {
+        return waiting.getAll(keys);
+    }
+
+    /** Stores a value for each key, for a time, and waits. Where that fails, some may be stored. */
+    public void setAll(List<byte[]> keys, List<byte[]> values, long lifeMillis) {
+        waiting.setAll(keys, values, lifeMillis);
+    }
+
     /** Gives an object another time to live, and waits; says whether it was there. */
     public boolean touch(byte[] key, long lifeMillis) {
         return waiting.touch(key, lifeMillis);
@@ -400,7 +511,7 @@ public final class Session implements AutoCloseable {
         return waiting.delete(key);
     }
 
-    private static int checkKey(long bytes) {
+    static int checkKey(long bytes) {
         if (bytes < 1 || bytes > BlockFormat.MOST_KEY_BYTES) {
             throw new IllegalArgumentException(
                     "a key of " + bytes + " bytes; keys have 1 to " + BlockFormat.MOST_KEY_BYTES);

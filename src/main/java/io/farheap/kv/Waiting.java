@@ -3,6 +3,8 @@ package io.farheap.kv;
 import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 
 import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
@@ -14,6 +16,7 @@ final class Waiting {
 
     private final Session session;
     private final KvHandler handler = this::take;
+    private boolean ended;
     private int status;
     private byte @Nullable [] value;
     private long version;
@@ -63,8 +66,42 @@ final class Waiting {
         return run() == KvStatus.DONE;
     }
 
+    List<byte @Nullable []> getAll(List<byte[]> keys) {
+        session.checkIdle();
+        if (keys.isEmpty()) {
+            return List.of();
+        }
+        Batch batch = new Batch();
+        keys.forEach(key -> batch.add(MemorySegment.ofArray(key)));
+        session.getAll(batch, 0);
+        run();
+        List<byte @Nullable []> found = new ArrayList<>(keys.size());
+        for (int i = 0; i < batch.size(); i++) {
+            found.add(batch.status(i) == KvStatus.DONE ? batch.value(i) : null);
+        }
+        return found;
+    }
+
+    void setAll(List<byte[]> keys, List<byte[]> values, long lifeMillis) {
+        session.checkIdle();
+        if (keys.size() != values.size()) {
+            throw new IllegalArgumentException(
+                    keys.size() + " keys with " + values.size() + " values; say one value for each key");
+        }
+        if (keys.isEmpty()) {
+            return;
+        }
+        Batch batch = new Batch();
+        for (int i = 0; i < keys.size(); i++) {
+            batch.add(MemorySegment.ofArray(keys.get(i)), MemorySegment.ofArray(values.get(i)));
+        }
+        session.setAll(batch, lifeMillis, 0);
+        run();
+    }
+
     private int run() {
-        for (int spins = 0; session.poll(handler) == 0; spins++) {
+        ended = false;
+        for (int spins = 0; !poll(); spins++) {
             if (spins > SPINS) {
                 session.await(SLEEP_NANOS);
             } else {
@@ -77,11 +114,17 @@ final class Waiting {
         return status;
     }
 
-    private void take(long tag, int ended, MemorySegment found, long at, int bytes) {
-        status = ended;
+    private boolean poll() {
+        session.poll(handler);
+        return ended;
+    }
+
+    private void take(long tag, int with, MemorySegment found, long at, int bytes) {
+        ended = true;
+        status = with;
         version = session.version();
         value = null;
-        if (ended == KvStatus.DONE) {
+        if (with == KvStatus.DONE) {
             byte[] copy = new byte[bytes];
             MemorySegment.copy(found, at, MemorySegment.ofArray(copy), 0, bytes);
             value = copy;

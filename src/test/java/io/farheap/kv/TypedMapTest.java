@@ -107,7 +107,8 @@ class TypedMapTest {
         assertThrows(ExecutionException.class, late::get);
         var number = futures.increment(new byte[] {1}, 1);
         assertInstanceOf(
-                MapException.class, assertThrows(ExecutionException.class, number::get).getCause());
+                MapException.class,
+                assertThrows(ExecutionException.class, number::get).getCause());
         Thread caller = Thread.currentThread();
         CompletableFuture<Void> inAction;
         do {
@@ -125,7 +126,8 @@ class TypedMapTest {
         assertArrayEquals(new byte[] {2}, last.get());
         assertInstanceOf(
                 IllegalStateException.class,
-                assertThrows(ExecutionException.class, () -> futures.get(new byte[1]).get())
+                assertThrows(ExecutionException.class, () -> futures.get(new byte[1])
+                                .get())
                         .getCause());
     }
 
@@ -196,8 +198,7 @@ class TypedMapTest {
             assertThrows(IllegalArgumentException.class, () -> map.get("none", key -> null));
             go.countDown();
             assertSame(
-                    failure,
-                    assertThrows(ExecutionException.class, loader::get).getCause());
+                    failure, assertThrows(ExecutionException.class, loader::get).getCause());
             // The waiter may still have waited for the map, and then have loaded itself.
             try {
                 assertEquals("nobody asks this one", waiting.get());
