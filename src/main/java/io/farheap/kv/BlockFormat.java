@@ -10,7 +10,7 @@ import java.lang.foreign.MemorySegment;
  * it, and found torn, used again or outdated by itself.
  *
  * <pre>
- *  0  u64  mark: incarnation (bits 0..13), state (14..15), expiry in ms of the map's clock, 0 never (16..63);
+ *  0  u64  mark: incarnation (bits 0..13), state (14..15: 0, or 1 if not of a plain set), expiry in ms of the map's clock, 0 never (16..63);
  *          changed by compare-and-swap alone, outside the checksum
  *  8  u16  bytes of the key, 1 to 1,024
  * 10  u8   bytes of the policies' extension, a multiple of 8
@@ -41,9 +41,12 @@ public final class BlockFormat {
     private static final int EXPIRY_SHIFT = 16;
     private static final int EXTENSION_SHIFT = 16;
     private static final int VALUE_SHIFT = 32;
+    private static final long SECOND_MILLIS = 1000;
 
     /** The state of a block that its slot may name. */
     static final int LIVE = 0;
+    /** Of one that was stored by what looks first at what is there; all else is as of a live one. */
+    static final int CONDITIONAL = 1;
 
     private BlockFormat() {}
 
@@ -91,6 +94,20 @@ public final class BlockFormat {
                 keyBytes | (long) extensionBytes << EXTENSION_SHIFT | (long) valueBytes << VALUE_SHIFT);
         memory.set(JAVA_LONG, at + VERSION, version);
         memory.set(JAVA_LONG, at + HASH, hash);
+    }
+
+    /** Notes in a prepared block that what it is stored by looks first at what is there. */
+    static void setConditional(MemorySegment memory, long at) {
+        setExpiry(memory, at, expiryMillis(memory, at));
+    }
+
+    static boolean conditional(MemorySegment memory, long at) {
+        return state(memory, at) == CONDITIONAL;
+    }
+
+    /** As {@link #setConditional}, with another expiry. */
+    static void setExpiry(MemorySegment memory, long at, long expiryMillis) {
+        memory.set(JAVA_LONG, at, mark(0, CONDITIONAL, expiryMillis));
     }
 
     /** Completes a block that is prepared and whose key and value are in their places. */
@@ -172,6 +189,11 @@ public final class BlockFormat {
 
     static int state(MemorySegment memory, long at) {
         return (int) (memory.get(JAVA_LONG, at) >>> STATE_SHIFT) & 3;
+    }
+
+    /** An expiry as a slot has it: rounded up. */
+    static long seconds(long expiryMillis) {
+        return Math.ceilDiv(expiryMillis, SECOND_MILLIS);
     }
 
     static long expiryMillis(MemorySegment memory, long at) {

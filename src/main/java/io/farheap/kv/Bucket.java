@@ -1,5 +1,6 @@
 package io.farheap.kv;
 
+import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import io.farheap.memory.NativeMemory;
@@ -30,6 +31,10 @@ final class Bucket {
 
     static long hash(long bucket, int slot) {
         return NativeMemory.ALL.get(JAVA_LONG, bucket + Slot.offset(slot) + Slot.HASH);
+    }
+
+    static long expirySeconds(long bucket, int slot) {
+        return Integer.toUnsignedLong(NativeMemory.ALL.get(JAVA_INT, bucket + Slot.offset(slot) + Slot.EXPIRY));
     }
 
     /**
@@ -83,6 +88,27 @@ final class Bucket {
     static int findEmpty(long bucket) {
         for (int slot = 0; slot < SLOTS; slot++) {
             if (word(bucket, slot) == SlotWord.EMPTY) {
+                return slot;
+            }
+        }
+        return NONE;
+    }
+
+    /** A slot that somebody claims for any key, or {@link #NONE}. */
+    static int findClaim(long bucket) {
+        for (int slot = 0; slot < SLOTS; slot++) {
+            if (SlotWord.isClaim(word(bucket, slot))) {
+                return slot;
+            }
+        }
+        return NONE;
+    }
+
+    /** A slot that somebody else claims for a key of the same fingerprint, or {@link #NONE}. */
+    static int findRival(long bucket, long claim) {
+        for (int slot = 0; slot < SLOTS; slot++) {
+            long word = word(bucket, slot);
+            if (SlotWord.isClaim(word) && word != claim && SlotWord.fingerprint(word) == SlotWord.fingerprint(claim)) {
                 return slot;
             }
         }

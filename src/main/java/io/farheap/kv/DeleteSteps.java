@@ -4,7 +4,8 @@ import io.farheap.memory.NativeMemory;
 
 /**
  * A delete: a READ of the key's bucket and a compare-and-swap that empties its slot, where it takes effect; of several
- * slots of the key the highest goes first, as {@link SetSteps} needs it.
+ * slots of the key the highest goes first, as {@link SetSteps} needs it. The block, which is read before, says whether
+ * it is the key's, and whether its time was over, so that nothing was deleted.
  */
 final class DeleteSteps implements Steps {
 
@@ -16,15 +17,23 @@ final class DeleteSteps implements Steps {
     private final Posts posts;
     private final Ending ending;
     private final BlockAllocator allocator;
+    private final MapClock clock;
     private final Counts counts;
     /** Whether the request has taken out a slot. */
     private final boolean[] deleted;
 
-    DeleteSteps(Operations operations, Posts posts, Ending ending, BlockAllocator allocator, Counts counts) {
+    DeleteSteps(
+            Operations operations,
+            Posts posts,
+            Ending ending,
+            BlockAllocator allocator,
+            MapClock clock,
+            Counts counts) {
         this.operations = operations;
         this.posts = posts;
         this.ending = ending;
         this.allocator = allocator;
+        this.clock = clock;
         this.counts = counts;
         deleted = new boolean[operations.count];
     }
@@ -90,7 +99,7 @@ final class DeleteSteps implements Steps {
     private void swapped(int place) {
         if (posts.found(place) == operations.word[place]) {
             allocator.reclaim(operations.word[place]);
-            deleted[place] = true;
+            deleted[place] |= !clock.expired(BlockFormat.expiryMillis(NativeMemory.ALL, operations.blockCopy(place)));
             look(place, operations.slot[place]);
         } else {
             counts.swapsLost++;

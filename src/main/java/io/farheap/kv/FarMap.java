@@ -9,6 +9,8 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * A map in far memory, as this process has it open: objects by key, which many processes get and set at a time, and
@@ -27,6 +29,7 @@ public final class FarMap implements AutoCloseable {
 
     private static final int REQUESTS = 16;
     private static final int AUDITS = 5;
+    private static final int MOST_REQUESTS = 1024;
 
     private final RemoteMemory memory;
     private final List<RemoteSpace> spaces;
@@ -34,6 +37,7 @@ public final class FarMap implements AutoCloseable {
     private final MapClock clock;
     private final CachePolicy policy;
     private final Keeper keeper;
+    private final Set<FutureSession> futures = ConcurrentHashMap.newKeySet();
 
     /**
      * @param memory closed with the map
@@ -65,7 +69,42 @@ public final class FarMap implements AutoCloseable {
      * @throws MapException where a server does not answer
      */
     public Session openSession() {
-        return new Session(memory, space, clock, policy, REQUESTS, sessionNumber(), keeper);
+        return openSession(REQUESTS);
+    }
+
+    /**
+     * Opens a session that has room for more or fewer requests in flight than 16, at some 32 KiB each.
+     *
+     * @param requests 1 to 1,024, rounded up to a power of two
+     * @throws MapException where a server does not answer
+     */
+    public Session openSession(int requests) {
+        if (requests < 1 || requests > MOST_REQUESTS) {
+            throw new IllegalArgumentException(
+                    "a session of " + requests + " requests in flight; it has 1 to " + MOST_REQUESTS);
+        }
+        int places = Integer.highestOneBit(2 * requests - 1);
+        return new Session(memory, space, clock, policy, places, sessionNumber(), keeper);
+    }
+
+    /**
+     * Opens a session of futures, for any thread.
+     *
+     * @throws MapException where a server does not answer
+     */
+    public FutureSession openFutureSession() {
+        FutureSession session = new FutureSession(openSession(), futures::remove);
+        futures.add(session);
+        return session;
+    }
+
+    /**
+     * This map with keys and values of types, for any thread.
+     *
+     * @throws MapException where a server does not answer
+     */
+    public <K, V> TypedMap<K, V> openTyped(Codec<K> keys, Codec<V> values) {
+        return new TypedMap<>(openFutureSession(), keys, values);
     }
 
     private long sessionNumber() {
@@ -130,6 +169,6 @@ public final class FarMap implements AutoCloseable {
      */
     @Override
     public void close() {
-        Closing.all(keeper, memory);
+        Closing.all(() -> Closing.all(List.copyOf(futures)), keeper, memory);
     }
 }

@@ -6,7 +6,8 @@ import java.lang.foreign.MemorySegment;
 /**
  * A get: a READ of the key's bucket, and one of the block that its slot names. It takes effect at the former: a block
  * that has the incarnation that its slot said was the key's then. One that has not was used again since, so the slot
- * has changed, and the bucket is read anew.
+ * has changed, and the bucket is read anew. An object whose time is over is taken out before it is said to be absent:
+ * so nothing that found it earlier brings it back.
  */
 final class GetSteps implements Steps {
 
@@ -14,6 +15,8 @@ final class GetSteps implements Steps {
     private static final int BLOCK = Operations.OWN_STEPS + 1;
     /** Takes out a slot that names what cannot be read. */
     private static final int UNLINK = Operations.OWN_STEPS + 2;
+    /** Takes out an object whose time is over. */
+    private static final int EXPIRED = Operations.OWN_STEPS + 3;
 
     /** A block that is broken while its slot stays as it is stays broken. */
     private static final int BROKEN = 8;
@@ -23,14 +26,23 @@ final class GetSteps implements Steps {
     private final Operations operations;
     private final Posts posts;
     private final Ending ending;
+    private final BlockAllocator allocator;
     private final AccessRecords records;
     private final MapClock clock;
     private final Counts counts;
 
-    GetSteps(Operations operations, Posts posts, Ending ending, AccessRecords records, MapClock clock, Counts counts) {
+    GetSteps(
+            Operations operations,
+            Posts posts,
+            Ending ending,
+            BlockAllocator allocator,
+            AccessRecords records,
+            MapClock clock,
+            Counts counts) {
         this.operations = operations;
         this.posts = posts;
         this.ending = ending;
+        this.allocator = allocator;
         this.records = records;
         this.clock = clock;
         this.counts = counts;
@@ -52,6 +64,7 @@ final class GetSteps implements Steps {
         switch (operations.step[place]) {
             case BUCKET -> readBlockOf(place, 0);
             case BLOCK -> check(place);
+            case EXPIRED -> tookOut(place);
             default -> ending.end(place, KvStatus.ABSENT);
         }
     }
@@ -84,10 +97,28 @@ final class GetSteps implements Steps {
         } else if (!Keys.equal(block, operations.key[place], operations.keyBytes[place])) {
             readBlockOf(place, slot + 1);
         } else if (clock.expired(BlockFormat.expiryMillis(ALL, block))) {
-            ending.end(place, KvStatus.ABSENT);
+            takeOut(place);
         } else {
             records.accessed(operations.hash[place], operations.bucket(place), slot, block, word);
             ending.end(place, KvStatus.DONE);
+        }
+    }
+
+    private void takeOut(int place) {
+        if (!Bucket.mayEvict(operations.bucket(place), operations.slot[place])) {
+            ending.end(place, KvStatus.ABSENT);
+            return;
+        }
+        operations.step[place] = EXPIRED;
+        posts.swap(place, operations.slot[place], operations.word[place], SlotWord.EMPTY);
+    }
+
+    private void tookOut(int place) {
+        if (posts.found(place) == operations.word[place]) {
+            allocator.reclaim(operations.word[place]);
+            ending.end(place, KvStatus.ABSENT);
+        } else {
+            readBucket(place);
         }
     }
 

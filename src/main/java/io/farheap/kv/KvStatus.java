@@ -3,17 +3,24 @@ package io.farheap.kv;
 /** What became of a request to a map. */
 public final class KvStatus {
 
-    /** A get found the key, a set has stored it, a delete has taken it out. */
+    /** A get found the key, a delete has taken it out; what else was asked for has been done. */
     public static final int DONE = 0;
     /** The key is not in the map. */
     public static final int ABSENT = 1;
     /**
-     * A server that the request needed is lost. A set or delete may have taken effect or not; until the server is
+     * A server that the request needed is lost. What changes the map may have taken effect or not; until the server is
      * reached again it is not known which.
      */
     public static final int LOST = 2;
     /** There is no room for the object, and nothing could be evicted that makes room for one of its size. */
     public static final int NO_ROOM = 3;
+
+    /** An add that found the key. */
+    public static final int EXISTS = 4;
+    /** A compare-and-set that found another version of the object. */
+    public static final int CHANGED = 5;
+    /** An increment of a value that does not have 8 bytes. */
+    public static final int NOT_A_NUMBER = 6;
 
     private KvStatus() {}
 
@@ -24,6 +31,9 @@ public final class KvStatus {
             case ABSENT -> "absent";
             case LOST -> "a server is lost";
             case NO_ROOM -> "no room";
+            case EXISTS -> "it is there already";
+            case CHANGED -> "changed since";
+            case NOT_A_NUMBER -> "not a number of 8 bytes";
             default -> "status " + status;
         };
     }

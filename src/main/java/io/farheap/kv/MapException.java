@@ -9,12 +9,21 @@ public final class MapException extends RuntimeException {
         super(message);
     }
 
+    /** Whether a request that ends so has failed, rather than found something. */
+    static boolean isOf(int status) {
+        return status == KvStatus.LOST || status == KvStatus.NO_ROOM || status == KvStatus.NOT_A_NUMBER;
+    }
+
     /** @param status one of {@link KvStatus}, of a request */
     static MapException of(int status) {
         return new MapException(
-                status == KvStatus.NO_ROOM
-                        ? "there is no room for the object, and nothing could be evicted that makes room for one of its"
-                                + " size; give the map more memory"
-                        : "a server that the request needs is lost: whether it took effect is not known");
+                switch (status) {
+                    case KvStatus.NO_ROOM ->
+                        "there is no room for the object, and nothing could be evicted that makes room for one of its"
+                                + " size; give the map more memory";
+                    case KvStatus.NOT_A_NUMBER ->
+                        "the value that was to be added to does not have 8 bytes; store a number of 8 bytes there first";
+                    default -> "a server that the request needs is lost: whether it took effect is not known";
+                });
     }
 }

@@ -15,6 +15,11 @@ final class Operations {
     static final int GET = 0;
     static final int SET = 1;
     static final int DELETE = 2;
+    static final int ADD = 3;
+    static final int REPLACE = 4;
+    static final int COMPARE_AND_SET = 5;
+    static final int INCREMENT = 6;
+    static final int TOUCH = 7;
 
     /** Steps that every kind has; a kind's own begin at {@link #OWN_STEPS}. */
     static final int DONE = 0;
@@ -63,6 +68,9 @@ final class Operations {
     /** The request's own block, if it has one. */
     final long[] block;
 
+    /** What the request is given beside key and value: a version, what is added, or an expiry in ms. */
+    final long[] argument;
+
     final int[] attempts;
     /** The word whose block was not whole when it was read last. */
     private final long[] broken;
@@ -96,6 +104,7 @@ final class Operations {
         slot = new int[count];
         word = new long[count];
         block = new long[count];
+        argument = new long[count];
         attempts = new int[count];
         broken = new long[count];
         writing = new long[count];
@@ -220,7 +229,7 @@ final class Operations {
         return (long) place * PLACE_BYTES + HEADS + (long) number * BlockFormat.MOST_HEAD_BYTES;
     }
 
-    /** The head of the block that a set replaces. */
+    /** The head of the block that a set replaces; an increment has all of that block there and where keys are else. */
     static long headAt(int place) {
         return (long) place * PLACE_BYTES + HEAD;
     }

@@ -40,6 +40,7 @@ final class Posts {
     private final int[] freeHints = new int[HINTS];
     private int freeHintCount = HINTS;
     private long skippedHints;
+    private int lists;
 
     Posts(
             RemoteQueue queue,
@@ -65,11 +66,16 @@ final class Posts {
 
     /** What is posted until {@link #endList} goes with one doorbell. */
     void beginList() {
-        queue.beginList();
+        if (lists++ == 0) {
+            queue.beginList();
+        }
     }
 
+    /** Of lists in a list, the outermost is posted. */
     void endList() {
-        queue.postList();
+        if (--lists == 0) {
+            queue.postList();
+        }
     }
 
     /** Reads the bucket of a request's key. */
@@ -156,6 +162,22 @@ final class Posts {
         return true;
     }
 
+    /**
+     * Reads the first bytes of the block that a word names, at most all of it.
+     *
+     * @return false where it names none that can be
+     */
+    boolean readStart(int place, long word, long at, int bytes) {
+        long block = SlotWord.place(word);
+        int units = SlotWord.size(word);
+        if (!space.holds(block, units)) {
+            return false;
+        }
+        int most = Math.min(bytes, units * BlockFormat.UNIT_BYTES);
+        note(place, queue.execute(false, space.regionOf(block), space.offsetOf(block), memory, at, most, place));
+        return true;
+    }
+
     /** Writes a request's block, of which so many bytes are used, to its place. */
     void writeBlock(int place, int bytes) {
         long block = SlotWord.place(operations.block[place]);
@@ -187,6 +209,12 @@ final class Posts {
 
     /** Writes what stands behind the word of a slot that the request has just filled. */
     void writeMetadata(int place, int slot, long expirySeconds, Metadata object) {
+        fillMetadata(place, expirySeconds, object);
+        writeMetadata(place, slot);
+    }
+
+    /** Says what {@link #writeMetadata(int, int)} writes. */
+    void fillMetadata(int place, long expirySeconds, Metadata object) {
         long hash = operations.hash[place];
         long at = operations.metadata(place) - Slot.HASH;
         NativeMemory.ALL.set(JAVA_LONG, at + Slot.HASH, hash);
@@ -194,6 +222,11 @@ final class Posts {
         NativeMemory.ALL.set(JAVA_INT, at + Slot.EXPIRY, (int) expirySeconds);
         NativeMemory.ALL.set(JAVA_LONG, at + Slot.INSERTED, object.insertTime());
         NativeMemory.ALL.set(JAVA_LONG, at + Slot.ACCESSED, object.lastAccess());
+    }
+
+    /** Writes the metadata that were filled in. */
+    void writeMetadata(int place, int slot) {
+        long hash = operations.hash[place];
         note(
                 place,
                 queue.write(
@@ -224,6 +257,22 @@ final class Posts {
         int hint = freeHints[--freeHintCount];
         NativeMemory.ALL.set(JAVA_LONG, hintsAddress + (long) hint * HINT_BYTES, value);
         writeHint(hint, region, offset, Long.BYTES);
+    }
+
+    /** Writes the expiry of the slot of a request's key, and nobody waits for it. */
+    void hintExpiry(int place, int slot, long seconds) {
+        if (freeHintCount == 0) {
+            skippedHints++;
+            return;
+        }
+        int hint = freeHints[--freeHintCount];
+        NativeMemory.ALL.set(JAVA_INT, hintsAddress + (long) hint * HINT_BYTES, (int) seconds);
+        long hash = operations.hash[place];
+        writeHint(
+                hint,
+                bucketRegion(hash),
+                space.shape().bucketAt(hash) + Slot.offset(slot) + Slot.EXPIRY,
+                Integer.BYTES);
     }
 
     /** Writes the extension of the block that a word names, and nobody waits for it. */

@@ -11,6 +11,8 @@ import io.farheap.remote.RemoteMemory;
 import io.farheap.remote.RemoteQueue;
 import io.farheap.remote.VerbCounts;
 import java.lang.foreign.MemorySegment;
+import java.util.List;
+import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,11 +27,13 @@ public final class Session implements AutoCloseable {
     public static final int MOST_OBJECT_BYTES = Operations.MOST_BLOCK_BYTES - BlockFormat.HEADER_BYTES;
 
     private static final long NEVER = 0;
-    private static final int SPINS = 2000;
     private static final long SLEEP_NANOS = 1_000_000;
     /** What a session waits at most for requests in flight when it is closed. */
     private static final long CLOSE_NANOS = 1_000_000_000;
+    /** As much again can pass since the map was made before an expiry has no room in a block. */
+    private static final long MOST_LIFE_MILLIS = 1L << 47;
 
+    private static final MemorySegment NUMBER = MemorySegment.ofArray(new byte[Long.BYTES]);
     private static final MemorySegment ALL = NativeMemory.ALL;
 
     private final RemoteQueue queue;
@@ -39,7 +43,8 @@ public final class Session implements AutoCloseable {
     private final Operations operations;
     private final Posts posts;
     private final GetSteps gets;
-    private final SetSteps sets;
+    private final ChangeSteps changes;
+    private final TouchSteps touches;
     private final DeleteSteps deletes;
     private final Counts counts = new Counts();
     private final Keeper keeper;
@@ -53,10 +58,13 @@ public final class Session implements AutoCloseable {
 
     private boolean closed;
 
-    // What a blocking request waits for.
-    private int blockingStatus;
-    private final Value blockingValue = new Value();
-    private final KvHandler blocking = this::takeBlocking;
+    private long version;
+    /** What is under way of many keys. */
+    private @Nullable Batch batch;
+    /** By place: whether the request is one of it. */
+    private final boolean[] ofBatch;
+
+    private final Waiting waiting = new Waiting(this);
     private final CompletionHandler completions = this::completed;
 
     /**
@@ -82,15 +90,17 @@ public final class Session implements AutoCloseable {
             stack.keep();
         }
         operations = new Operations(requests, memory);
+        ofBatch = new boolean[requests];
         posts = new Posts(queue, space, operations, memory, hintMemory);
         records = new AdaptiveRecords(posts, space, clock, policy, number);
         mailbox = keeper.mailbox(records.learnedWords());
         allocator = new BlockAllocator(mailbox, space.regions() * space.shape().regionBytes() / BlockFormat.UNIT_BYTES);
         room = new Room(operations, posts, space, allocator, mailbox, records, records, counts, number);
         Probe probe = new Probe(probeMemory);
-        gets = new GetSteps(operations, posts, this::end, records, clock, counts);
-        sets = new SetSteps(operations, posts, this::end, room, probe, allocator, records, counts, number);
-        deletes = new DeleteSteps(operations, posts, this::end, allocator, counts);
+        gets = new GetSteps(operations, posts, this::end, allocator, records, clock, counts);
+        changes = new ChangeSteps(operations, posts, this::end, room, probe, allocator, records, clock, counts, number);
+        touches = new TouchSteps(operations, posts, this::end, room, probe, allocator, records, clock, counts, number);
+        deletes = new DeleteSteps(operations, posts, this::end, allocator, clock, counts);
         keeper.serve(mailbox, this::held, this::oldestEra);
     }
 
@@ -102,26 +112,90 @@ public final class Session implements AutoCloseable {
      * @throws IllegalArgumentException where the key is too long or empty
      */
     public boolean get(MemorySegment key, long tag) {
-        return begin(Operations.GET, key, tag);
+        return begin(Operations.GET, key, 0, tag);
     }
 
     /** Begins a delete; otherwise as {@link #get}. */
     public boolean delete(MemorySegment key, long tag) {
-        return begin(Operations.DELETE, key, tag);
+        return begin(Operations.DELETE, key, 0, tag);
     }
 
-    private boolean begin(int kind, MemorySegment key, long tag) {
+    /**
+     * Begins to get all keys of a batch, as many at a time as the session has room for, and posts what they need in a
+     * list for each server. One callback comes when all have ended: as {@link KvStatus#LOST} where one was lost; the
+     * batch says what became of each.
+     *
+     * @return false where another batch is under way
+     */
+    public boolean getAll(Batch keys, long tag) {
+        return run(keys, false, NEVER, tag);
+    }
+
+    /** Begins to set all keys of a batch, which are then there for a time; otherwise as {@link #getAll}. */
+    public boolean setAll(Batch keysAndValues, long lifeMillis, long tag) {
+        checkLife(lifeMillis);
+        for (int i = 0; i < keysAndValues.size(); i++) {
+            checkValue(keysAndValues.bytesOfKey(i), keysAndValues.valueBytes(i));
+        }
+        return run(keysAndValues, true, lifeMillis, tag);
+    }
+
+    private boolean run(Batch of, boolean set, long lifeMillis, long tag) {
+        checkOpen();
+        if (batch != null) {
+            return false;
+        }
+        of.begin(set, tag, lifeMillis);
+        batch = of;
+        issueBatch(of);
+        return true;
+    }
+
+    private void issueBatch(Batch of) {
+        posts.beginList();
+        while (!of.issuedAll() && !operations.full()) {
+            int place = operations.next();
+            ofBatch[place] = true;
+            if (of.stores()) {
+                prepareStore(
+                        place,
+                        of.keyMemory(),
+                        of.keyAt(),
+                        of.keyBytes(),
+                        of.storedMemory(),
+                        of.storedAt(),
+                        of.storedBytes(),
+                        of.lifeMillis);
+                operations.argument[place] = 0;
+                of.issued++;
+                add(place, Operations.SET, 0);
+            } else {
+                prepareKey(place, of.keyMemory(), of.keyAt(), of.keyBytes());
+                of.issued++;
+                add(place, Operations.GET, 0);
+            }
+        }
+        posts.endList();
+    }
+
+    private boolean begin(int kind, MemorySegment key, long argument, long tag) {
         checkOpen();
         int keyBytes = checkKey(key.byteSize());
-        if (operations.full()) {
+        if (full()) {
             return false;
         }
         int place = operations.next();
-        long at = operations.keyMemory(place);
-        Keys.store(key, 0, keyBytes, at);
-        hash(place, at, keyBytes);
+        ofBatch[place] = false;
+        prepareKey(place, key, 0, keyBytes);
+        operations.argument[place] = argument;
         add(place, kind, tag);
         return true;
+    }
+
+    private void prepareKey(int place, MemorySegment key, long from, int keyBytes) {
+        long at = operations.keyMemory(place);
+        Keys.store(key, from, keyBytes, at);
+        hash(place, at, keyBytes);
     }
 
     /** Begins a set of an object that stays until it is evicted. */
@@ -136,25 +210,86 @@ public final class Session implements AutoCloseable {
      * @throws IllegalArgumentException where key or value are too long, or the time is negative
      */
     public boolean set(MemorySegment key, MemorySegment value, long lifeMillis, long tag) {
+        return store(Operations.SET, key, value, lifeMillis, 0, tag);
+    }
+
+    /** Begins a set of a key that is not there, which ends as {@link KvStatus#EXISTS} where it is. */
+    public boolean add(MemorySegment key, MemorySegment value, long lifeMillis, long tag) {
+        return store(Operations.ADD, key, value, lifeMillis, 0, tag);
+    }
+
+    /** Begins a set of a key that is there, which ends as {@link KvStatus#ABSENT} where it is not. */
+    public boolean replace(MemorySegment key, MemorySegment value, long lifeMillis, long tag) {
+        return store(Operations.REPLACE, key, value, lifeMillis, 0, tag);
+    }
+
+    /**
+     * Begins a set of an object that has not changed since it was read: where it has, it ends as
+     * {@link KvStatus#CHANGED}, and where it is gone, as {@link KvStatus#ABSENT}. A touch is no change.
+     *
+     * @param version as {@link #version} said when the object was read or stored
+     */
+    public boolean compareAndSet(MemorySegment key, MemorySegment value, long version, long lifeMillis, long tag) {
+        return store(Operations.COMPARE_AND_SET, key, value, lifeMillis, version, tag);
+    }
+
+    /**
+     * Begins to add to a value of 8 bytes, little-endian, which goes on with the time to live that it has. The callback
+     * has the sum. It ends as {@link KvStatus#ABSENT} where there is none, and as {@link KvStatus#NOT_A_NUMBER} where
+     * the value is of another length. An add of 0 before makes sure that there is one.
+     *
+     * @param delta beyond 2^63 the sum goes round
+     */
+    public boolean increment(MemorySegment key, long delta, long tag) {
+        return store(Operations.INCREMENT, key, NUMBER, NEVER, delta, tag);
+    }
+
+    /** Begins to give an object another time to live, counted from now; 0 for ever. */
+    public boolean touch(MemorySegment key, long lifeMillis, long tag) {
+        checkOpen();
+        checkLife(lifeMillis);
+        return begin(Operations.TOUCH, key, expiry(lifeMillis), tag);
+    }
+
+    boolean store(int kind, MemorySegment key, MemorySegment value, long lifeMillis, long argument, long tag) {
         checkOpen();
         int keyBytes = checkKey(key.byteSize());
         int valueBytes = checkValue(keyBytes, value.byteSize());
-        if (lifeMillis < 0) {
-            throw new IllegalArgumentException(
-                    "an object that lives for " + lifeMillis + " ms; say more, or 0 for one that lives for ever");
-        }
-        if (operations.full()) {
+        checkLife(lifeMillis);
+        if (full()) {
             return false;
         }
         int place = operations.next();
-        long at = operations.blockCopy(place) + sets.keyAt();
-        Keys.store(key, 0, keyBytes, at);
-        MemorySegment.copy(value, 0, ALL, at + BlockFormat.padded(keyBytes), valueBytes);
-        long expiry = lifeMillis == NEVER ? NEVER : Math.max(1, clock.millis() + lifeMillis);
-        hash(place, at, keyBytes);
-        sets.prepare(place, keyBytes, valueBytes, expiry);
-        add(place, Operations.SET, tag);
+        ofBatch[place] = false;
+        prepareStore(place, key, 0, keyBytes, value, 0, valueBytes, lifeMillis);
+        operations.argument[place] = argument;
+        add(place, kind, tag);
         return true;
+    }
+
+    private void prepareStore(
+            int place,
+            MemorySegment key,
+            long keyFrom,
+            int keyBytes,
+            MemorySegment value,
+            long valueFrom,
+            int valueBytes,
+            long lifeMillis) {
+        long at = operations.blockCopy(place) + changes.keyAt();
+        Keys.store(key, keyFrom, keyBytes, at);
+        MemorySegment.copy(value, valueFrom, ALL, at + BlockFormat.padded(keyBytes), valueBytes);
+        hash(place, at, keyBytes);
+        changes.prepare(place, keyBytes, valueBytes, expiry(lifeMillis));
+    }
+
+    /** What comes behind a batch waits until all of the batch is under way. */
+    private boolean full() {
+        return operations.full() || batch != null && !batch.issuedAll();
+    }
+
+    private long expiry(long lifeMillis) {
+        return lifeMillis == NEVER ? NEVER : Math.max(1, clock.millis() + lifeMillis);
     }
 
     private void hash(int place, long key, int keyBytes) {
@@ -201,8 +336,9 @@ public final class Session implements AutoCloseable {
     private Steps steps(int place) {
         return switch (operations.kind[place]) {
             case Operations.GET -> gets;
-            case Operations.SET -> sets;
-            default -> deletes;
+            case Operations.DELETE -> deletes;
+            case Operations.TOUCH -> touches;
+            default -> changes;
         };
     }
 
@@ -246,7 +382,14 @@ public final class Session implements AutoCloseable {
      */
     public int poll(KvHandler to) {
         checkOpen();
-        queue.poll(completions);
+        if (batch == null) {
+            queue.poll(completions);
+        } else {
+            // What goes on together is posted together.
+            posts.beginList();
+            queue.poll(completions);
+            posts.endList();
+        }
         if (room.wakes()) {
             for (int place = room.nextWoken(); place != Bucket.NONE; place = room.nextWoken()) {
                 operations.pending[place]--;
@@ -265,6 +408,10 @@ public final class Session implements AutoCloseable {
         if (held > 0) {
             startHeld();
         }
+        Batch more = batch;
+        if (more != null && !more.issuedAll()) {
+            issueBatch(more);
+        }
         return handed;
     }
 
@@ -273,14 +420,23 @@ public final class Session implements AutoCloseable {
         int status = operations.status[place];
         long at = 0;
         int bytes = 0;
-        if (operations.kind[place] == Operations.GET && status == KvStatus.DONE) {
-            long block = operations.blockCopy(place);
+        int kind = operations.kind[place];
+        boolean done = status == KvStatus.DONE && kind != Operations.DELETE && kind != Operations.TOUCH;
+        long block = operations.blockCopy(place);
+        version = done ? BlockFormat.version(ALL, block) : 0;
+        if (done && (kind == Operations.GET || kind == Operations.INCREMENT)) {
             int keyBytes = BlockFormat.keyBytes(ALL, block);
             bytes = BlockFormat.valueBytes(ALL, block);
             at = Operations.blockAt(place) + BlockFormat.valueAt(BlockFormat.extensionBytes(ALL, block), keyBytes);
         }
+        Batch of = ofBatch[place] ? batch : null;
         try {
-            to.completed(operations.tag[place], status, memory.segment(), at, bytes);
+            if (of == null) {
+                to.completed(operations.tag[place], status, memory.segment(), at, bytes);
+            } else if (of.take(status, version, memory.segment(), at, bytes)) {
+                batch = null;
+                to.completed(of.tag, of.worst, memory.segment(), 0, 0);
+            }
         } finally {
             operations.removeFirst();
         }
@@ -309,13 +465,27 @@ public final class Session implements AutoCloseable {
     }
 
     /**
-     * The value of a key, or null where the map does not have it. It waits, as long as the session has nothing else in
-     * flight.
+     * For the handler of {@link #poll}, of the request that it is told of: the version of the object that was found or
+     * stored, which no other object of the map has had or will have; 0 where there is none, and of deletes and touches.
+     */
+    public long version() {
+        return version;
+    }
+
+    /**
+     * The value of a key, or null where the map does not have it. This and the other methods with byte arrays wait, as
+     * long as the session has nothing else in flight.
+     *
+     * @throws MapException where a server is lost or there is no room
+     * @throws IllegalStateException where something is in flight
      */
     public byte @Nullable [] get(byte[] key) {
-        checkIdle();
-        get(MemorySegment.ofArray(key), 0);
-        return runBlocking() == KvStatus.ABSENT ? null : blockingValue.bytes;
+        return waiting.get(key);
+    }
+
+    /** As {@link #get(byte[])}, with the object's version. */
+    public @Nullable Versioned getVersioned(byte[] key) {
+        return waiting.getVersioned(key);
     }
 
     /** Stores an object, and waits. */
@@ -325,38 +495,55 @@ public final class Session implements AutoCloseable {
 
     /** Stores an object for a time, and waits. */
     public void set(byte[] key, byte[] value, long lifeMillis) {
-        checkIdle();
-        set(MemorySegment.ofArray(key), MemorySegment.ofArray(value), lifeMillis, 0);
-        runBlocking();
+        waiting.store(Operations.SET, key, value, 0, lifeMillis);
+    }
+
+    /** Stores an object whose key is not there, and waits; says whether it was stored. */
+    public boolean add(byte[] key, byte[] value, long lifeMillis) {
+        return waiting.store(Operations.ADD, key, value, 0, lifeMillis) == KvStatus.DONE;
+    }
+
+    /** Stores an object whose key is there, and waits; says whether it was stored. */
+    public boolean replace(byte[] key, byte[] value, long lifeMillis) {
+        return waiting.store(Operations.REPLACE, key, value, 0, lifeMillis) == KvStatus.DONE;
+    }
+
+    /** Stores an object in place of one of a version, and waits; says whether it was stored. */
+    public boolean compareAndSet(byte[] key, byte[] value, long version, long lifeMillis) {
+        return waiting.store(Operations.COMPARE_AND_SET, key, value, version, lifeMillis) == KvStatus.DONE;
+    }
+
+    /**
+     * Adds to a number, and waits.
+     *
+     * @return the sum; nothing where there is no number
+     * @throws MapException also where the value does not have 8 bytes
+     */
+    public OptionalLong increment(byte[] key, long delta) {
+        return waiting.increment(key, delta);
+    }
+
+    /** The values of keys in their order, null where the map has none; waits. */
+    public List<byte @Nullable []> getAll(List<byte[]> keys) {
+        return waiting.getAll(keys);
+    }
+
+    /** Stores a value for each key, for a time, and waits. Where that fails, some may be stored. */
+    public void setAll(List<byte[]> keys, List<byte[]> values, long lifeMillis) {
+        waiting.setAll(keys, values, lifeMillis);
+    }
+
+    /** Gives an object another time to live, and waits; says whether it was there. */
+    public boolean touch(byte[] key, long lifeMillis) {
+        return waiting.touch(key, lifeMillis);
     }
 
     /** Takes a key out, and waits; says whether it was there. */
     public boolean delete(byte[] key) {
-        checkIdle();
-        delete(MemorySegment.ofArray(key), 0);
-        return runBlocking() == KvStatus.DONE;
+        return waiting.delete(key);
     }
 
-    private int runBlocking() {
-        for (int spins = 0; poll(blocking) == 0; spins++) {
-            if (spins > SPINS) {
-                await(SLEEP_NANOS);
-            } else {
-                Thread.onSpinWait();
-            }
-        }
-        if (blockingStatus == KvStatus.LOST || blockingStatus == KvStatus.NO_ROOM) {
-            throw MapException.of(blockingStatus);
-        }
-        return blockingStatus;
-    }
-
-    private void takeBlocking(long tag, int status, MemorySegment found, long at, int bytes) {
-        blockingStatus = status;
-        blockingValue.take(status, found, at, bytes);
-    }
-
-    private static int checkKey(long bytes) {
+    static int checkKey(long bytes) {
         if (bytes < 1 || bytes > BlockFormat.MOST_KEY_BYTES) {
             throw new IllegalArgumentException(
                     "a key of " + bytes + " bytes; keys have 1 to " + BlockFormat.MOST_KEY_BYTES);
@@ -365,7 +552,7 @@ public final class Session implements AutoCloseable {
     }
 
     private int checkValue(int keyBytes, long bytes) {
-        int most = Operations.MOST_BLOCK_BYTES - sets.keyAt();
+        int most = Operations.MOST_BLOCK_BYTES - changes.keyAt();
         if (bytes > most - BlockFormat.padded(keyBytes)) {
             throw new IllegalArgumentException("a value of " + bytes + " bytes with a key of " + keyBytes
                     + "; together they have at most " + most);
@@ -373,7 +560,14 @@ public final class Session implements AutoCloseable {
         return (int) bytes;
     }
 
-    private void checkIdle() {
+    private static void checkLife(long millis) {
+        if (millis < 0 || millis > MOST_LIFE_MILLIS) {
+            throw new IllegalArgumentException("an object that lives for " + millis + " ms; it has 1 to "
+                    + MOST_LIFE_MILLIS + ", or 0 to live for ever");
+        }
+    }
+
+    void checkIdle() {
         if (operations.inUse() > 0) {
             throw new IllegalStateException(
                     operations.inUse()
@@ -443,19 +637,6 @@ public final class Session implements AutoCloseable {
         while (operations.inUse() > 0 && !keeper.isClosed() && System.nanoTime() - deadline < 0) {
             if (poll((tag, status, found, at, bytes) -> {}) == 0) {
                 await(SLEEP_NANOS);
-            }
-        }
-    }
-
-    private static final class Value {
-
-        byte @Nullable [] bytes;
-
-        void take(int status, MemorySegment memory, long at, int length) {
-            bytes = null;
-            if (status == KvStatus.DONE) {
-                bytes = new byte[length];
-                MemorySegment.copy(memory, at, MemorySegment.ofArray(bytes), 0, length);
             }
         }
     }

@@ -12,14 +12,15 @@ import java.lang.foreign.MemorySegment;
  *
  * <p><b>Where it takes effect.</b> At its compare-and-swap, but for two cases, where another set of the key has taken
  * effect since this one read the bucket, and this one counts as having taken effect right before it: an update whose
- * swap found that the key's slot has the key by another word meanwhile; and an insertion that finds the key in a lower
- * slot.
+ * swap found that the key's slot has the key by another word meanwhile, of a set; and an insertion that finds the key
+ * in a lower slot.
  *
  * <p><b>Why no value comes back.</b> Who takes out the lower of two slots of one key has read the bucket with both in
  * it and takes out the higher first; who read it before there were two knows only of one, and then the insertion of the
- * other has not ended yet, and may take effect now.
+ * other has not ended yet, and may take effect now. What {@link ChangeSteps} add may hide what a set has stored in a
+ * higher slot at the same time; so who finds both takes both out, and nothing stale stays.
  */
-final class SetSteps implements Steps {
+class SetSteps implements Steps {
 
     private static final int ROOM = Operations.OWN_STEPS;
     private static final int BUCKET = Operations.OWN_STEPS + 1;
@@ -29,27 +30,32 @@ final class SetSteps implements Steps {
     private static final int SETTLE = Operations.OWN_STEPS + 5;
     private static final int REMOVE = Operations.OWN_STEPS + 6;
     private static final int PROBE = Operations.OWN_STEPS + 7;
-    private static final int LOOK = Operations.OWN_STEPS + 8;
-    private static final int SETTLE_PROBE = Operations.OWN_STEPS + 9;
+    static final int LOOK = Operations.OWN_STEPS + 8;
+    private static final int SURVIVOR = Operations.OWN_STEPS + 9;
+    private static final int WINNER = Operations.OWN_STEPS + 10;
+    private static final int SETTLE_PROBE = Operations.OWN_STEPS + 11;
+    static final int MORE_STEPS = Operations.OWN_STEPS + 12;
 
-    private static final MemorySegment ALL = NativeMemory.ALL;
+    static final MemorySegment ALL = NativeMemory.ALL;
 
-    private final Operations operations;
-    private final Posts posts;
-    private final Ending ending;
-    private final Room room;
+    final Operations operations;
+    final Posts posts;
+    final Ending ending;
+    final Room room;
     private final Probe probe;
-    private final BlockAllocator allocator;
-    private final AccessRecords records;
-    private final Counts counts;
+    final BlockAllocator allocator;
+    final AccessRecords records;
+    final Counts counts;
     /** What each request waits for room for, or writes: the units of its block, and the bytes of it that are used. */
     private final int[] units;
 
-    private final int extensionBytes;
-    private final int[] used;
-    private final long[] expirySeconds;
+    final int extensionBytes;
+    final int[] used;
+    final long[] expirySeconds;
     /** After an insertion, the slot that is looked at. */
     private final int[] settling;
+    /** Whether the request has taken out a second slot of its key. */
+    private final boolean[] doubled;
 
     private final long version;
     private long sets;
@@ -77,6 +83,7 @@ final class SetSteps implements Steps {
         used = new int[operations.count];
         expirySeconds = new long[operations.count];
         settling = new int[operations.count];
+        doubled = new boolean[operations.count];
         version = session << 40;
         extensionBytes = records.extensionWords() * Long.BYTES;
     }
@@ -90,7 +97,7 @@ final class SetSteps implements Steps {
     void prepare(int place, int keyBytes, int valueBytes, long expiryMillis) {
         units[place] = BlockFormat.units(extensionBytes, keyBytes, valueBytes);
         used[place] = BlockFormat.valueAt(extensionBytes, keyBytes) + valueBytes;
-        expirySeconds[place] = Math.ceilDiv(expiryMillis, 1000);
+        expirySeconds[place] = BlockFormat.seconds(expiryMillis);
         BlockFormat.prepare(
                 ALL,
                 operations.blockCopy(place),
@@ -105,6 +112,7 @@ final class SetSteps implements Steps {
     @Override
     public void begin(int place) {
         operations.attempts[place] = 0;
+        doubled[place] = false;
         long block = allocator.take(SizeClasses.of(units[place]));
         if (block == BlockAllocator.NONE) {
             operations.step[place] = ROOM;
@@ -115,20 +123,27 @@ final class SetSteps implements Steps {
     }
 
     private void write(int place, long block) {
-        operations.block[place] = SlotWord.live(
+        operations.block[place] = named(place, block);
+        operations.writes(place, operations.block[place]);
+        allocator.emptyHand();
+        records.begin(operations.blockCopy(place));
+        BlockFormat.seal(ALL, operations.blockCopy(place), SlotWord.incarnation(block));
+        operations.step[place] = BUCKET;
+        posts.beginList();
+        posts.readBucket(place);
+        if (operations.kind[place] != Operations.INCREMENT) {
+            posts.writeBlock(place, used[place]);
+        }
+        posts.endList();
+    }
+
+    /** The word of a slot that names a block for the request's key. */
+    final long named(int place, long block) {
+        return SlotWord.live(
                 SlotWord.place(block),
                 SlotWord.incarnation(block),
                 KeyHash.fingerprint(operations.hash[place]),
                 SlotWord.size(block));
-        records.begin(operations.blockCopy(place));
-        BlockFormat.seal(ALL, operations.blockCopy(place), SlotWord.incarnation(block));
-        operations.writes(place, operations.block[place]);
-        allocator.emptyHand();
-        operations.step[place] = BUCKET;
-        posts.beginList();
-        posts.readBucket(place);
-        posts.writeBlock(place, used[place]);
-        posts.endList();
     }
 
     @Override
@@ -143,6 +158,8 @@ final class SetSteps implements Steps {
             case REMOVE -> removed(place);
             case PROBE -> probed(place);
             case LOOK -> look(place, 0);
+            case SURVIVOR -> survived(place);
+            case WINNER -> lost(place);
             case SETTLE_PROBE -> settleProbed(place);
             default -> throw new IllegalStateException("step " + operations.step[place]);
         }
@@ -158,24 +175,39 @@ final class SetSteps implements Steps {
     }
 
     /** The bucket is there: an update where the key is in it, else an insertion. */
-    private void look(int place, int from) {
+    void look(int place, int from) {
         long bucket = operations.bucket(place);
         long hash = operations.hash[place];
         int slot = Bucket.find(bucket, hash, from);
         if (slot == Bucket.NONE) {
-            insert(place);
+            absent(place);
             return;
         }
         operations.slot[place] = slot;
         operations.word[place] = Bucket.word(bucket, slot);
         if (Bucket.sure(bucket, slot, hash)) {
-            update(place);
+            found(place);
         } else {
             probe(place);
         }
     }
 
-    private void update(int place) {
+    /** The bucket has no slot of the key. */
+    void absent(int place) {
+        insert(place);
+    }
+
+    /** The request's slot and word are the key's. */
+    void found(int place) {
+        update(place);
+    }
+
+    final void lookAnew(int place) {
+        operations.step[place] = LOOK;
+        posts.readBucket(place);
+    }
+
+    final void update(int place) {
         operations.step[place] = SWAP;
         if (extensionBytes == 0) {
             posts.swap(place, operations.slot[place], operations.word[place], operations.block[place]);
@@ -189,7 +221,7 @@ final class SetSteps implements Steps {
         posts.endList();
     }
 
-    /** The slot's hash is another's: its block says whose it is. */
+    /** The slot's hash is another's, or other slots have its fingerprint: its block says whose it is. */
     private void probe(int place) {
         if (probe.take()) {
             operations.step[place] = PROBE;
@@ -198,8 +230,7 @@ final class SetSteps implements Steps {
                 look(place, operations.slot[place] + 1);
             }
         } else {
-            operations.step[place] = LOOK;
-            posts.readBucket(place);
+            lookAnew(place);
         }
     }
 
@@ -208,10 +239,9 @@ final class SetSteps implements Steps {
         boolean mine = whole && Keys.equal(probe.address(), operations.key[place], operations.keyBytes[place]);
         probe.give();
         if (mine) {
-            update(place);
+            found(place);
         } else if (!whole && !operations.staysBroken(place, operations.word[place])) {
-            operations.step[place] = LOOK;
-            posts.readBucket(place);
+            lookAnew(place);
         } else {
             look(place, operations.slot[place] + 1);
         }
@@ -220,6 +250,9 @@ final class SetSteps implements Steps {
     private void swapped(int place) {
         if (posts.found(place) == operations.word[place]) {
             allocator.reclaim(operations.word[place]);
+            if (Bucket.expirySeconds(operations.bucket(place), operations.slot[place]) != expirySeconds[place]) {
+                posts.hintExpiry(place, operations.slot[place], expirySeconds[place]);
+            }
             records.accessed(
                     operations.hash[place],
                     operations.bucket(place),
@@ -230,7 +263,7 @@ final class SetSteps implements Steps {
             return;
         }
         counts.swapsLost++;
-        operations.step[place] = SWAP_LOST;
+        operations.step[place] = operations.kind[place] == Operations.SET ? SWAP_LOST : LOOK;
         posts.readBucket(place);
     }
 
@@ -240,39 +273,66 @@ final class SetSteps implements Steps {
         int slot = operations.slot[place];
         // In another slot it may have been before.
         if (Bucket.sure(bucket, slot, operations.hash[place]) && Bucket.word(bucket, slot) != operations.word[place]) {
-            allocator.giveBack(operations.block[place]);
-            ending.end(place, KvStatus.DONE);
+            readHeadOf(place, slot, WINNER);
         } else {
             look(place, 0);
         }
     }
 
-    private void insert(int place) {
+    private void readHeadOf(int place, int slot, int step) {
+        operations.slot[place] = slot;
+        operations.word[place] = Bucket.word(operations.bucket(place), slot);
+        operations.step[place] = step;
+        ALL.set(JAVA_LONG, operations.head(place), 0);
+        // What cannot be read is of no incarnation that there is.
+        posts.readStart(place, operations.word[place], Operations.headAt(place), BlockFormat.HEADER_BYTES);
+    }
+
+    private boolean headIsOfWord(int place) {
+        return BlockFormat.incarnation(ALL, operations.head(place)) == SlotWord.incarnation(operations.word[place]);
+    }
+
+    /** This one comes right before another set, but not before what has looked at the object in between. */
+    private void lost(int place) {
+        if (headIsOfWord(place) && !BlockFormat.conditional(ALL, operations.head(place))) {
+            allocator.giveBack(operations.block[place]);
+            ending.end(place, KvStatus.DONE);
+        } else {
+            lookAnew(place);
+        }
+    }
+
+    final void insert(int place) {
+        chooseSlot(place);
+        operations.step[place] = INSERT;
+        posts.swap(place, operations.slot[place], operations.word[place], operations.block[place]);
+    }
+
+    /** The slot that a new object gets, and what is in it. */
+    final void chooseSlot(int place) {
         long bucket = operations.bucket(place);
         int slot = Bucket.findEmpty(bucket);
         if (slot == Bucket.NONE) {
             slot = Bucket.findOldestHistory(bucket, records.newestHistory());
         }
         if (slot == Bucket.NONE) {
+            // Of an add that has died, or begins once more.
+            slot = Bucket.findClaim(bucket);
+        }
+        if (slot == Bucket.NONE) {
             slot = room.victimOf(bucket);
         }
         operations.slot[place] = slot;
         operations.word[place] = Bucket.word(bucket, slot);
-        operations.step[place] = INSERT;
-        posts.swap(place, slot, operations.word[place], operations.block[place]);
     }
 
     private void inserted(int place) {
         if (posts.found(place) != operations.word[place]) {
             counts.swapsLost++;
-            operations.step[place] = LOOK;
-            posts.readBucket(place);
+            lookAnew(place);
             return;
         }
-        if (SlotWord.isLive(operations.word[place])) {
-            counts.crowdedOut++;
-            allocator.reclaim(operations.word[place]);
-        }
+        reclaimCrowdedOut(place);
         operations.word[place] = operations.block[place];
         operations.step[place] = SETTLE;
         posts.beginList();
@@ -285,8 +345,15 @@ final class SetSteps implements Steps {
         posts.endList();
     }
 
+    final void reclaimCrowdedOut(int place) {
+        if (SlotWord.isLive(operations.word[place])) {
+            counts.crowdedOut++;
+            allocator.reclaim(operations.word[place]);
+        }
+    }
+
     /** The bucket after the insertion: a second slot of the key goes, the highest first. */
-    private void settle(int place) {
+    final void settle(int place) {
         operations.slot[place] = Bucket.NONE;
         settle(place, SpaceShape.BUCKET_SLOTS);
     }
@@ -297,7 +364,7 @@ final class SetSteps implements Steps {
         int slot = Bucket.findLast(bucket, operations.hash[place], below);
         if (slot == Bucket.NONE
                 || operations.slot[place] == Bucket.NONE && Bucket.find(bucket, operations.hash[place], 0) == slot) {
-            ending.end(place, KvStatus.DONE);
+            settled(place, operations.slot[place] == Bucket.NONE ? slot : operations.slot[place]);
             return;
         }
         settling[place] = slot;
@@ -338,9 +405,35 @@ final class SetSteps implements Steps {
             return;
         }
         counts.duplicates++;
+        doubled[place] = true;
         operations.word[place] = Bucket.word(operations.bucket(place), operations.slot[place]);
+        remove(place);
+    }
+
+    /** No two slots have the key, and at most this one has. */
+    private void settled(int place, int slot) {
+        if (doubled[place] && slot != Bucket.NONE) {
+            readHeadOf(place, slot, SURVIVOR);
+        } else {
+            ending.end(place, KvStatus.DONE);
+        }
+    }
+
+    private void remove(int place) {
         operations.step[place] = REMOVE;
         posts.swap(place, operations.slot[place], operations.word[place], SlotWord.EMPTY);
+    }
+
+    /** What is left of two slots may have hidden what was set: then nothing is. */
+    private void survived(int place) {
+        long head = operations.head(place);
+        if (headIsOfWord(place)
+                && BlockFormat.hash(ALL, head) == operations.hash[place]
+                && BlockFormat.conditional(ALL, head)) {
+            remove(place);
+        } else {
+            ending.end(place, KvStatus.DONE);
+        }
     }
 
     private void removed(int place) {

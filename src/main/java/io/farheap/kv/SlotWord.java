@@ -4,7 +4,7 @@ package io.farheap.kv;
  * A slot's atomic word, which only a compare-and-swap changes.
  *
  * <pre>
- * bits  0..7    size: 0 empty; 1 to 254 a block's length in units of 64 bytes; 255 a history entry
+ * bits  0..7    size: 0 empty, or claimed where the rest is not 0; 1 to 254 a block's length in units of 64 bytes; 255 a history entry
  *       8..15   fingerprint of the key's hash
  *      16..49   the block's place in the space, in units of 64 bytes  } a history entry has its
  *      50..63   the block's incarnation                               } 48-bit number here
@@ -43,6 +43,15 @@ public final class SlotWord {
     /** Of an object that was evicted; the fingerprint is its own. */
     static long history(long number, int fingerprint) {
         return (number & HISTORY_MASK) << PLACE_SHIFT | (long) fingerprint << FINGERPRINT_SHIFT | HISTORY;
+    }
+
+    /** Of a slot that an add has for the block of this word, until the key has turned out to be absent. */
+    static long claim(long live) {
+        return live & ~0xFFL;
+    }
+
+    static boolean isClaim(long word) {
+        return word != EMPTY && size(word) == 0;
     }
 
     static boolean isLive(long word) {

@@ -9,22 +9,36 @@ import io.farheap.testing.RegisterHistory;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.SplittableRandom;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
  * Several sessions on one thread, a step of one and a step of another, as a seed says: each order of their operations
- * may come, and comes again. Some sessions stop in the midst of a request for good, others for long.
+ * may come, and comes again. Some sessions stop in the midst of a request for good, others for long. Objects expire.
  */
 class InterleavingTest {
 
     private static final int SESSIONS = 4;
     private static final int STEPS = 150_000;
     private static final int WORDS = 3;
+    private static final int GET = 0;
+    private static final int SET = 1;
+    private static final int DELETE = 2;
+    private static final int ADD = 3;
+    private static final int REPLACE = 4;
+    private static final int COMPARE_AND_SET = 5;
+    private static final int TOUCH = 6;
+    /** How often each is done. */
+    private static final int[] MIX = {
+        GET, GET, GET, GET, SET, SET, DELETE, DELETE, ADD, ADD, ADD, REPLACE, COMPARE_AND_SET, COMPARE_AND_SET, TOUCH
+    };
 
     private final Arena arena = Arena.ofConfined();
     private final MemorySegment key = arena.allocate(8, 8);
@@ -33,6 +47,11 @@ class InterleavingTest {
     private long now;
     private long nextValue;
     private int hits;
+    private final int[] done = new int[TOUCH + 1];
+    /** By version: the value. */
+    private final Map<Long, Long> versions = new HashMap<>();
+
+    private final Set<Long> replaced = new HashSet<>();
 
     /**
      * @param abandon of so many steps one stops a session for good
@@ -64,6 +83,7 @@ class InterleavingTest {
                     clients.add(new Client(space.map.openSession(), histories, random));
                     sessions.add(clients.getLast().session);
                 }
+                space.clock.millis += random.nextInt(10) == 0 ? 1 : 0;
                 // The first is a slow one.
                 Client client = clients.get(random.nextInt(20) == 0 ? 0 : random.nextInt(SESSIONS));
                 if (client.session.inFlight() > 0 && abandoned < 20 && random.nextInt(abandon) == 0) {
@@ -79,6 +99,7 @@ class InterleavingTest {
                 assertNull(histories[i].violation(), "key " + i + ", seed " + seed);
             }
             assertTrue(hits > 1000, hits + " hits, seed " + seed);
+            assertTrue(Arrays.stream(done).min().orElse(0) > 50, Arrays.toString(done) + " done, seed " + seed);
             if (abandoned == 0) {
                 Audit.of(space, sessions);
             }
@@ -92,7 +113,7 @@ class InterleavingTest {
         }
     }
 
-    private record Request(int key, int kind, long value, long invoked) {}
+    private record Request(int key, int kind, long value, long version, long invoked) {}
 
     private final class Client {
 
@@ -101,11 +122,14 @@ class InterleavingTest {
         private final SplittableRandom random;
         private final Map<Long, Request> requests = new HashMap<>();
         private long nextTag;
+        /** The versions that were seen last. */
+        private final long[] seen;
 
         Client(Session session, RegisterHistory[] histories, SplittableRandom random) {
             this.session = session;
             this.histories = histories;
             this.random = random;
+            this.seen = new long[histories.length];
         }
 
         void step() {
@@ -118,18 +142,21 @@ class InterleavingTest {
 
         private void begin() {
             int number = random.nextInt(histories.length);
-            int kind = random.nextInt(4);
+            int kind = MIX[random.nextInt(MIX.length)];
+            long life = random.nextInt(3) == 0 ? 1 + random.nextInt(100) : 0;
             key.set(JAVA_LONG, 0, numbers[number]);
             long tag = nextTag++;
-            requests.put(tag, new Request(number, kind, ++nextValue, ++now));
+            requests.put(tag, new Request(number, kind, ++nextValue, seen[number], ++now));
+            for (int word = 0; word < WORDS; word++) {
+                value.setAtIndex(JAVA_LONG, word, nextValue);
+            }
             switch (kind) {
-                case 0, 1 -> session.get(key, tag);
-                case 2 -> {
-                    for (int word = 0; word < WORDS; word++) {
-                        value.setAtIndex(JAVA_LONG, word, nextValue);
-                    }
-                    session.set(key, value, tag);
-                }
+                case GET -> session.get(key, tag);
+                case SET -> session.set(key, value, life, tag);
+                case ADD -> session.add(key, value, life, tag);
+                case REPLACE -> session.replace(key, value, life, tag);
+                case COMPARE_AND_SET -> session.compareAndSet(key, value, seen[number], life, tag);
+                case TOUCH -> session.touch(key, life, tag);
                 default -> session.delete(key, tag);
             }
         }
@@ -138,7 +165,13 @@ class InterleavingTest {
             Request request = requests.remove(tag);
             long responded = ++now;
             RegisterHistory history = histories[request.key];
-            if (request.kind < 2 && status == KvStatus.DONE) {
+            if (status == KvStatus.DONE) {
+                done[request.kind]++;
+            }
+            if (session.version() != 0) {
+                seen[request.key] = session.version();
+            }
+            if (request.kind == GET && status == KvStatus.DONE) {
                 hits++;
                 assertEquals(8 * WORDS, bytes);
                 long found = memory.get(JAVA_LONG, at);
@@ -146,15 +179,31 @@ class InterleavingTest {
                     assertEquals(found, memory.getAtIndex(JAVA_LONG, at / 8 + word));
                 }
                 history.read(found, request.invoked, responded);
-            } else if (request.kind != 2 || status == KvStatus.DONE) {
+                assertEquals(found, versions.getOrDefault(session.version(), found));
+                versions.put(session.version(), found);
+            } else if (status == KvStatus.ABSENT) {
+                // It was taken out, by then.
                 history.write(request.value, request.invoked, responded);
+            } else if (status == KvStatus.DONE && request.kind != TOUCH) {
+                history.write(request.value, request.invoked, responded);
+                if (session.version() != 0) {
+                    versions.put(session.version(), request.value);
+                }
+                if (request.kind == COMPARE_AND_SET) {
+                    assertTrue(replaced.add(request.version), "one version was replaced twice");
+                    history.read(versions.get(request.version), request.invoked, responded);
+                }
+            } else {
+                assertTrue(status == KvStatus.DONE
+                        || request.kind == ADD && status == KvStatus.EXISTS
+                        || request.kind == COMPARE_AND_SET && status == KvStatus.CHANGED);
             }
         }
 
         /** Its requests may take effect, or not; it never polls again. */
         void abandon() {
             for (Request request : requests.values()) {
-                if (request.kind >= 2) {
+                if (request.kind != GET && request.kind != TOUCH) {
                     histories[request.key].write(request.value, request.invoked, Long.MAX_VALUE);
                 }
             }

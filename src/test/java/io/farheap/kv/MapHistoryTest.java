@@ -28,6 +28,14 @@ class MapHistoryTest {
     /** A value is the number of its set, as often as fits. */
     private static final int MOST_WORDS = 40;
 
+    private static final int GET = 0;
+
+    private static final int SET = 1;
+    private static final int ADD = 2;
+    private static final int REPLACE = 3;
+    private static final int COMPARE_AND_SET = 4;
+    private static final int TOUCH = 5;
+
     private record Event(int key, long value, boolean write, long invoked, long responded) {}
 
     /**
@@ -99,12 +107,20 @@ class MapHistoryTest {
         private final int[] kind = new int[16];
         private final long[] value = new long[16];
         private final long[] invoked = new long[16];
+        private final long[] version = new long[16];
+        private final long[] expected = new long[16];
+        /** By key: the version that was seen last, and its value. */
+        private final long[] seen;
+
+        private final long[] seenValue;
         private long nextValue;
         private int ended;
 
         Client(Session session, long[] keys, int number, SplittableRandom random) {
             this.session = session;
             this.keys = keys;
+            this.seen = new long[keys.length];
+            this.seenValue = new long[keys.length];
             this.random = random;
             this.nextValue = (number + 1L) << 32;
         }
@@ -130,18 +146,23 @@ class MapHistoryTest {
         private void make(int place, MemorySegment keyMemory, MemorySegment valueMemory) {
             key[place] = random.nextInt(keys.length);
             keyMemory.set(JAVA_LONG, 0, keys[key[place]]);
-            kind[place] = random.nextInt(10) < 5 ? 0 : random.nextInt(5) < 4 ? 1 : 2;
+            kind[place] = random.nextInt(10) < 5 ? GET : SET + random.nextInt(6);
             value[place] = ++nextValue;
+            version[place] = seen[key[place]];
+            expected[place] = seenValue[key[place]];
+            int words = 1 + random.nextInt(random.nextInt(4) == 0 ? MOST_WORDS : 4);
+            for (int word = 0; word < words; word++) {
+                valueMemory.setAtIndex(JAVA_LONG, word, value[place]);
+            }
+            MemorySegment object = valueMemory.asSlice(0, words * Long.BYTES);
             invoked[place] = System.nanoTime();
             switch (kind[place]) {
-                case 0 -> session.get(keyMemory, place);
-                case 1 -> {
-                    int words = 1 + random.nextInt(random.nextInt(4) == 0 ? MOST_WORDS : 4);
-                    for (int word = 0; word < words; word++) {
-                        valueMemory.setAtIndex(JAVA_LONG, word, value[place]);
-                    }
-                    session.set(keyMemory, valueMemory.asSlice(0, words * Long.BYTES), place);
-                }
+                case GET -> session.get(keyMemory, place);
+                case SET -> session.set(keyMemory, object, place);
+                case ADD -> session.add(keyMemory, object, 0, place);
+                case REPLACE -> session.replace(keyMemory, object, 0, place);
+                case COMPARE_AND_SET -> session.compareAndSet(keyMemory, object, version[place], 0, place);
+                case TOUCH -> session.touch(keyMemory, 0, place);
                 default -> session.delete(keyMemory, place);
             }
         }
@@ -150,16 +171,26 @@ class MapHistoryTest {
             ended++;
             int place = (int) tag;
             long now = System.nanoTime();
-            if (kind[place] == 0 && status == KvStatus.DONE) {
+            if (kind[place] == GET && status == KvStatus.DONE) {
                 long found = memory.get(JAVA_LONG, at);
                 for (int word = 1; word < bytes / Long.BYTES; word++) {
                     assertEquals(found, memory.get(JAVA_LONG, at + word * Long.BYTES), "a torn value");
                 }
                 events.add(new Event(key[place], found, false, invoked[place], now));
-            } else if (kind[place] != 1 || status == KvStatus.DONE) {
+                seen[key[place]] = session.version();
+                seenValue[key[place]] = found;
+            } else if (status == KvStatus.ABSENT || status == KvStatus.DONE && kind[place] != TOUCH) {
                 events.add(new Event(key[place], value[place], true, invoked[place], now));
+                if (kind[place] == COMPARE_AND_SET && status == KvStatus.DONE) {
+                    events.add(new Event(key[place], expected[place], false, invoked[place], now));
+                }
             } else {
-                assertEquals(KvStatus.NO_ROOM, status);
+                assertTrue(
+                        status == KvStatus.NO_ROOM
+                                || kind[place] == TOUCH
+                                || kind[place] == ADD && status == KvStatus.EXISTS
+                                || kind[place] == COMPARE_AND_SET && status == KvStatus.CHANGED,
+                        KvStatus.describe(status));
             }
         }
     }

@@ -1,0 +1,227 @@
+package io.farheap.kv;
+
+import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
+import java.util.Objects;
+
+/**
+ * Many keys for one {@link Session#getAll getAll} or {@link Session#setAll setAll}, and what became of each. It is made
+ * once and used again and again; it grows with what is put into it, and allocates nothing else. Its session's thread.
+ */
+public final class Batch {
+
+    private static final int FIRST_BYTES = 1024;
+    private static final int FIRST_KEYS = 16;
+
+    private final Bytes keys = new Bytes();
+    private final Bytes values = new Bytes();
+    private int[] status = new int[FIRST_KEYS];
+    private long[] version = new long[FIRST_KEYS];
+    /** Of a batch that is to be set: values are there from the beginning. */
+    private boolean stores;
+
+    private boolean running;
+    private int count;
+
+    // While a session has it.
+    long tag;
+    long lifeMillis;
+    int issued;
+    int ended;
+    int worst;
+
+    /** Forgets all keys and values. */
+    public void clear() {
+        checkIdle();
+        count = 0;
+        keys.clear();
+        values.clear();
+    }
+
+    /** Adds a key, to be found. All keys of a batch come with a value, or none. */
+    public void add(MemorySegment key) {
+        addKey(key, false);
+    }
+
+    /** Adds a key and a value, to be stored. */
+    public void add(MemorySegment key, MemorySegment value) {
+        addKey(key, true);
+        values.put(count - 1, value, 0, Math.toIntExact(value.byteSize()));
+    }
+
+    private void addKey(MemorySegment key, boolean store) {
+        checkIdle();
+        Session.checkKey(key.byteSize());
+        if (count > 0 && stores != store) {
+            throw new IllegalArgumentException("key " + count + " of a batch comes " + (store ? "with" : "without")
+                    + " a value, unlike those before it; make one batch to get and another to set");
+        }
+        stores = store;
+        if (count == status.length) {
+            status = Arrays.copyOf(status, 2 * count);
+            version = Arrays.copyOf(version, 2 * count);
+        }
+        keys.put(count, key, 0, (int) key.byteSize());
+        count++;
+    }
+
+    /** How many keys there are. */
+    public int size() {
+        return count;
+    }
+
+    /** What became of a key, by its number from 0: one of {@link KvStatus}. */
+    public int status(int number) {
+        check(number);
+        return status[number];
+    }
+
+    /** The version of the object that was found or stored; 0 where there is none. */
+    public long version(int number) {
+        check(number);
+        return version[number];
+    }
+
+    /** What has the values, until the batch is used again. */
+    public MemorySegment values() {
+        return values.memory;
+    }
+
+    /** Where in {@link #values} the value of a key begins. */
+    public int valueAt(int number) {
+        check(number);
+        return values.at(number);
+    }
+
+    /** A copy of the value of a key. */
+    public byte[] value(int number) {
+        byte[] copy = new byte[valueBytes(number)];
+        MemorySegment.copy(values.memory, values.at(number), MemorySegment.ofArray(copy), 0, copy.length);
+        return copy;
+    }
+
+    /** The bytes of the value of a key; 0 where none was found. */
+    public int valueBytes(int number) {
+        check(number);
+        return values.bytes(number);
+    }
+
+    private void check(int number) {
+        checkIdle();
+        Objects.checkIndex(number, count);
+    }
+
+    private void checkIdle() {
+        if (running) {
+            throw new IllegalStateException("the batch is under way; wait for its callback");
+        }
+    }
+
+    void begin(boolean set, long requestTag, long life) {
+        checkIdle();
+        if (count == 0 || stores != set) {
+            throw new IllegalArgumentException("a batch of " + count + " keys " + (stores ? "with" : "without")
+                    + " values; add at least one key, with a value to set it and without to get it");
+        }
+        running = true;
+        tag = requestTag;
+        lifeMillis = life;
+        issued = 0;
+        ended = 0;
+        worst = KvStatus.DONE;
+        if (!set) {
+            values.clear();
+        }
+    }
+
+    int bytesOfKey(int number) {
+        return keys.bytes(number);
+    }
+
+    boolean stores() {
+        return stores;
+    }
+
+    boolean issuedAll() {
+        return issued == count;
+    }
+
+    // The next that is to be issued.
+
+    MemorySegment keyMemory() {
+        return keys.memory;
+    }
+
+    int keyAt() {
+        return keys.at(issued);
+    }
+
+    int keyBytes() {
+        return keys.bytes(issued);
+    }
+
+    MemorySegment storedMemory() {
+        return values.memory;
+    }
+
+    int storedAt() {
+        return values.at(issued);
+    }
+
+    int storedBytes() {
+        return values.bytes(issued);
+    }
+
+    /**
+     * Takes the oldest of the keys that have not ended.
+     *
+     * @return whether it was the last
+     */
+    boolean take(int ending, long of, MemorySegment memory, long at, int bytes) {
+        status[ended] = ending;
+        version[ended] = of;
+        if (MapException.isOf(ending) && worst != KvStatus.LOST) {
+            worst = ending;
+        }
+        if (!stores) {
+            values.put(ended, memory, at, bytes);
+        }
+        ended++;
+        running = ended < count;
+        return !running;
+    }
+
+    /** Pieces one behind the other. */
+    private static final class Bytes {
+
+        private MemorySegment memory = MemorySegment.ofArray(new byte[FIRST_BYTES]);
+        private int[] end = new int[FIRST_KEYS];
+        private int used;
+
+        void clear() {
+            used = 0;
+        }
+
+        void put(int number, MemorySegment from, long offset, int bytes) {
+            if (used + bytes > memory.byteSize()) {
+                byte[] larger = new byte[Math.max(Math.addExact(used, bytes), 2 * used)];
+                MemorySegment.copy(memory, 0, MemorySegment.ofArray(larger), 0, used);
+                memory = MemorySegment.ofArray(larger);
+            }
+            if (number == end.length) {
+                end = Arrays.copyOf(end, 2 * number);
+            }
+            MemorySegment.copy(from, offset, memory, used, bytes);
+            used += bytes;
+            end[number] = used;
+        }
+
+        int at(int number) {
+            return number == 0 ? 0 : end[number - 1];
+        }
+
+        int bytes(int number) {
+            return end[number] - at(number);
+        }
+    }
+}

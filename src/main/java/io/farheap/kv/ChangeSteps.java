@@ -1,0 +1,281 @@
+package io.farheap.kv;
+
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+/**
+ * What stores an object and looks first at the one that is there: add, replace, compare-and-set, increment; and sets.
+ * As a set, and with a READ of the first words of the block that the key's slot names, before the compare-and-swap.
+ *
+ * <p><b>Where it takes effect.</b> What stores, at its compare-and-swap, which fails unless the slot still names the
+ * block that was judged. An add that finds the key, and a compare-and-set that finds another version, at the READ of
+ * the bucket; a replace, compare-and-set or increment that does not find it, there too. An object whose time is over
+ * counts as absent, and is taken out before that is said.
+ *
+ * <p><b>An add of a key that is not there</b> must not meet another one in another slot. It claims a slot, by a word
+ * that nobody takes for an object's, and reads the bucket again behind that. Of two adds at least one sees the other's
+ * claim. It takes that out, and the other one begins anew. What the bucket has not, no other add can store before this
+ * one's last compare-and-swap, which turns the claim into the block's word. The slot's metadata are there before that.
+ * Nobody waits for a claim: one that was left by a dead session goes like any other.
+ */
+final class ChangeSteps extends SetSteps {
+
+    private static final int OLD = MORE_STEPS;
+    private static final int EXPIRED = MORE_STEPS + 1;
+    private static final int WRITTEN = MORE_STEPS + 2;
+    private static final int CLAIMED = MORE_STEPS + 3;
+    private static final int WITHDRAWN = MORE_STEPS + 4;
+    private static final int COMMITTED = MORE_STEPS + 5;
+
+    /** An increment reads as much of a block, which is all of a number's. */
+    private static final int NUMBER_BLOCK_BYTES = BlockFormat.MOST_HEAD_BYTES + BlockFormat.MOST_KEY_BYTES + Long.BYTES;
+
+    private final MapClock clock;
+    /** The slot that the request claims, or {@link Bucket#NONE}. */
+    private final int[] claimed;
+    /** Whether the request has seen an older claim of another's and looked once more. */
+    private final boolean[] gaveWay;
+    /** The word of a block that cannot be added to, if it was whole. */
+    private final long[] suspect;
+
+    ChangeSteps(
+            Operations operations,
+            Posts posts,
+            Ending ending,
+            Room room,
+            Probe probe,
+            BlockAllocator allocator,
+            AccessRecords records,
+            MapClock clock,
+            Counts counts,
+            long session) {
+        super(operations, posts, ending, room, probe, allocator, records, counts, session);
+        this.clock = clock;
+        claimed = new int[operations.count];
+        gaveWay = new boolean[operations.count];
+        suspect = new long[operations.count];
+    }
+
+    @Override
+    public void begin(int place) {
+        claimed[place] = Bucket.NONE;
+        gaveWay[place] = false;
+        suspect[place] = SlotWord.EMPTY;
+        if (operations.kind[place] != Operations.SET) {
+            BlockFormat.setConditional(ALL, operations.blockCopy(place));
+        }
+        super.begin(place);
+    }
+
+    @Override
+    public void advance(int place) {
+        switch (operations.step[place]) {
+            case OLD -> judge(place);
+            case EXPIRED -> tookOut(place);
+            case WRITTEN -> update(place);
+            case CLAIMED -> afterClaim(place);
+            case WITHDRAWN -> {
+                claimed[place] = Bucket.NONE;
+                look(place, 0);
+            }
+            case COMMITTED -> afterCommit(place);
+            default -> super.advance(place);
+        }
+    }
+
+    @Override
+    void found(int place) {
+        if (operations.kind[place] == Operations.SET) {
+            update(place);
+        } else if (claimed[place] != Bucket.NONE) {
+            withdraw(place);
+        } else {
+            operations.step[place] = OLD;
+            int bytes = operations.kind[place] == Operations.INCREMENT ? NUMBER_BLOCK_BYTES : BlockFormat.HEADER_BYTES;
+            if (!posts.readStart(place, operations.word[place], Operations.headAt(place), bytes)) {
+                broken(place);
+            }
+        }
+    }
+
+    @Override
+    void absent(int place) {
+        if (operations.kind[place] == Operations.SET) {
+            insert(place);
+        } else if (operations.kind[place] != Operations.ADD) {
+            refuse(place, KvStatus.ABSENT);
+        } else if (claimed[place] == Bucket.NONE) {
+            claim(place);
+        } else {
+            commitUnlessRivals(place);
+        }
+    }
+
+    private void refuse(int place, int status) {
+        allocator.giveBack(operations.block[place]);
+        ending.end(place, status);
+    }
+
+    /** The first words of the key's block are there. */
+    private void judge(int place) {
+        long head = operations.head(place);
+        if (BlockFormat.incarnation(ALL, head) != SlotWord.incarnation(operations.word[place])) {
+            // Used again: the slot has changed.
+            lookAnewUnlessBroken(place);
+        } else if (BlockFormat.hash(ALL, head) != operations.hash[place]) {
+            // The slot's hash is that of its former object.
+            look(place, operations.slot[place] + 1);
+        } else if (clock.expired(BlockFormat.expiryMillis(ALL, head))) {
+            expired(place);
+        } else {
+            switch (operations.kind[place]) {
+                case Operations.ADD -> refuse(place, KvStatus.EXISTS);
+                case Operations.REPLACE -> update(place);
+                case Operations.COMPARE_AND_SET -> {
+                    if (BlockFormat.version(ALL, head) == operations.argument[place]) {
+                        update(place);
+                    } else {
+                        refuse(place, KvStatus.CHANGED);
+                    }
+                }
+                default -> increment(place);
+            }
+        }
+    }
+
+    private void lookAnewUnlessBroken(int place) {
+        if (!operations.staysBroken(place, operations.word[place])) {
+            lookAnew(place);
+        } else {
+            broken(place);
+        }
+    }
+
+    /** An add takes the place of what cannot be read; to others it is absent. */
+    private void broken(int place) {
+        if (operations.kind[place] == Operations.ADD) {
+            update(place);
+        } else {
+            refuse(place, KvStatus.ABSENT);
+        }
+    }
+
+    private void expired(int place) {
+        if (operations.kind[place] == Operations.ADD) {
+            update(place);
+        } else if (Bucket.mayEvict(operations.bucket(place), operations.slot[place])) {
+            operations.step[place] = EXPIRED;
+            posts.swap(place, operations.slot[place], operations.word[place], SlotWord.EMPTY);
+        } else {
+            refuse(place, KvStatus.ABSENT);
+        }
+    }
+
+    private void tookOut(int place) {
+        if (posts.found(place) == operations.word[place]) {
+            allocator.reclaim(operations.word[place]);
+            refuse(place, KvStatus.ABSENT);
+        } else {
+            lookAnew(place);
+        }
+    }
+
+    private void increment(int place) {
+        long old = operations.head(place);
+        long word = operations.word[place];
+        int keyBytes = operations.keyBytes[place];
+        if (BlockFormat.valueBytes(ALL, old) != Long.BYTES || BlockFormat.keyBytes(ALL, old) != keyBytes) {
+            // True if the slot still names the block: then it was whole.
+            if (suspect[place] == word) {
+                refuse(place, KvStatus.NOT_A_NUMBER);
+            } else {
+                suspect[place] = word;
+                lookAnew(place);
+            }
+            return;
+        }
+        int most = Math.min(NUMBER_BLOCK_BYTES, SlotWord.size(word) * BlockFormat.UNIT_BYTES);
+        if (!BlockFormat.whole(ALL, old, most, SlotWord.incarnation(word))
+                || !Keys.equal(old, operations.key[place], keyBytes)) {
+            lookAnewUnlessBroken(place);
+            return;
+        }
+        long block = operations.blockCopy(place);
+        long number = ALL.get(JAVA_LONG, old + BlockFormat.valueAt(BlockFormat.extensionBytes(ALL, old), keyBytes));
+        ALL.set(JAVA_LONG, block + BlockFormat.valueAt(extensionBytes, keyBytes), number + operations.argument[place]);
+        long expiry = BlockFormat.expiryMillis(ALL, old);
+        expirySeconds[place] = BlockFormat.seconds(expiry);
+        BlockFormat.setExpiry(ALL, block, expiry);
+        BlockFormat.seal(ALL, block, SlotWord.incarnation(operations.block[place]));
+        operations.step[place] = WRITTEN;
+        posts.writeBlock(place, used[place]);
+    }
+
+    private void claim(int place) {
+        chooseSlot(place);
+        claimed[place] = operations.slot[place];
+        // Before the claim takes the key's history entry, if it does.
+        posts.fillMetadata(
+                place, expirySeconds[place], records.inserted(operations.bucket(place), operations.hash[place]));
+        operations.step[place] = CLAIMED;
+        swapAndRead(place, claimed[place], operations.word[place], claimWord(place));
+    }
+
+    private long claimWord(int place) {
+        return SlotWord.claim(operations.block[place]);
+    }
+
+    private void swapAndRead(int place, int slot, long expected, long value) {
+        posts.beginList();
+        posts.swap(place, slot, expected, value);
+        posts.readBucket(place);
+        posts.endList();
+    }
+
+    private void afterClaim(int place) {
+        if (posts.found(place) == operations.word[place]) {
+            reclaimCrowdedOut(place);
+        } else {
+            counts.swapsLost++;
+            claimed[place] = Bucket.NONE;
+        }
+        look(place, 0);
+    }
+
+    private void withdraw(int place) {
+        operations.step[place] = WITHDRAWN;
+        swapAndRead(place, claimed[place], claimWord(place), SlotWord.EMPTY);
+    }
+
+    private void commitUnlessRivals(int place) {
+        long claim = claimWord(place);
+        int rival = Bucket.findRival(operations.bucket(place), claim);
+        if (rival == Bucket.NONE) {
+            operations.step[place] = COMMITTED;
+            posts.beginList();
+            posts.writeMetadata(place, claimed[place]);
+            posts.swap(place, claimed[place], claim, operations.block[place]);
+            posts.readBucket(place);
+            posts.endList();
+        } else if (rival < claimed[place] && !gaveWay[place]) {
+            // Two that take out each other's claims would go on for ever.
+            gaveWay[place] = true;
+            lookAnew(place);
+        } else {
+            gaveWay[place] = false;
+            operations.step[place] = LOOK;
+            swapAndRead(place, rival, Bucket.word(operations.bucket(place), rival), SlotWord.EMPTY);
+        }
+    }
+
+    private void afterCommit(int place) {
+        operations.slot[place] = claimed[place];
+        claimed[place] = Bucket.NONE;
+        if (posts.found(place) == claimWord(place)) {
+            operations.word[place] = operations.block[place];
+            settle(place);
+            return;
+        }
+        counts.swapsLost++;
+        look(place, 0);
+    }
+}

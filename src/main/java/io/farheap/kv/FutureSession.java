@@ -1,0 +1,257 @@
+package io.farheap.kv;
+
+import io.farheap.thread.Joining;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.ArrayDeque;
+import java.util.Collection;
+import java.util.Deque;
+import java.util.OptionalLong;
+import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Requests to a map as futures. Any thread may call; one daemon thread, which this object owns, makes the requests in
+ * the order of the calls and completes the futures, so a dependent action that is not {@code ...Async} runs on it and
+ * must not wait. Arrays must not change until their future is complete. It allocates, copies and hands over between
+ * threads: use a {@link Session} where nanoseconds count.
+ *
+ * <p>Futures fail with {@link MapException} where a server is lost, there is no room or a value is no number, with
+ * {@link IllegalArgumentException} where what was asked for makes no sense, and with {@link IllegalStateException} once
+ * this object or its map is closed.
+ */
+public final class FutureSession implements AutoCloseable {
+
+    private static final System.Logger LOG = System.getLogger(FutureSession.class.getName());
+    private static final long NEVER = 0;
+    private static final int SPINS = 1000;
+    private static final long SLEEP_NANOS = 1_000_000;
+    private static final byte[] NO_VALUE = {};
+    private static final ValueLayout.OfLong NUMBER = ValueLayout.JAVA_LONG_UNALIGNED;
+
+    /** How a request ended. */
+    @SuppressWarnings("ArrayRecordComponent")
+    private record Reply(int status, byte @Nullable [] value, long version) {
+
+        boolean done() {
+            return status == KvStatus.DONE;
+        }
+
+        @Nullable
+        Versioned versioned() {
+            byte[] found = value;
+            return found == null ? null : new Versioned(found, version);
+        }
+
+        OptionalLong number() {
+            byte[] found = value;
+            return found == null
+                    ? OptionalLong.empty()
+                    : OptionalLong.of(MemorySegment.ofArray(found).get(NUMBER, 0));
+        }
+    }
+
+    @SuppressWarnings("ArrayRecordComponent")
+    private record Request(
+            int kind, byte[] key, byte[] value, long argument, long lifeMillis, CompletableFuture<Reply> future) {}
+
+    private final Session session;
+    private final Consumer<FutureSession> onClose;
+    private final Queue<Request> submitted = new ConcurrentLinkedQueue<>();
+    /** Made and not ended, in their order; the thread's. */
+    private final Deque<Request> issued = new ArrayDeque<>();
+
+    private final KvHandler handler = this::completed;
+    private final Thread thread;
+    private volatile boolean closing;
+    /**
+     * Nobody takes what is submitted any more. The thread sets it and then looks at {@code submitted} for the last
+     * time; who submits adds to that and then looks at this: one of the two sees the other's.
+     */
+    private volatile boolean ended;
+
+    /** Owns the session from now on. */
+    FutureSession(Session session, Consumer<FutureSession> onClose) {
+        this.session = session;
+        this.onClose = onClose;
+        this.thread = Thread.ofPlatform().daemon().name("map-futures").start(this::run);
+    }
+
+    /** The value of a key, or null where the map does not have it. */
+    public CompletableFuture<byte @Nullable []> get(byte[] key) {
+        return submit(Operations.GET, key, NO_VALUE, 0, NEVER).thenApply(Reply::value);
+    }
+
+    /** As {@link #get}, with the object's version. */
+    public CompletableFuture<@Nullable Versioned> getVersioned(byte[] key) {
+        return submit(Operations.GET, key, NO_VALUE, 0, NEVER).thenApply(Reply::versioned);
+    }
+
+    /**
+     * Stores an object.
+     *
+     * @param lifeMillis for how long it may be found; 0 for ever
+     */
+    public CompletableFuture<@Nullable Void> set(byte[] key, byte[] value, long lifeMillis) {
+        return submit(Operations.SET, key, value, 0, lifeMillis).thenApply(reply -> null);
+    }
+
+    /** Stores an object whose key is not there; whether it was stored. */
+    public CompletableFuture<Boolean> add(byte[] key, byte[] value, long lifeMillis) {
+        return submit(Operations.ADD, key, value, 0, lifeMillis).thenApply(Reply::done);
+    }
+
+    /** Stores an object whose key is there; whether it was stored. */
+    public CompletableFuture<Boolean> replace(byte[] key, byte[] value, long lifeMillis) {
+        return submit(Operations.REPLACE, key, value, 0, lifeMillis).thenApply(Reply::done);
+    }
+
+    /** Stores an object in place of one of a version; whether it was stored. */
+    public CompletableFuture<Boolean> compareAndSet(byte[] key, byte[] value, long version, long lifeMillis) {
+        return submit(Operations.COMPARE_AND_SET, key, value, version, lifeMillis)
+                .thenApply(Reply::done);
+    }
+
+    /** Adds to a number; the sum, or nothing where there is none. */
+    public CompletableFuture<OptionalLong> increment(byte[] key, long delta) {
+        return submit(Operations.INCREMENT, key, NO_VALUE, delta, NEVER).thenApply(Reply::number);
+    }
+
+    /** Gives an object another time to live; whether it was there. */
+    public CompletableFuture<Boolean> touch(byte[] key, long lifeMillis) {
+        return submit(Operations.TOUCH, key, NO_VALUE, 0, lifeMillis).thenApply(Reply::done);
+    }
+
+    /** Takes a key out; whether it was there. */
+    public CompletableFuture<Boolean> delete(byte[] key) {
+        return submit(Operations.DELETE, key, NO_VALUE, 0, NEVER).thenApply(Reply::done);
+    }
+
+    /**
+     * Finishes what was submitted, and closes the session. Idempotent.
+     *
+     * @throws IllegalStateException in a dependent action on this object's thread, which would wait for itself
+     */
+    @Override
+    public void close() {
+        checkNotInAction();
+        closing = true;
+        LockSupport.unpark(thread);
+        Joining.join(thread);
+        failAll(submitted);
+        onClose.accept(this);
+    }
+
+    /** Whether the caller is a dependent action, which must not wait for others. */
+    void checkNotInAction() {
+        if (Thread.currentThread() == thread) {
+            throw new IllegalStateException(
+                    "an action of a future waits on the thread that completes futures; make it an ...Async one");
+        }
+    }
+
+    private CompletableFuture<Reply> submit(int kind, byte[] key, byte[] value, long argument, long lifeMillis) {
+        Request request = new Request(kind, key, value, argument, lifeMillis, new CompletableFuture<>());
+        submitted.add(request);
+        LockSupport.unpark(thread);
+        if (ended) {
+            failAll(submitted);
+        }
+        return request.future;
+    }
+
+    private void run() {
+        try {
+            int idle = 0;
+            while (!closing || !submitted.isEmpty() || !issued.isEmpty()) {
+                idle = issueAll() + session.poll(handler) > 0 ? 0 : idle + 1;
+                if (idle > 0 && issued.isEmpty()) {
+                    park();
+                } else if (idle > SPINS) {
+                    session.await(SLEEP_NANOS);
+                } else if (idle > 0) {
+                    Thread.onSpinWait();
+                }
+            }
+        } catch (IllegalStateException e) {
+            // The map was closed under it: what is pending fails with that.
+        } catch (Throwable e) {
+            LOG.log(System.Logger.Level.ERROR, "a map's thread of futures cannot go on: its requests fail", e);
+        } finally {
+            closing = true;
+            try {
+                session.close();
+            } finally {
+                ended = true;
+                failAll(issued);
+                failAll(submitted);
+            }
+        }
+    }
+
+    private void park() {
+        if (submitted.isEmpty() && !closing) {
+            LockSupport.park(this);
+        }
+    }
+
+    private int issueAll() {
+        int made = 0;
+        for (Request request = submitted.peek(); request != null; request = submitted.peek()) {
+            try {
+                if (!issue(request)) {
+                    return made;
+                }
+                issued.add(request);
+            } catch (IllegalArgumentException e) {
+                request.future.completeExceptionally(e);
+            }
+            submitted.remove();
+            made++;
+        }
+        return made;
+    }
+
+    private boolean issue(Request request) {
+        MemorySegment key = MemorySegment.ofArray(request.key);
+        return switch (request.kind) {
+            case Operations.GET -> session.get(key, 0);
+            case Operations.DELETE -> session.delete(key, 0);
+            case Operations.TOUCH -> session.touch(key, request.lifeMillis, 0);
+            case Operations.INCREMENT -> session.increment(key, request.argument, 0);
+            default ->
+                session.store(
+                        request.kind,
+                        key,
+                        MemorySegment.ofArray(request.value),
+                        request.lifeMillis,
+                        request.argument,
+                        0);
+        };
+    }
+
+    private void completed(long tag, int status, MemorySegment memory, long at, int bytes) {
+        Request request = issued.remove();
+        if (MapException.isOf(status)) {
+            request.future.completeExceptionally(MapException.of(status));
+            return;
+        }
+        byte[] value = null;
+        if (status == KvStatus.DONE) {
+            value = new byte[bytes];
+            MemorySegment.copy(memory, at, MemorySegment.ofArray(value), 0, bytes);
+        }
+        request.future.complete(new Reply(status, value, session.version()));
+    }
+
+    private static void failAll(Collection<Request> requests) {
+        for (Request request : requests) {
+            request.future.completeExceptionally(new IllegalStateException("the session is closed"));
+        }
+        requests.clear();
+    }
+}

@@ -1,0 +1,146 @@
+package io.farheap.kv;
+
+/**
+ * A touch: READs of the key's bucket and block, a WRITE of the same object with another expiry, under the same version,
+ * and a compare-and-swap of the slot's word, where it takes effect. The mark alone would do with less, but what copies
+ * an expiry at that time, as an increment does, would lose the new one.
+ */
+final class TouchSteps extends SetSteps {
+
+    private static final int BLOCK = MORE_STEPS;
+    private static final int TOUCH_ROOM = MORE_STEPS + 1;
+    private static final int WRITTEN = MORE_STEPS + 2;
+    private static final int EXPIRED = MORE_STEPS + 3;
+
+    private final MapClock clock;
+
+    TouchSteps(
+            Operations operations,
+            Posts posts,
+            Ending ending,
+            Room room,
+            Probe probe,
+            BlockAllocator allocator,
+            AccessRecords records,
+            MapClock clock,
+            Counts counts,
+            long session) {
+        super(operations, posts, ending, room, probe, allocator, records, counts, session);
+        this.clock = clock;
+    }
+
+    @Override
+    public void begin(int place) {
+        operations.attempts[place] = 0;
+        operations.block[place] = BlockAllocator.NONE;
+        lookAnew(place);
+    }
+
+    @Override
+    public void advance(int place) {
+        switch (operations.step[place]) {
+            case BLOCK -> judge(place);
+            case TOUCH_ROOM -> findRoom(place);
+            case WRITTEN -> update(place);
+            case EXPIRED -> tookOut(place);
+            default -> super.advance(place);
+        }
+    }
+
+    @Override
+    void absent(int place) {
+        refuse(place);
+    }
+
+    private void refuse(int place) {
+        if (operations.block[place] != BlockAllocator.NONE) {
+            allocator.giveBack(operations.block[place]);
+        }
+        ending.end(place, KvStatus.ABSENT);
+    }
+
+    @Override
+    void found(int place) {
+        operations.step[place] = BLOCK;
+        if (!posts.readBlock(place, operations.word[place])) {
+            refuse(place);
+        }
+    }
+
+    private void judge(int place) {
+        long word = operations.word[place];
+        long block = operations.blockCopy(place);
+        int units = SlotWord.size(word);
+        if (!BlockFormat.whole(ALL, block, units * BlockFormat.UNIT_BYTES, SlotWord.incarnation(word))) {
+            if (!operations.staysBroken(place, word)) {
+                lookAnew(place);
+            } else {
+                refuse(place);
+            }
+        } else if (!Keys.equal(block, operations.key[place], operations.keyBytes[place])) {
+            look(place, operations.slot[place] + 1);
+        } else if (clock.expired(BlockFormat.expiryMillis(ALL, block))) {
+            takeOut(place);
+        } else {
+            rewrite(place, units);
+        }
+    }
+
+    private void rewrite(int place, int units) {
+        long own = operations.block[place];
+        if (own == BlockAllocator.NONE || SlotWord.size(own) < units) {
+            if (own != BlockAllocator.NONE) {
+                allocator.giveBack(own);
+            }
+            own = allocator.take(SizeClasses.of(units));
+            if (own == BlockAllocator.NONE) {
+                operations.step[place] = TOUCH_ROOM;
+                operations.block[place] = BlockAllocator.NONE;
+                room.begin(place, SizeClasses.of(units));
+                return;
+            }
+            own = named(place, own);
+            operations.block[place] = own;
+        }
+        operations.writes(place, own);
+        allocator.emptyHand();
+        long block = operations.blockCopy(place);
+        used[place] = BlockFormat.valueAt(BlockFormat.extensionBytes(ALL, block), operations.keyBytes[place])
+                + BlockFormat.valueBytes(ALL, block);
+        expirySeconds[place] = BlockFormat.seconds(operations.argument[place]);
+        BlockFormat.setExpiry(ALL, block, operations.argument[place]);
+        BlockFormat.seal(ALL, block, SlotWord.incarnation(own));
+        operations.step[place] = WRITTEN;
+        posts.writeBlock(place, used[place]);
+    }
+
+    /** What has been evicted has taken some time, so the key is looked for once more. */
+    private void findRoom(int place) {
+        long block = room.advance(place);
+        if (block != BlockAllocator.NONE) {
+            operations.block[place] = named(place, block);
+            lookAnew(place);
+        } else if (room.none(place)) {
+            ending.end(place, KvStatus.NO_ROOM);
+        }
+    }
+
+    /** Before it is said to be absent: so nothing that found it earlier brings it back. */
+    private void takeOut(int place) {
+        if (Bucket.mayEvict(operations.bucket(place), operations.slot[place])) {
+            operations.step[place] = EXPIRED;
+            posts.swap(place, operations.slot[place], operations.word[place], SlotWord.EMPTY);
+        } else {
+            refuse(place);
+        }
+    }
+
+    private void tookOut(int place) {
+        if (posts.found(place) == operations.word[place]) {
+            allocator.reclaim(operations.word[place]);
+            refuse(place);
+        } else {
+            lookAnew(place);
+        }
+    }
+}

@@ -1,0 +1,71 @@
+package io.farheap.kv;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import com.sun.management.ThreadMXBean;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.management.ManagementFactory;
+import org.junit.jupiter.api.Test;
+
+/** Requests allocate nothing, whatever becomes of them. */
+class KvAllocationTest {
+
+    private static final int ROUNDS = 20_000;
+    private static final int MEASUREMENTS = 8;
+
+    private final ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+    private long ended;
+    private long version;
+    private Session session;
+
+    private void take(long tag, int status, MemorySegment memory, long at, int bytes) {
+        ended++;
+        version = session.version();
+    }
+
+    @Test
+    void noRequestAllocates() {
+        try (TestSpace space = new TestSpace(1, 2, 1 << 20, 100);
+                Session opened = space.map.openSession();
+                Arena arena = Arena.ofConfined()) {
+            session = opened;
+            MemorySegment key = arena.allocate(16, 8);
+            MemorySegment other = arena.allocate(8, 8);
+            MemorySegment value = arena.allocate(8, 8);
+            KvHandler handler = this::take;
+            long least = Long.MAX_VALUE;
+            for (int i = 0; i < MEASUREMENTS && least > 0; i++) {
+                long before = threads.getCurrentThreadAllocatedBytes();
+                for (int round = 0; round < ROUNDS; round++) {
+                    requests(key, other, value, handler);
+                }
+                least = Math.min(least, threads.getCurrentThreadAllocatedBytes() - before);
+            }
+            assertEquals(0, least, "bytes in " + ROUNDS + " rounds");
+        }
+    }
+
+    private void requests(MemorySegment key, MemorySegment other, MemorySegment value, KvHandler handler) {
+        session.add(key, value, 0, 1);
+        finish(handler);
+        session.add(key, value, 0, 2);
+        session.replace(key, value, 1, 3);
+        session.touch(key, 0, 4);
+        session.increment(key, 1, 5);
+        session.get(key, 6);
+        finish(handler);
+        session.compareAndSet(key, value, version, 0, 7);
+        session.compareAndSet(key, value, version, 0, 8);
+        session.replace(other, value, 0, 9);
+        session.increment(other, 1, 10);
+        session.delete(key, 11);
+        finish(handler);
+    }
+
+    private void finish(KvHandler handler) {
+        while (session.inFlight() > 0) {
+            session.poll(handler);
+        }
+    }
+}
