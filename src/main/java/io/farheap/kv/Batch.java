@@ -1,8 +1,11 @@
 package io.farheap.kv;
 
 import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Many keys for one {@link Session#getAll getAll} or {@link Session#setAll setAll}, and what became of each. It is made
@@ -30,6 +33,35 @@ public final class Batch {
     int ended;
     int worst;
 
+    /** To get these keys. */
+    static Batch of(List<byte[]> keys) {
+        Batch batch = new Batch();
+        keys.forEach(key -> batch.add(MemorySegment.ofArray(key)));
+        return batch;
+    }
+
+    /** To set these. */
+    static Batch of(List<byte[]> keys, List<byte[]> values) {
+        if (keys.size() != values.size()) {
+            throw new IllegalArgumentException(
+                    keys.size() + " keys with " + values.size() + " values; say one value for each key");
+        }
+        Batch batch = new Batch();
+        for (int i = 0; i < keys.size(); i++) {
+            batch.add(MemorySegment.ofArray(keys.get(i)), MemorySegment.ofArray(values.get(i)));
+        }
+        return batch;
+    }
+
+    /** Copies of what was found, null where nothing was. */
+    List<byte @Nullable []> found() {
+        List<byte @Nullable []> found = new ArrayList<>(count);
+        for (int i = 0; i < count; i++) {
+            found.add(status(i) == KvStatus.DONE ? value(i) : null);
+        }
+        return found;
+    }
+
     /** Forgets all keys and values. */
     public void clear() {
         checkIdle();
@@ -51,7 +83,7 @@ public final class Batch {
 
     private void addKey(MemorySegment key, boolean store) {
         checkIdle();
-        Session.checkKey(key.byteSize());
+        Keys.check(key.byteSize());
         if (count > 0 && stores != store) {
             throw new IllegalArgumentException("key " + count + " of a batch comes " + (store ? "with" : "without")
                     + " a value, unlike those before it; make one batch to get and another to set");

@@ -31,4 +31,17 @@ final class Keys {
         }
         return true;
     }
+
+    /**
+     * How long a key is.
+     *
+     * @throws IllegalArgumentException where no key is that long
+     */
+    static int check(long bytes) {
+        if (bytes < 1 || bytes > BlockFormat.MOST_KEY_BYTES) {
+            throw new IllegalArgumentException(
+                    "a key of " + bytes + " bytes; keys have 1 to " + BlockFormat.MOST_KEY_BYTES);
+        }
+        return (int) bytes;
+    }
 }

@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Keys have 1 to 1,024 bytes; key and value together at most {@link #MOST_OBJECT_BYTES}.
  */
-public final class Session implements AutoCloseable {
+public final class Session implements AutoCloseable, Waiting.Polled {
 
     /** Of a key, padded to 8 bytes, and a value together; less what the map's policy keeps with each object. */
     public static final int MOST_OBJECT_BYTES = Operations.MOST_BLOCK_BYTES - BlockFormat.HEADER_BYTES;
@@ -180,7 +180,7 @@ public final class Session implements AutoCloseable {
 
     private boolean begin(int kind, MemorySegment key, long argument, long tag) {
         checkOpen();
-        int keyBytes = checkKey(key.byteSize());
+        int keyBytes = Keys.check(key.byteSize());
         if (full()) {
             return false;
         }
@@ -253,7 +253,7 @@ public final class Session implements AutoCloseable {
 
     boolean store(int kind, MemorySegment key, MemorySegment value, long lifeMillis, long argument, long tag) {
         checkOpen();
-        int keyBytes = checkKey(key.byteSize());
+        int keyBytes = Keys.check(key.byteSize());
         int valueBytes = checkValue(keyBytes, value.byteSize());
         checkLife(lifeMillis);
         if (full()) {
@@ -380,6 +380,7 @@ public final class Session implements AutoCloseable {
      *
      * @return how many have been handed over
      */
+    @Override
     public int poll(KvHandler to) {
         checkOpen();
         if (batch == null) {
@@ -454,6 +455,7 @@ public final class Session implements AutoCloseable {
     }
 
     /** Sleeps until something may have ended, at most for a time. */
+    @Override
     public void await(long nanos) {
         // Who answers from the servers' services raises no event here.
         queue.await(room.waits() ? Math.min(nanos, SLEEP_NANOS) : nanos);
@@ -468,6 +470,7 @@ public final class Session implements AutoCloseable {
      * For the handler of {@link #poll}, of the request that it is told of: the version of the object that was found or
      * stored, which no other object of the map has had or will have; 0 where there is none, and of deletes and touches.
      */
+    @Override
     public long version() {
         return version;
     }
@@ -480,12 +483,16 @@ public final class Session implements AutoCloseable {
      * @throws IllegalStateException where something is in flight
      */
     public byte @Nullable [] get(byte[] key) {
-        return waiting.get(key);
+        checkIdle();
+        get(MemorySegment.ofArray(key), 0);
+        return waiting.value();
     }
 
     /** As {@link #get(byte[])}, with the object's version. */
     public @Nullable Versioned getVersioned(byte[] key) {
-        return waiting.getVersioned(key);
+        checkIdle();
+        get(MemorySegment.ofArray(key), 0);
+        return waiting.versioned();
     }
 
     /** Stores an object, and waits. */
@@ -495,22 +502,22 @@ public final class Session implements AutoCloseable {
 
     /** Stores an object for a time, and waits. */
     public void set(byte[] key, byte[] value, long lifeMillis) {
-        waiting.store(Operations.SET, key, value, 0, lifeMillis);
+        store(Operations.SET, key, value, 0, lifeMillis);
     }
 
     /** Stores an object whose key is not there, and waits; says whether it was stored. */
     public boolean add(byte[] key, byte[] value, long lifeMillis) {
-        return waiting.store(Operations.ADD, key, value, 0, lifeMillis) == KvStatus.DONE;
+        return store(Operations.ADD, key, value, 0, lifeMillis);
     }
 
     /** Stores an object whose key is there, and waits; says whether it was stored. */
     public boolean replace(byte[] key, byte[] value, long lifeMillis) {
-        return waiting.store(Operations.REPLACE, key, value, 0, lifeMillis) == KvStatus.DONE;
+        return store(Operations.REPLACE, key, value, 0, lifeMillis);
     }
 
     /** Stores an object in place of one of a version, and waits; says whether it was stored. */
     public boolean compareAndSet(byte[] key, byte[] value, long version, long lifeMillis) {
-        return waiting.store(Operations.COMPARE_AND_SET, key, value, version, lifeMillis) == KvStatus.DONE;
+        return store(Operations.COMPARE_AND_SET, key, value, version, lifeMillis);
     }
 
     /**
@@ -520,35 +527,51 @@ public final class Session implements AutoCloseable {
      * @throws MapException also where the value does not have 8 bytes
      */
     public OptionalLong increment(byte[] key, long delta) {
-        return waiting.increment(key, delta);
+        checkIdle();
+        increment(MemorySegment.ofArray(key), delta, 0);
+        return waiting.number();
     }
 
     /** The values of keys in their order, null where the map has none; waits. */
     public List<byte @Nullable []> getAll(List<byte[]> keys) {
-        return waiting.getAll(keys);
+        checkIdle();
+        if (keys.isEmpty()) {
+            return List.of();
+        }
+        Batch found = Batch.of(keys);
+        getAll(found, 0);
+        waiting.run();
+        return found.found();
     }
 
     /** Stores a value for each key, for a time, and waits. Where that fails, some may be stored. */
     public void setAll(List<byte[]> keys, List<byte[]> values, long lifeMillis) {
-        waiting.setAll(keys, values, lifeMillis);
+        checkIdle();
+        Batch stored = Batch.of(keys, values);
+        if (!keys.isEmpty()) {
+            setAll(stored, lifeMillis, 0);
+            waiting.run();
+        }
     }
 
     /** Gives an object another time to live, and waits; says whether it was there. */
     public boolean touch(byte[] key, long lifeMillis) {
-        return waiting.touch(key, lifeMillis);
+        checkIdle();
+        touch(MemorySegment.ofArray(key), lifeMillis, 0);
+        return waiting.done();
     }
 
     /** Takes a key out, and waits; says whether it was there. */
     public boolean delete(byte[] key) {
-        return waiting.delete(key);
+        checkIdle();
+        delete(MemorySegment.ofArray(key), 0);
+        return waiting.done();
     }
 
-    static int checkKey(long bytes) {
-        if (bytes < 1 || bytes > BlockFormat.MOST_KEY_BYTES) {
-            throw new IllegalArgumentException(
-                    "a key of " + bytes + " bytes; keys have 1 to " + BlockFormat.MOST_KEY_BYTES);
-        }
-        return (int) bytes;
+    private boolean store(int kind, byte[] key, byte[] value, long argument, long lifeMillis) {
+        checkIdle();
+        store(kind, MemorySegment.ofArray(key), MemorySegment.ofArray(value), lifeMillis, argument, 0);
+        return waiting.done();
     }
 
     private int checkValue(int keyBytes, long bytes) {
@@ -567,7 +590,7 @@ public final class Session implements AutoCloseable {
         }
     }
 
-    void checkIdle() {
+    private void checkIdle() {
         if (operations.inUse() > 0) {
             throw new IllegalStateException(
                     operations.inUse()
