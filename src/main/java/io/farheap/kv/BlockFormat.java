@@ -140,7 +140,7 @@ public final class BlockFormat {
     }
 
     /** The incarnation of a block, or of its head alone. */
-    static int incarnation(MemorySegment memory, long at) {
+    public static int incarnation(MemorySegment memory, long at) {
         return (int) (memory.get(JAVA_LONG, at) & INCARNATION_MASK);
     }
 

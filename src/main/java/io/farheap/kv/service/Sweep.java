@@ -12,9 +12,10 @@ import java.util.function.IntFunction;
  * keeper, the collector, which also reads the table; when that one dies, another begins anew. One thread at a time.
  *
  * <p><b>Phases.</b> First all blocks of all segments are suspects, but those in the pools. HOLD_A and SCAN_A take those
- * out that a living process's session holds, or a slot names: what is left are few. NOTE notes their versions, a word
- * in each block's header that no two writes of the map have in common. HOLD_B, SCAN_B and HOLD_C take out again what is
- * held or named, and CHECK what has another version by now or went to a pool. The rest is lost.
+ * out that a living process's session holds, or a slot names: what is left are few. NOTE notes what their headers say
+ * of who wrote them: the version, which is new with each set, and the incarnation, which is new with each take-over and
+ * tells a touch, which keeps the version. HOLD_B, SCAN_B and HOLD_C take out again what is held or named, and CHECK
+ * what has another version or incarnation by now or went to a pool. The rest is lost.
  *
  * <p><b>Why none of it is anybody's.</b> Say a block is not lost, and no process has ended since NOTE; one that does
  * has the sweep begin anew. A process notes a block as held before the compare-and-swap that may take it over, and
@@ -26,15 +27,15 @@ import java.util.function.IntFunction;
  *       which the scan has seen; or held by one process before HOLD_B, and is seen there; or named between NOTE and
  *       HOLD_B, and stays in that slot during SCAN_B.
  *   <li>Somebody did. The last that did holds it at HOLD_C, and is seen there; or has given it to a pool; or has named
- *       it in a slot, and has written it before, with a version of its own, which CHECK sees. Those before it do not
- *       matter.
+ *       it in a slot, and has written it before, with an incarnation of its own, which CHECK sees. Those before it do
+ *       not matter.
  *   <li>Somebody took it over after HOLD_C. Until then it was in a slot, and the two points above hold for that time.
  * </ul>
  *
  * <p>A look at a process's blocks is not one moment, as its sessions go on. It finds what was held all the time that it
  * took: what a session moves, it adds in the new place before it takes it from the old one, and places are looked at in
  * the order of these moves, the first once more at the end. One that was free, was written and became free again within
- * a look may be missed, but has a new version.
+ * a look may be missed, but has a new version, or a new incarnation where it was taken over.
  *
  * <p>The dead write nothing any more: {@link io.farheap.server.SpaceListener#openingEnded} says so, and with several
  * servers no sweep begins until all have. So a lost block's header has the highest incarnation that any word has named
@@ -75,6 +76,7 @@ final class Sweep {
     private int[] notedRegion = new int[0];
     private int[] notedUnit = new int[0];
     private long[] notedVersion = new long[0];
+    private int[] notedIncarnation = new int[0];
     private int noted;
     private boolean more;
 
@@ -126,6 +128,7 @@ final class Sweep {
         notedRegion = new int[0];
         notedUnit = new int[0];
         notedVersion = new long[0];
+        notedIncarnation = new int[0];
     }
 
     private void enter(int next) {
@@ -259,22 +262,32 @@ final class Sweep {
                     more = true;
                     of.clear(unit);
                 } else {
-                    note(region, unit, version(memory.apply(region), unit));
+                    note(region, unit, memory.apply(region));
                 }
             }
         }
     }
 
-    private void note(int ofRegion, int unit, long version) {
+    private void note(int ofRegion, int unit, MemorySegment bytes) {
         if (noted == notedUnit.length) {
             int length = Math.max(64, 2 * noted);
             notedRegion = Arrays.copyOf(notedRegion, length);
             notedUnit = Arrays.copyOf(notedUnit, length);
             notedVersion = Arrays.copyOf(notedVersion, length);
+            notedIncarnation = Arrays.copyOf(notedIncarnation, length);
         }
         notedRegion[noted] = ofRegion;
         notedUnit[noted] = unit;
-        notedVersion[noted++] = version;
+        notedVersion[noted] = version(bytes, unit);
+        notedIncarnation[noted++] = incarnation(bytes, unit);
+    }
+
+    private boolean isAsNoted(MemorySegment bytes, int unit) {
+        return version(bytes, unit) == notedVersion[position] && incarnation(bytes, unit) == notedIncarnation[position];
+    }
+
+    private static int incarnation(MemorySegment memory, int unit) {
+        return BlockFormat.incarnation(memory, (long) unit * BlockFormat.UNIT_BYTES);
     }
 
     private static long version(MemorySegment memory, int unit) {
@@ -291,7 +304,7 @@ final class Sweep {
             int unit = notedUnit[position];
             RegionBlocks of = blocks.at(ofRegion);
             MemorySegment bytes = memory.apply(ofRegion);
-            if (of.isSuspect(unit) && !of.isPooled(unit) && version(bytes, unit) == notedVersion[position]) {
+            if (of.isSuspect(unit) && !of.isPooled(unit) && isAsNoted(bytes, unit)) {
                 long incarnation = bytes.get(WORD, (long) unit * BlockFormat.UNIT_BYTES) & INCARNATION_MASK;
                 blocks.put(of, unit, (int) (incarnation + 1 & INCARNATION_MASK));
                 lost++;

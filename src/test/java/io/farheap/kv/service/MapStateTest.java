@@ -147,6 +147,7 @@ class MapStateTest {
         List<Long> living = cut(take(2, CLASS));
         write(dead.get(0), 100);
         write(dead.get(1), 101);
+        write(dead.get(2), 103);
         assertEquals(0, beat(2) & MapCalls.COLLECT);
         state.ended(1);
         assertNotEquals(0, beat(2) & MapCalls.COLLECT);
@@ -156,6 +157,8 @@ class MapStateTest {
         assertEquals(MapCalls.WAIT, step(2));
         // One of the dead's that was in a slot is taken over, written anew, and named, where the scan has been.
         write(SlotWord.live(SlotWord.place(dead.get(1)), 2, 0, UNITS), 102);
+        // And another, with the same object as before, as a touch does.
+        write(SlotWord.live(SlotWord.place(dead.get(2)), 2, 0, UNITS), 103);
         hold(2, living);
         named(2, dead.subList(0, 1));
         assertEquals(MapCalls.WAIT, step(2));
@@ -163,14 +166,14 @@ class MapStateTest {
         long round = roundOf(2);
         assertEquals(MapCalls.DONE, step(2));
         Account account = account(round);
-        assertEquals(dead.size() - 2, account.lost());
+        assertEquals(dead.size() - 3, account.lost());
         Set<Long> pooled = new HashSet<>();
         for (long[] taken = take(2, CLASS); taken[1] == MapCalls.BLOCKS; taken = take(2, CLASS)) {
             for (int i = 0; i < taken[2]; i++) {
                 assertTrue(pooled.add(taken[3 + i]));
             }
         }
-        assertEquals(new HashSet<>(dead.subList(2, dead.size())), pooled, "with the incarnation after the header's");
+        assertEquals(new HashSet<>(dead.subList(3, dead.size())), pooled, "with the incarnation after the header's");
     }
 
     @Test
