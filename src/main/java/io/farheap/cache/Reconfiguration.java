@@ -1,6 +1,7 @@
 package io.farheap.cache;
 
 import io.farheap.lifetime.Closing;
+import io.farheap.thread.Patience;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -62,11 +63,11 @@ final class Reconfiguration implements AutoCloseable {
      * @throws CacheException where that takes too long
      */
     void awaitQuiet() {
-        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(QUIET_SECONDS);
+        Patience patience = new Patience(TimeUnit.SECONDS.toNanos(QUIET_SECONDS));
         // Those that are opened meanwhile have nothing pending.
         for (Session session : prepared()) {
             while (!session.quiet()) {
-                if (System.nanoTime() - deadline > 0) {
+                if (patience.over()) {
                     throw new CacheException("a session has had requests pending for " + QUIET_SECONDS
                             + " s, so the configuration stays; poll or close it, and reconfigure again");
                 }

@@ -6,6 +6,7 @@ import io.farheap.manager.Candidate;
 import io.farheap.migration.RegionTable;
 import io.farheap.remote.RemoteRegion;
 import io.farheap.remote.RemoteServer;
+import io.farheap.thread.Patience;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
@@ -228,11 +229,11 @@ final class Resizing {
     }
 
     private void awaitNobodyBeyond(long bytes) {
-        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(QUIET_SECONDS);
+        Patience patience = new Patience(TimeUnit.SECONDS.toNanos(QUIET_SECONDS));
         // Those that are opened meanwhile are refused what is beyond.
         for (Session session : sessions) {
             while (session.reaches(bytes)) {
-                if (System.nanoTime() - deadline > 0) {
+                if (patience.over()) {
                     throw new CacheException("a session has had requests pending beyond " + bytes + " bytes for "
                             + QUIET_SECONDS
                             + " s, so the capacity stays; poll or close it, and make the cache smaller again");
