@@ -219,7 +219,7 @@ final class AdaptiveRecords implements AccessRecords, Victims {
         metadata.insertTime(ALL.get(JAVA_LONG, at + Slot.INSERTED))
                 .lastAccess(ALL.get(JAVA_LONG, at + Slot.ACCESSED))
                 .frequency(frequency(at))
-                .size(SlotWord.size(ALL.get(JAVA_LONG, at)))
+                .size(Pieces.objectUnits(ALL.get(JAVA_LONG, at)))
                 .expiry(expiry != NEVER_EXPIRES && expiry < seconds ? now : NEVER_EXPIRES)
                 .now(now);
     }

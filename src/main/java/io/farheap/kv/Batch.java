@@ -166,10 +166,6 @@ public final class Batch {
         }
     }
 
-    int bytesOfKey(int number) {
-        return keys.bytes(number);
-    }
-
     boolean stores() {
         return stores;
     }

@@ -146,12 +146,13 @@ final class BlockAllocator {
     void reclaim(long word) {
         int incarnation = SlotWord.incarnation(word) + 1;
         // Where there is none left, its words would come back while somebody may hold one: that is 0.
-        giveBack(SlotWord.live(SlotWord.place(word), incarnation & SlotWord.INCARNATIONS - 1, 0, SlotWord.size(word)));
+        giveBack(SlotWord.live(SlotWord.place(word), incarnation & SlotWord.INCARNATIONS - 1, 0, SlotWord.units(word)));
     }
 
     /** Takes back a block that no slot has named since it was taken. */
-    void giveBack(long block) {
-        int sizeClass = SizeClasses.of(SlotWord.size(block));
+    void giveBack(long word) {
+        long block = SlotWord.block(word);
+        int sizeClass = SizeClasses.of(SlotWord.units(block));
         if (SlotWord.incarnation(block) == 0) {
             if (!mailbox.giveBack(block)) {
                 keepUnknown(block);

@@ -14,7 +14,7 @@ import java.lang.foreign.MemorySegment;
  *          changed by compare-and-swap alone, outside the checksum
  *  8  u16  bytes of the key, 1 to 1,024
  * 10  u8   bytes of the policies' extension, a multiple of 8
- * 11  u8   flags, 0
+ * 11  u8   kind: 0 an object; 1 an object's index, and 2 one of its {@linkplain Pieces pieces}
  * 12  u32  bytes of the value
  * 16  u64  version, which no other block of the space has
  * 24  u64  hash of the key
@@ -40,6 +40,7 @@ public final class BlockFormat {
     private static final int STATE_SHIFT = 14;
     private static final int EXPIRY_SHIFT = 16;
     private static final int EXTENSION_SHIFT = 16;
+    private static final int KIND_SHIFT = 24;
     private static final int VALUE_SHIFT = 32;
     private static final long SECOND_MILLIS = 1000;
 
@@ -47,6 +48,10 @@ public final class BlockFormat {
     static final int LIVE = 0;
     /** Of one that was stored by what looks first at what is there; all else is as of a live one. */
     static final int CONDITIONAL = 1;
+
+    static final int OBJECT = 0;
+    static final int INDEX = 1;
+    static final int PIECE = 2;
 
     private BlockFormat() {}
 
@@ -81,6 +86,7 @@ public final class BlockFormat {
     static void prepare(
             MemorySegment memory,
             long at,
+            int kind,
             long expiryMillis,
             int extensionBytes,
             int keyBytes,
@@ -91,7 +97,10 @@ public final class BlockFormat {
         memory.set(
                 JAVA_LONG,
                 at + LENGTHS,
-                keyBytes | (long) extensionBytes << EXTENSION_SHIFT | (long) valueBytes << VALUE_SHIFT);
+                keyBytes
+                        | (long) extensionBytes << EXTENSION_SHIFT
+                        | (long) kind << KIND_SHIFT
+                        | (long) valueBytes << VALUE_SHIFT);
         memory.set(JAVA_LONG, at + VERSION, version);
         memory.set(JAVA_LONG, at + HASH, hash);
     }
@@ -167,12 +176,24 @@ public final class BlockFormat {
                 == checksum(memory, at, incarnation, extensionBytes, keyBytes, (int) valueBytes);
     }
 
+    /**
+     * Whether a copy of a block is the one that a live word names: all of it, an object or an index as the word says.
+     */
+    static boolean isWhole(MemorySegment memory, long at, long word) {
+        return whole(memory, at, SlotWord.units(word) * UNIT_BYTES, SlotWord.incarnation(word))
+                && kind(memory, at) == (SlotWord.isIndex(word) ? INDEX : OBJECT);
+    }
+
     static int keyBytes(MemorySegment memory, long at) {
         return (int) memory.get(JAVA_LONG, at + LENGTHS) & 0xFFFF;
     }
 
     static int extensionBytes(MemorySegment memory, long at) {
         return (int) (memory.get(JAVA_LONG, at + LENGTHS) >>> EXTENSION_SHIFT) & 0xFF;
+    }
+
+    static int kind(MemorySegment memory, long at) {
+        return (int) (memory.get(JAVA_LONG, at + LENGTHS) >>> KIND_SHIFT) & 0xFF;
     }
 
     static int valueBytes(MemorySegment memory, long at) {

@@ -30,6 +30,7 @@ final class ChangeSteps extends SetSteps {
     private static final int NUMBER_BLOCK_BYTES = BlockFormat.MOST_HEAD_BYTES + BlockFormat.MOST_KEY_BYTES + Long.BYTES;
 
     private final MapClock clock;
+    private final TakeOut takeOut;
     /** The slot that the request claims, or {@link Bucket#NONE}. */
     private final int[] claimed;
     /** Whether the request has seen an older claim of another's and looked once more. */
@@ -44,12 +45,16 @@ final class ChangeSteps extends SetSteps {
             Room room,
             Probe probe,
             BlockAllocator allocator,
+            Reclaimer reclaimer,
+            TakeOut takeOut,
+            ValueWriter writer,
             AccessRecords records,
             MapClock clock,
             Counts counts,
             long session) {
-        super(operations, posts, ending, room, probe, allocator, records, counts, session);
+        super(operations, posts, ending, room, probe, allocator, reclaimer, writer, records, counts, session);
         this.clock = clock;
+        this.takeOut = takeOut;
         claimed = new int[operations.count];
         gaveWay = new boolean[operations.count];
         suspect = new long[operations.count];
@@ -70,7 +75,7 @@ final class ChangeSteps extends SetSteps {
     public void advance(int place) {
         switch (operations.step[place]) {
             case OLD -> judge(place);
-            case EXPIRED -> tookOut(place);
+            case EXPIRED -> takenOut(place);
             case WRITTEN -> update(place);
             case CLAIMED -> afterClaim(place);
             case WITHDRAWN -> {
@@ -111,7 +116,7 @@ final class ChangeSteps extends SetSteps {
     }
 
     private void refuse(int place, int status) {
-        allocator.giveBack(operations.block[place]);
+        giveBack(place);
         ending.end(place, status);
     }
 
@@ -162,20 +167,17 @@ final class ChangeSteps extends SetSteps {
     private void expired(int place) {
         if (operations.kind[place] == Operations.ADD) {
             update(place);
-        } else if (Bucket.mayEvict(operations.bucket(place), operations.slot[place])) {
-            operations.step[place] = EXPIRED;
-            posts.swap(place, operations.slot[place], operations.word[place], SlotWord.EMPTY);
         } else {
-            refuse(place, KvStatus.ABSENT);
+            operations.step[place] = EXPIRED;
+            takeOut.begin(place);
         }
     }
 
-    private void tookOut(int place) {
-        if (posts.found(place) == operations.word[place]) {
-            allocator.reclaim(operations.word[place]);
-            refuse(place, KvStatus.ABSENT);
-        } else {
-            lookAnew(place);
+    private void takenOut(int place) {
+        switch (takeOut.advance(place)) {
+            case TakeOut.DONE -> refuse(place, KvStatus.ABSENT);
+            case TakeOut.CHANGED -> lookAnew(place);
+            default -> {}
         }
     }
 
@@ -193,7 +195,7 @@ final class ChangeSteps extends SetSteps {
             }
             return;
         }
-        int most = Math.min(NUMBER_BLOCK_BYTES, SlotWord.size(word) * BlockFormat.UNIT_BYTES);
+        int most = Math.min(NUMBER_BLOCK_BYTES, SlotWord.units(word) * BlockFormat.UNIT_BYTES);
         if (!BlockFormat.whole(ALL, old, most, SlotWord.incarnation(word))
                 || !Keys.equal(old, operations.key[place], keyBytes)) {
             lookAnewUnlessBroken(place);

@@ -9,6 +9,9 @@ import java.util.concurrent.TimeUnit;
  */
 final class Collecting {
 
+    /** At a slot that changes all the time. */
+    private static final int LOOKS = 1000;
+
     private static final long WAIT_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
 
     private final ServiceLine line;
@@ -85,23 +88,12 @@ final class Collecting {
             collects &= told;
             return collects;
         }
-        int slots;
         try {
-            slots = table.readSlots(region, bucket);
+            readBuckets();
         } catch (MapException e) {
             // A server is lost: without its part of the table nothing can be said.
             collects = false;
             return false;
-        }
-        for (int slot = 0; slot < slots && collects; slot++) {
-            long word = table.word(slot);
-            if (SlotWord.isLive(word) && space.serverOf(word, servers) == line.number) {
-                // The arguments are the keeper's for other calls meanwhile, so all of this read go now.
-                line.with(5 + words++, word);
-                if (words == MapCalls.MOST_WORDS) {
-                    collects = tell(false);
-                }
-            }
         }
         collects = collects && (words == 0 || tell(false));
         bucket += TableReader.MOST_BUCKETS;
@@ -110,6 +102,48 @@ final class Collecting {
             bucket = 0;
         }
         return collects;
+    }
+
+    private void readBuckets() {
+        int slots = table.readSlots(region, bucket);
+        for (int slot = 0; slot < slots && collects; slot++) {
+            long word = table.word(slot);
+            if (SlotWord.isLive(word)) {
+                add(word);
+            }
+            if (SlotWord.isIndex(word)) {
+                addPieces(bucket + slot / SpaceShape.BUCKET_SLOTS, slot % SpaceShape.BUCKET_SLOTS, word);
+            }
+        }
+    }
+
+    /** Where the index was used again, the slot may have another one with the same pieces: of a touch. */
+    private void addPieces(int ofBucket, int slot, long found) {
+        long index = found;
+        int pieces = table.readIndex(index);
+        for (int again = 0; pieces == 0 && again < LOOKS; again++) {
+            long word = table.readWord(region, ofBucket, slot);
+            if (word == index || !SlotWord.isIndex(word)) {
+                return;
+            }
+            index = word;
+            pieces = table.readIndex(index);
+        }
+        // Else nobody can say what it names.
+        collects &= pieces > 0;
+        for (int i = 0; i < pieces && collects; i++) {
+            add(table.piece(i));
+        }
+    }
+
+    /** The arguments are the keeper's for other calls meanwhile, so all of one read go at once. */
+    private void add(long word) {
+        if (space.serverOf(word, servers) == line.number) {
+            line.with(5 + words++, word);
+            if (words == MapCalls.MOST_WORDS) {
+                collects = tell(false);
+            }
+        }
     }
 
     private boolean tell(boolean last) {

@@ -16,23 +16,17 @@ final class DeleteSteps implements Steps {
     private final Operations operations;
     private final Posts posts;
     private final Ending ending;
-    private final BlockAllocator allocator;
+    private final Reclaimer reclaimer;
     private final MapClock clock;
     private final Counts counts;
     /** Whether the request has taken out a slot. */
     private final boolean[] deleted;
 
-    DeleteSteps(
-            Operations operations,
-            Posts posts,
-            Ending ending,
-            BlockAllocator allocator,
-            MapClock clock,
-            Counts counts) {
+    DeleteSteps(Operations operations, Posts posts, Ending ending, Reclaimer reclaimer, MapClock clock, Counts counts) {
         this.operations = operations;
         this.posts = posts;
         this.ending = ending;
-        this.allocator = allocator;
+        this.reclaimer = reclaimer;
         this.clock = clock;
         this.counts = counts;
         deleted = new boolean[operations.count];
@@ -80,8 +74,7 @@ final class DeleteSteps implements Steps {
     private void probed(int place) {
         long word = operations.word[place];
         long block = operations.blockCopy(place);
-        boolean whole = BlockFormat.whole(
-                NativeMemory.ALL, block, SlotWord.size(word) * BlockFormat.UNIT_BYTES, SlotWord.incarnation(word));
+        boolean whole = BlockFormat.isWhole(NativeMemory.ALL, block, word);
         if (whole && Keys.equal(block, operations.key[place], operations.keyBytes[place])) {
             swap(place);
         } else if (!whole && !operations.staysBroken(place, word)) {
@@ -98,7 +91,7 @@ final class DeleteSteps implements Steps {
 
     private void swapped(int place) {
         if (posts.found(place) == operations.word[place]) {
-            allocator.reclaim(operations.word[place]);
+            reclaimer.reclaim(operations.word[place]);
             deleted[place] |= !clock.expired(BlockFormat.expiryMillis(NativeMemory.ALL, operations.blockCopy(place)));
             look(place, operations.slot[place]);
         } else {

@@ -18,6 +18,11 @@ final class GetSteps implements Steps {
     /** Takes out an object whose time is over. */
     private static final int EXPIRED = Operations.OWN_STEPS + 3;
 
+    /** Waits for its turn to read the pieces of a value. */
+    private static final int TURN = Operations.OWN_STEPS + 4;
+
+    private static final int PIECES = Operations.OWN_STEPS + 5;
+
     /** A block that is broken while its slot stays as it is stays broken. */
     private static final int BROKEN = 8;
 
@@ -26,7 +31,8 @@ final class GetSteps implements Steps {
     private final Operations operations;
     private final Posts posts;
     private final Ending ending;
-    private final BlockAllocator allocator;
+    private final TakeOut takeOut;
+    private final ValueReader reader;
     private final AccessRecords records;
     private final MapClock clock;
     private final Counts counts;
@@ -35,14 +41,16 @@ final class GetSteps implements Steps {
             Operations operations,
             Posts posts,
             Ending ending,
-            BlockAllocator allocator,
+            TakeOut takeOut,
+            ValueReader reader,
             AccessRecords records,
             MapClock clock,
             Counts counts) {
         this.operations = operations;
         this.posts = posts;
         this.ending = ending;
-        this.allocator = allocator;
+        this.takeOut = takeOut;
+        this.reader = reader;
         this.records = records;
         this.clock = clock;
         this.counts = counts;
@@ -64,7 +72,9 @@ final class GetSteps implements Steps {
         switch (operations.step[place]) {
             case BUCKET -> readBlockOf(place, 0);
             case BLOCK -> check(place);
-            case EXPIRED -> tookOut(place);
+            case EXPIRED -> takenOut(place);
+            case TURN -> readPieces(place);
+            case PIECES -> join(place);
             default -> ending.end(place, KvStatus.ABSENT);
         }
     }
@@ -91,34 +101,67 @@ final class GetSteps implements Steps {
         long block = operations.blockCopy(place);
         long word = operations.word[place];
         int slot = operations.slot[place];
-        if (!BlockFormat.whole(ALL, block, SlotWord.size(word) * BlockFormat.UNIT_BYTES, SlotWord.incarnation(word))) {
-            counts.getsRetried++;
-            readBucket(place);
+        if (!BlockFormat.isWhole(ALL, block, word)) {
+            readAgain(place);
         } else if (!Keys.equal(block, operations.key[place], operations.keyBytes[place])) {
             readBlockOf(place, slot + 1);
         } else if (clock.expired(BlockFormat.expiryMillis(ALL, block))) {
-            takeOut(place);
+            operations.step[place] = EXPIRED;
+            takeOut.begin(place);
+        } else if (SlotWord.isIndex(word)) {
+            readPieces(place);
         } else {
-            records.accessed(operations.hash[place], operations.bucket(place), slot, block, word);
-            ending.end(place, KvStatus.DONE);
+            found(place);
         }
     }
 
-    private void takeOut(int place) {
-        if (!Bucket.mayEvict(operations.bucket(place), operations.slot[place])) {
-            ending.end(place, KvStatus.ABSENT);
+    private void readAgain(int place) {
+        counts.getsRetried++;
+        readBucket(place);
+    }
+
+    private void found(int place) {
+        records.accessed(
+                operations.hash[place],
+                operations.bucket(place),
+                operations.slot[place],
+                operations.blockCopy(place),
+                operations.word[place]);
+        ending.end(place, KvStatus.DONE);
+    }
+
+    private void readPieces(int place) {
+        operations.step[place] = TURN;
+        if (!reader.take(place)) {
             return;
         }
-        operations.step[place] = EXPIRED;
-        posts.swap(place, operations.slot[place], operations.word[place], SlotWord.EMPTY);
+        operations.step[place] = PIECES;
+        if (!reader.begin()) {
+            reader.release();
+            readAgain(place);
+        } else {
+            reader.readMore();
+        }
     }
 
-    private void tookOut(int place) {
-        if (posts.found(place) == operations.word[place]) {
-            allocator.reclaim(operations.word[place]);
-            ending.end(place, KvStatus.ABSENT);
+    private void join(int place) {
+        if (reader.readMore()) {
+            return;
+        }
+        if (reader.join()) {
+            found(place);
         } else {
-            readBucket(place);
+            // Others have taken the object out since, so the slot has changed.
+            reader.release();
+            readAgain(place);
+        }
+    }
+
+    private void takenOut(int place) {
+        switch (takeOut.advance(place)) {
+            case TakeOut.DONE -> ending.end(place, KvStatus.ABSENT);
+            case TakeOut.CHANGED -> readBucket(place);
+            default -> {}
         }
     }
 

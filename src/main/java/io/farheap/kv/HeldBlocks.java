@@ -7,9 +7,12 @@ final class HeldBlocks {
 
     private long[] words = new long[256];
     private int count;
+    private long[] indexes = new long[16];
+    private int indexCount;
 
     void clear() {
         count = 0;
+        indexCount = 0;
     }
 
     /** @param word of a block; 0 is none */
@@ -21,6 +24,25 @@ final class HeldBlocks {
             words = Arrays.copyOf(words, 2 * count);
         }
         words[count++] = word;
+        if (SlotWord.isIndex(word)) {
+            addIndex(word);
+        }
+    }
+
+    private void addIndex(long word) {
+        if (indexCount == indexes.length) {
+            indexes = Arrays.copyOf(indexes, 2 * indexCount);
+        }
+        indexes[indexCount++] = word;
+    }
+
+    /** How many of the words that were added are of objects with pieces. */
+    int indexCount() {
+        return indexCount;
+    }
+
+    long index(int number) {
+        return indexes[number];
     }
 
     /** Blocks that lie one after another and were not used yet. */
@@ -38,7 +60,7 @@ final class HeldBlocks {
     /** Leaves each block once, in the order of their places. */
     void distinct() {
         for (int i = 0; i < count; i++) {
-            words[i] = SlotWord.place(words[i]) << Byte.SIZE | SlotWord.size(words[i]);
+            words[i] = SlotWord.place(words[i]) << Byte.SIZE | SlotWord.units(words[i]);
         }
         Arrays.sort(words, 0, count);
         int kept = 0;

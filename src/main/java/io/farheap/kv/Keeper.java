@@ -43,6 +43,7 @@ final class Keeper implements AutoCloseable {
     private final List<Beats> beats = new ArrayList<>();
     private final SpaceMemory space;
     private final CloseStack resources = new CloseStack();
+    private final TableReader table;
     private final Thread thread =
             Thread.ofPlatform().daemon().name("farheap-map-keeper").unstarted(this::run);
     private final List<Served> sessions = new CopyOnWriteArrayList<>();
@@ -69,7 +70,7 @@ final class Keeper implements AutoCloseable {
         this.space = space;
         long process = ThreadLocalRandom.current().nextLong();
         try {
-            TableReader table = resources.add(new TableReader(remote, space));
+            table = resources.add(new TableReader(remote, space));
             for (RemoteSpace each : spaces) {
                 ServiceLine line = line(remote, each);
                 lines.add(line);
@@ -254,10 +255,16 @@ final class Keeper implements AutoCloseable {
             return;
         }
         held.clear();
-        for (Served session : sessions) {
-            session.held.accept(held);
+        addHeld();
+        try {
+            if (!addPieces()) {
+                // Of an object that was taken to pieces in between: these are free now, or used again.
+                addHeld();
+            }
+        } catch (MapException e) {
+            // A server is lost, so not all can be said; the service asks again.
+            return;
         }
-        givenBack.held(held);
         held.distinct();
         int n = 0;
         for (int i = 0; i < held.count(); i++) {
@@ -272,6 +279,30 @@ final class Keeper implements AutoCloseable {
             }
         }
         send(line, round, phase, true, n);
+    }
+
+    private void addHeld() {
+        for (Served session : sessions) {
+            session.held.accept(held);
+        }
+        givenBack.held(held);
+    }
+
+    /**
+     * Adds the pieces of all objects that were found.
+     *
+     * @return false where some are not in pieces as they were found
+     */
+    private boolean addPieces() {
+        boolean all = true;
+        for (int i = held.indexCount() - 1; i >= 0; i--) {
+            int pieces = table.readIndex(held.index(i));
+            all &= pieces > 0;
+            for (int piece = 0; piece < pieces; piece++) {
+                held.add(table.piece(piece));
+            }
+        }
+        return all;
     }
 
     private static boolean send(ServiceLine line, long round, long phase, boolean last, int n) {

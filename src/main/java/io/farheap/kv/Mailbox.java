@@ -30,6 +30,7 @@ final class Mailbox {
     private volatile int blocks;
     private int sizeClass;
     private int largestClass;
+    private boolean askedPatiently;
     private long kind;
     private int count;
     private final long[] words = new long[MapCalls.MOST_TAKEN];
@@ -76,11 +77,16 @@ final class Mailbox {
         return disappointed != hopes.get();
     }
 
-    /** Asks for blocks of a class, or of larger ones up to another, unless it is asking. */
-    void ask(int wantedClass, int largest) {
+    /**
+     * Asks for blocks of a class, or of larger ones up to another, unless it is asking.
+     *
+     * @param patient whether it is to wait for what there is to be soon, however long ago it last did
+     */
+    void ask(int wantedClass, int largest, boolean patient) {
         if (blocks == IDLE) {
             sizeClass = wantedClass;
             largestClass = largest;
+            askedPatiently = patient;
             askedAt = System.nanoTime();
             blocks = ASKED;
             LockSupport.unpark(keeper);
@@ -182,7 +188,7 @@ final class Mailbox {
 
     /** Whether what is asked for can wait. */
     boolean mayWait() {
-        if (askedAt - waitsFrom < 0) {
+        if (!askedPatiently && askedAt - waitsFrom < 0) {
             return false;
         }
         if (System.nanoTime() - askedAt < SOON_NANOS) {

@@ -190,6 +190,22 @@ final class Operations {
         return first;
     }
 
+    /** The oldest request that has not ended, or {@link Bucket#NONE}. */
+    int oldestUndone() {
+        int place = first;
+        for (int i = 0; i < inUse; i++) {
+            if (step[place] != DONE) {
+                return place;
+            }
+            place = after(place);
+        }
+        return Bucket.NONE;
+    }
+
+    boolean isOldestUndone(int place) {
+        return oldestUndone() == place;
+    }
+
     /** The place of the request after one. */
     int after(int place) {
         return place + 1 & mask;

@@ -25,6 +25,8 @@ final class Posts {
 
     /** Tags of hints; those of requests are their places. */
     static final long HINT_TAG = 1L << 32;
+    /** Of the READ of an index. */
+    static final long INDEX_TAG = 1L << 31;
 
     private final RemoteQueue queue;
     private final SpaceMemory space;
@@ -118,8 +120,8 @@ final class Posts {
      */
     boolean readBlock(int place, long word, RegisteredBuffer into, long at) {
         long block = SlotWord.place(word);
-        int units = SlotWord.size(word);
-        if (!space.holds(block, units)) {
+        int units = SlotWord.units(word);
+        if (!space.holdsBlock(word)) {
             return false;
         }
         note(
@@ -147,7 +149,7 @@ final class Posts {
      */
     boolean readHead(int place, long word, long at, int extensionWords) {
         long block = SlotWord.place(word);
-        if (!space.holds(block, SlotWord.size(word))) {
+        if (!space.holds(block, SlotWord.units(word))) {
             return false;
         }
         note(
@@ -169,7 +171,7 @@ final class Posts {
      */
     boolean readStart(int place, long word, long at, int bytes) {
         long block = SlotWord.place(word);
-        int units = SlotWord.size(word);
+        int units = SlotWord.units(word);
         if (!space.holds(block, units)) {
             return false;
         }
@@ -185,6 +187,28 @@ final class Posts {
                 place,
                 queue.write(
                         space.regionOf(block), space.offsetOf(block), memory, Operations.blockAt(place), bytes, place));
+    }
+
+    /** Writes a piece of a request's value to its place. */
+    void writePiece(int place, long word, RegisteredBuffer from, long at, int bytes) {
+        long block = SlotWord.place(word);
+        note(place, queue.write(space.regionOf(block), space.offsetOf(block), from, at, bytes, place));
+    }
+
+    /**
+     * Reads an index that is no request's.
+     *
+     * @return how the posting went
+     */
+    int readIndex(long word, RegisteredBuffer into) {
+        long block = SlotWord.place(word);
+        return queue.read(
+                space.regionOf(block),
+                space.offsetOf(block),
+                into,
+                0,
+                SlotWord.units(word) * BlockFormat.UNIT_BYTES,
+                INDEX_TAG);
     }
 
     /** Changes the word of a slot of the request's bucket; what it was lands in {@link #found}. */

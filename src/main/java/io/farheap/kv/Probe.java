@@ -38,7 +38,6 @@ final class Probe {
 
     /** Whether what was read is the block that a word names. */
     boolean whole(long word) {
-        return BlockFormat.whole(
-                NativeMemory.ALL, address(), SlotWord.size(word) * BlockFormat.UNIT_BYTES, SlotWord.incarnation(word));
+        return BlockFormat.isWhole(NativeMemory.ALL, address(), word);
     }
 }

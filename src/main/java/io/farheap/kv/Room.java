@@ -22,6 +22,7 @@ final class Room {
     private static final int VICTIM = 2;
     private static final int NO_ROOM = 3;
     private static final int HEADS = 4;
+    private static final int PIECES = 5;
 
     /** Samples without a block of the size before there is no room. */
     private static final int SAMPLES = 64;
@@ -39,6 +40,7 @@ final class Room {
     private final Posts posts;
     private final SpaceMemory space;
     private final BlockAllocator allocator;
+    private final Reclaimer reclaimer;
     private final Victims victims;
     private final AccessRecords records;
     private final Counts counts;
@@ -64,12 +66,17 @@ final class Room {
     private final Mailbox mailbox;
     /** Requests that wait for the services' answer. */
     private final boolean[] waits;
+    /** Requests that wait for the pieces of an object that was evicted. */
+    private final boolean[] waitsForPieces;
 
     private final boolean[] woken;
     /** Requests for which the session has given back what it had of other sizes. */
     private final boolean[] gaveBack;
+    /** Requests that have asked once more, where nothing could be evicted. */
+    private final boolean[] askedLast;
 
     private int waiting;
+    private int waitingForPieces;
     /** Victims of another size than what was looked for. */
     private long misfits;
 
@@ -87,6 +94,7 @@ final class Room {
             SpaceMemory space,
             BlockAllocator allocator,
             Mailbox mailbox,
+            Reclaimer reclaimer,
             Victims victims,
             AccessRecords records,
             Counts counts,
@@ -96,6 +104,7 @@ final class Room {
         this.space = space;
         this.allocator = allocator;
         this.mailbox = mailbox;
+        this.reclaimer = reclaimer;
         this.victims = victims;
         this.records = records;
         this.counts = counts;
@@ -110,8 +119,10 @@ final class Room {
         bucket = new int[operations.count];
         numbered = new boolean[operations.count];
         waits = new boolean[operations.count];
+        waitsForPieces = new boolean[operations.count];
         woken = new boolean[operations.count];
         gaveBack = new boolean[operations.count];
+        askedLast = new boolean[operations.count];
     }
 
     /** Posts the first step. */
@@ -119,18 +130,13 @@ final class Room {
         sizeClass[place] = sizeClassOfBlock;
         operations.attempts[place] = 0;
         gaveBack[place] = false;
+        askedLast[place] = false;
         next(place);
     }
 
     private void next(int place) {
         if (mailbox.hopeful()) {
-            state[place] = SEGMENT;
-            // It has read nothing that it will use: what it looks for may be made of blocks that others know.
-            operations.knows(place, 0);
-            mailbox.ask(sizeClass[place], largest(place));
-            operations.pending[place]++;
-            waits[place] = true;
-            waiting++;
+            ask(place, false);
         } else if (operations.attempts[place] == IN_VAIN && !gaveBack[place]) {
             gaveBack[place] = true;
             if (allocator.giveOthersBack(sizeClass[place])) {
@@ -139,9 +145,22 @@ final class Room {
             next(place);
         } else if (operations.attempts[place]++ < SAMPLES) {
             sample(place);
+        } else if (!askedLast[place]) {
+            askedLast[place] = true;
+            ask(place, true);
         } else {
             state[place] = NO_ROOM;
         }
+    }
+
+    private void ask(int place, boolean patient) {
+        state[place] = SEGMENT;
+        // It has read nothing that it will use: what it looks for may be made of blocks that others know.
+        operations.knows(place, 0);
+        mailbox.ask(sizeClass[place], largest(place), patient);
+        operations.pending[place]++;
+        waits[place] = true;
+        waiting++;
     }
 
     private void sample(int place) {
@@ -170,7 +189,7 @@ final class Room {
      */
     long advance(int place) {
         switch (state[place]) {
-            case SEGMENT -> {}
+            case SEGMENT, PIECES -> {}
             case SAMPLE -> {
                 if (extensionWords > 0) {
                     readHeads(place);
@@ -187,6 +206,14 @@ final class Room {
             }
             default -> {
                 evicted(place);
+                if (!reclaimer.isIdle()) {
+                    // There will be more than was asked for.
+                    state[place] = PIECES;
+                    operations.pending[place]++;
+                    waitsForPieces[place] = true;
+                    waitingForPieces++;
+                    return BlockAllocator.NONE;
+                }
                 // What one sample gives beyond that is room for the next.
                 if (sampled == place && evictNext(place)) {
                     return BlockAllocator.NONE;
@@ -233,14 +260,32 @@ final class Room {
         return waiting > 0;
     }
 
-    /** Takes what the services gave to those that wait for it, or their time is over; then {@link #nextWoken}. */
+    /** Looks whether something has come that requests wait for; then {@link #nextWoken}. */
     boolean wakes() {
+        boolean any = wakesForPieces();
+        return wakesForAnswer() || any;
+    }
+
+    private boolean wakesForPieces() {
+        if (waitingForPieces == 0 || !reclaimer.isIdle()) {
+            return false;
+        }
+        for (int place = 0; place < woken.length; place++) {
+            woken[place] |= waitsForPieces[place];
+        }
+        Arrays.fill(waitsForPieces, false);
+        waitingForPieces = 0;
+        return true;
+    }
+
+    /** What the services gave, or the time to wait for it is over. */
+    private boolean wakesForAnswer() {
         if (waiting == 0 || !mailbox.answered()) {
             return false;
         }
         allocator.takeGiven();
         for (int place = 0; place < waits.length; place++) {
-            woken[place] = waits[place];
+            woken[place] |= waits[place];
             if (waits[place]) {
                 operations.knows(place, mailbox.era());
             }
@@ -311,11 +356,11 @@ final class Room {
     private void evicted(int place) {
         if (posts.found(place) == operations.word[place]) {
             counts.evicted++;
-            if (SizeClasses.of(SlotWord.size(operations.word[place])) != sizeClass[place]
+            if (SizeClasses.of(SlotWord.units(operations.word[place])) != sizeClass[place]
                     && ++misfits % misfitsToAsk == 0) {
                 mailbox.hopeAnew();
             }
-            allocator.reclaim(operations.word[place]);
+            reclaimer.reclaim(operations.word[place]);
             posts.hintWrite(
                     bucketRegion(place),
                     bucketAt(place) + Slot.offset(operations.slot[place] % SpaceShape.BUCKET_SLOTS) + Slot.INSERTED,

@@ -19,11 +19,17 @@ import org.jspecify.annotations.Nullable;
  * Requests to a map, from one thread at a time. A request takes effect after earlier ones of the session on the same
  * key; callbacks come in the order of the requests. Requests allocate nothing but where an array says so.
  *
- * <p>Keys have 1 to 1,024 bytes; key and value together at most {@link #MOST_OBJECT_BYTES}.
+ * <p>Keys have 1 to 1,024 bytes, values up to {@link #MOST_VALUE_BYTES}. Where key and value have more than
+ * {@link #MOST_OBJECT_BYTES} together, the value is in pieces. One request at a time stores such a value, one reads
+ * one; the session keeps as much memory for each as the largest has needed.
  */
 public final class Session implements AutoCloseable, Waiting.Polled {
 
-    /** Of a key, padded to 8 bytes, and a value together; less what the map's policy keeps with each object. */
+    public static final int MOST_VALUE_BYTES = Pieces.MOST_VALUE_BYTES;
+    /**
+     * Of a key, padded to 8 bytes, and a value that are in one block; less what the map's policy keeps with each
+     * object.
+     */
     public static final int MOST_OBJECT_BYTES = Operations.MOST_BLOCK_BYTES - BlockFormat.HEADER_BYTES;
 
     private static final long NEVER = 0;
@@ -40,6 +46,7 @@ public final class Session implements AutoCloseable, Waiting.Polled {
     private final RegisteredBuffer memory;
     private final RegisteredBuffer probeMemory;
     private final RegisteredBuffer hintMemory;
+    private final RegisteredBuffer indexMemory;
     private final Operations operations;
     private final Posts posts;
     private final GetSteps gets;
@@ -50,6 +57,9 @@ public final class Session implements AutoCloseable, Waiting.Polled {
     private final Keeper keeper;
     private final Mailbox mailbox;
     private final BlockAllocator allocator;
+    private final Reclaimer reclaimer;
+    private final ValueWriter writer;
+    private final ValueReader reader;
     private final Room room;
     private final AdaptiveRecords records;
     private final MapClock clock;
@@ -82,11 +92,16 @@ public final class Session implements AutoCloseable, Waiting.Polled {
         this.clock = clock;
         this.keeper = keeper;
         try (CloseStack stack = new CloseStack()) {
-            int depth = requests * Posts.mostOfAStep(policy.extensionWords()) + Posts.HINTS;
+            int depth = requests * Posts.mostOfAStep(policy.extensionWords())
+                    + Posts.HINTS
+                    + ValueReader.WINDOW
+                    + ValueWriter.WINDOW
+                    + 1;
             queue = stack.add(remote.openQueue(QueueOptions.DEFAULT.withDepth(depth)));
             memory = stack.add(remote.register(Operations.memoryBytes(requests)));
             probeMemory = stack.add(remote.register(Operations.MOST_BLOCK_BYTES));
             hintMemory = stack.add(remote.register((long) Posts.HINTS * Posts.HINT_BYTES));
+            indexMemory = stack.add(remote.register(Operations.MOST_BLOCK_BYTES));
             stack.keep();
         }
         operations = new Operations(requests, memory);
@@ -95,12 +110,42 @@ public final class Session implements AutoCloseable, Waiting.Polled {
         records = new AdaptiveRecords(posts, space, clock, policy, number);
         mailbox = keeper.mailbox(records.learnedWords());
         allocator = new BlockAllocator(mailbox, space.regions() * space.shape().regionBytes() / BlockFormat.UNIT_BYTES);
-        room = new Room(operations, posts, space, allocator, mailbox, records, records, counts, number);
+        reclaimer = new Reclaimer(posts, space, allocator, counts, indexMemory);
+        writer = new ValueWriter(remote, operations, posts, allocator);
+        reader = new ValueReader(remote, operations, posts);
+        room = new Room(operations, posts, space, allocator, mailbox, reclaimer, records, records, counts, number);
         Probe probe = new Probe(probeMemory);
-        gets = new GetSteps(operations, posts, this::end, allocator, records, clock, counts);
-        changes = new ChangeSteps(operations, posts, this::end, room, probe, allocator, records, clock, counts, number);
-        touches = new TouchSteps(operations, posts, this::end, room, probe, allocator, records, clock, counts, number);
-        deletes = new DeleteSteps(operations, posts, this::end, allocator, clock, counts);
+        TakeOut takeOut = new TakeOut(operations, posts, reclaimer);
+        gets = new GetSteps(operations, posts, this::end, takeOut, reader, records, clock, counts);
+        changes = new ChangeSteps(
+                operations,
+                posts,
+                this::end,
+                room,
+                probe,
+                allocator,
+                reclaimer,
+                takeOut,
+                writer,
+                records,
+                clock,
+                counts,
+                number);
+        touches = new TouchSteps(
+                operations,
+                posts,
+                this::end,
+                room,
+                probe,
+                allocator,
+                reclaimer,
+                takeOut,
+                writer,
+                records,
+                clock,
+                counts,
+                number);
+        deletes = new DeleteSteps(operations, posts, this::end, reclaimer, clock, counts);
         keeper.serve(mailbox, this::held, this::oldestEra);
     }
 
@@ -135,7 +180,7 @@ public final class Session implements AutoCloseable, Waiting.Polled {
     public boolean setAll(Batch keysAndValues, long lifeMillis, long tag) {
         checkLife(lifeMillis);
         for (int i = 0; i < keysAndValues.size(); i++) {
-            checkValue(keysAndValues.bytesOfKey(i), keysAndValues.valueBytes(i));
+            checkValue(keysAndValues.valueBytes(i));
         }
         return run(keysAndValues, true, lifeMillis, tag);
     }
@@ -153,7 +198,9 @@ public final class Session implements AutoCloseable, Waiting.Polled {
 
     private void issueBatch(Batch of) {
         posts.beginList();
-        while (!of.issuedAll() && !operations.full()) {
+        while (!of.issuedAll()
+                && !operations.full()
+                && !(of.stores() && mustWaitToWrite(of.keyBytes(), of.storedBytes()))) {
             int place = operations.next();
             ofBatch[place] = true;
             if (of.stores()) {
@@ -204,9 +251,10 @@ public final class Session implements AutoCloseable, Waiting.Polled {
     }
 
     /**
-     * Begins a set; otherwise as {@link #get}.
+     * Begins a set; otherwise as {@link #get}. The value is copied before this returns.
      *
      * @param lifeMillis for how long the object may be found; 0 for ever
+     * @return false where too many requests are in flight, or a value in pieces while another one is: poll first
      * @throws IllegalArgumentException where key or value are too long, or the time is negative
      */
     public boolean set(MemorySegment key, MemorySegment value, long lifeMillis, long tag) {
@@ -254,9 +302,9 @@ public final class Session implements AutoCloseable, Waiting.Polled {
     boolean store(int kind, MemorySegment key, MemorySegment value, long lifeMillis, long argument, long tag) {
         checkOpen();
         int keyBytes = Keys.check(key.byteSize());
-        int valueBytes = checkValue(keyBytes, value.byteSize());
+        int valueBytes = checkValue(value.byteSize());
         checkLife(lifeMillis);
-        if (full()) {
+        if (full() || mustWaitToWrite(keyBytes, valueBytes)) {
             return false;
         }
         int place = operations.next();
@@ -278,9 +326,22 @@ public final class Session implements AutoCloseable, Waiting.Polled {
             long lifeMillis) {
         long at = operations.blockCopy(place) + changes.keyAt();
         Keys.store(key, keyFrom, keyBytes, at);
-        MemorySegment.copy(value, valueFrom, ALL, at + BlockFormat.padded(keyBytes), valueBytes);
+        if (inPieces(keyBytes, valueBytes)) {
+            writer.begin(place, value, valueFrom, valueBytes);
+        } else {
+            MemorySegment.copy(value, valueFrom, ALL, at + BlockFormat.padded(keyBytes), valueBytes);
+        }
         hash(place, at, keyBytes);
         changes.prepare(place, keyBytes, valueBytes, expiry(lifeMillis));
+    }
+
+    private boolean inPieces(int keyBytes, int valueBytes) {
+        return Pieces.needed(changes.extensionBytes, keyBytes, valueBytes);
+    }
+
+    /** Whether the value is in pieces, and another one is being stored. */
+    private boolean mustWaitToWrite(int keyBytes, int valueBytes) {
+        return inPieces(keyBytes, valueBytes) && !writer.isFree();
     }
 
     /** What comes behind a batch waits until all of the batch is under way. */
@@ -359,6 +420,16 @@ public final class Session implements AutoCloseable, Waiting.Polled {
             allocator.keepUnknown(operations.writing(place));
             allocator.keepUnknown(operations.taking(place));
         }
+        if (writer.isOf(place)) {
+            if (status == KvStatus.LOST) {
+                writer.lost();
+            } else {
+                writer.stored();
+            }
+        }
+        if (reader.isOf(place) && status != KvStatus.DONE) {
+            reader.release();
+        }
         operations.holdsNothing(place);
         operations.status[place] = status;
         operations.step[place] = Operations.DONE;
@@ -367,6 +438,10 @@ public final class Session implements AutoCloseable, Waiting.Polled {
     private void completed(long tag, int outcome) {
         if (tag >= Posts.HINT_TAG) {
             posts.hintEnded(tag);
+            return;
+        }
+        if (tag == Posts.INDEX_TAG) {
+            reclaimer.completed(outcome);
             return;
         }
         int place = (int) tag;
@@ -391,6 +466,8 @@ public final class Session implements AutoCloseable, Waiting.Polled {
             queue.poll(completions);
             posts.endList();
         }
+        reader.tidy();
+        writer.tidy();
         if (room.wakes()) {
             for (int place = room.nextWoken(); place != Bucket.NONE; place = room.nextWoken()) {
                 operations.pending[place]--;
@@ -408,6 +485,11 @@ public final class Session implements AutoCloseable, Waiting.Polled {
         }
         if (held > 0) {
             startHeld();
+        }
+        int next = reader.nextWoken();
+        if (next != Bucket.NONE) {
+            operations.pending[next]--;
+            settle(next);
         }
         Batch more = batch;
         if (more != null && !more.issuedAll()) {
@@ -430,15 +512,24 @@ public final class Session implements AutoCloseable, Waiting.Polled {
             bytes = BlockFormat.valueBytes(ALL, block);
             at = Operations.blockAt(place) + BlockFormat.valueAt(BlockFormat.extensionBytes(ALL, block), keyBytes);
         }
+        MemorySegment value = memory.segment();
+        if (reader.isOf(place)) {
+            value = reader.value();
+            at = 0;
+            bytes = reader.bytes();
+        }
         Batch of = ofBatch[place] ? batch : null;
         try {
             if (of == null) {
-                to.completed(operations.tag[place], status, memory.segment(), at, bytes);
-            } else if (of.take(status, version, memory.segment(), at, bytes)) {
+                to.completed(operations.tag[place], status, value, at, bytes);
+            } else if (of.take(status, version, value, at, bytes)) {
                 batch = null;
                 to.completed(of.tag, of.worst, memory.segment(), 0, 0);
             }
         } finally {
+            if (reader.isOf(place)) {
+                reader.release();
+            }
             operations.removeFirst();
         }
     }
@@ -574,11 +665,10 @@ public final class Session implements AutoCloseable, Waiting.Polled {
         return waiting.done();
     }
 
-    private int checkValue(int keyBytes, long bytes) {
-        int most = Operations.MOST_BLOCK_BYTES - changes.keyAt();
-        if (bytes > most - BlockFormat.padded(keyBytes)) {
-            throw new IllegalArgumentException("a value of " + bytes + " bytes with a key of " + keyBytes
-                    + "; together they have at most " + most);
+    private static int checkValue(long bytes) {
+        if (bytes > MOST_VALUE_BYTES) {
+            throw new IllegalArgumentException("a value of " + bytes + " bytes; it has at most " + MOST_VALUE_BYTES
+                    + ": store it under several keys");
         }
         return (int) bytes;
     }
@@ -625,11 +715,14 @@ public final class Session implements AutoCloseable, Waiting.Polled {
     /** Any thread: what the session holds, see {@link HeldBlocks}. Requests are looked at first and last. */
     private void held(HeldBlocks into) {
         operations.held(into);
+        writer.held(into);
+        reclaimer.held(into);
         mailbox.held(into);
         allocator.held(into);
         for (long i = mailbox.backFirst(); i < mailbox.backEnd(); i++) {
             into.add(mailbox.back(i));
         }
+        writer.held(into);
         operations.held(into);
     }
 
@@ -651,13 +744,19 @@ public final class Session implements AutoCloseable, Waiting.Polled {
                     memory,
                     probeMemory,
                     hintMemory,
-                    () -> keeper.closed(mailbox, allocator, operations.inUse() == 0 && allocator.knowsAll()));
+                    indexMemory,
+                    writer,
+                    reader,
+                    () -> keeper.closed(
+                            mailbox, allocator, operations.inUse() == 0 && reclaimer.isIdle() && allocator.knowsAll()));
         }
     }
 
     private void drain() {
         long deadline = System.nanoTime() + CLOSE_NANOS;
-        while (operations.inUse() > 0 && !keeper.isClosed() && System.nanoTime() - deadline < 0) {
+        while ((operations.inUse() > 0 || !reclaimer.isIdle())
+                && !keeper.isClosed()
+                && System.nanoTime() - deadline < 0) {
             if (poll((tag, status, found, at, bytes) -> {}) == 0) {
                 await(SLEEP_NANOS);
             }

@@ -34,7 +34,9 @@ class SetSteps implements Steps {
     private static final int SURVIVOR = Operations.OWN_STEPS + 9;
     private static final int WINNER = Operations.OWN_STEPS + 10;
     private static final int SETTLE_PROBE = Operations.OWN_STEPS + 11;
-    static final int MORE_STEPS = Operations.OWN_STEPS + 12;
+    private static final int PIECE_ROOM = Operations.OWN_STEPS + 12;
+    private static final int PIECES = Operations.OWN_STEPS + 13;
+    static final int MORE_STEPS = Operations.OWN_STEPS + 14;
 
     static final MemorySegment ALL = NativeMemory.ALL;
 
@@ -44,6 +46,8 @@ class SetSteps implements Steps {
     final Room room;
     private final Probe probe;
     final BlockAllocator allocator;
+    final Reclaimer reclaimer;
+    final ValueWriter writer;
     final AccessRecords records;
     final Counts counts;
     /** What each request waits for room for, or writes: the units of its block, and the bytes of it that are used. */
@@ -68,6 +72,8 @@ class SetSteps implements Steps {
             Room room,
             Probe probe,
             BlockAllocator allocator,
+            Reclaimer reclaimer,
+            ValueWriter writer,
             AccessRecords records,
             Counts counts,
             long session) {
@@ -77,6 +83,8 @@ class SetSteps implements Steps {
         this.room = room;
         this.probe = probe;
         this.allocator = allocator;
+        this.reclaimer = reclaimer;
+        this.writer = writer;
         this.records = records;
         this.counts = counts;
         units = new int[operations.count];
@@ -93,18 +101,23 @@ class SetSteps implements Steps {
         return BlockFormat.keyAt(extensionBytes);
     }
 
-    /** Says what a request stores; its key and value are in its block already. */
+    /** Says what a request stores; its key is in its block already, and its value there or at the writer of pieces. */
     void prepare(int place, int keyBytes, int valueBytes, long expiryMillis) {
-        units[place] = BlockFormat.units(extensionBytes, keyBytes, valueBytes);
-        used[place] = BlockFormat.valueAt(extensionBytes, keyBytes) + valueBytes;
+        boolean index = writer.isOf(place);
+        int bytes = index ? Pieces.indexBytes(Pieces.count(valueBytes)) : valueBytes;
+        units[place] = index
+                ? Pieces.indexUnits(extensionBytes, keyBytes, valueBytes)
+                : BlockFormat.units(extensionBytes, keyBytes, valueBytes);
+        used[place] = BlockFormat.valueAt(extensionBytes, keyBytes) + bytes;
         expirySeconds[place] = BlockFormat.seconds(expiryMillis);
         BlockFormat.prepare(
                 ALL,
                 operations.blockCopy(place),
+                index ? BlockFormat.INDEX : BlockFormat.OBJECT,
                 expiryMillis,
                 extensionBytes,
                 keyBytes,
-                valueBytes,
+                bytes,
                 version | ++sets,
                 operations.hash[place]);
     }
@@ -113,13 +126,65 @@ class SetSteps implements Steps {
     public void begin(int place) {
         operations.attempts[place] = 0;
         doubled[place] = false;
-        long block = allocator.take(SizeClasses.of(units[place]));
+        if (writer.isOf(place)) {
+            takePieces(place);
+        } else {
+            takeBlock(place);
+        }
+    }
+
+    private void takePieces(int place) {
+        while (!writer.hasAll()) {
+            int sizeClass = writer.nextClass();
+            long block = allocator.take(sizeClass);
+            if (block == BlockAllocator.NONE) {
+                operations.step[place] = PIECE_ROOM;
+                room.begin(place, sizeClass);
+                return;
+            }
+            writer.takes(block);
+        }
+        operations.step[place] = PIECES;
+        writer.write();
+    }
+
+    private void findRoomForPiece(int place) {
+        long block = room.advance(place);
+        if (block != BlockAllocator.NONE) {
+            writer.takes(block);
+            takePieces(place);
+        } else if (room.none(place)) {
+            noRoom(place);
+        }
+    }
+
+    private void noRoom(int place) {
+        if (writer.isOf(place)) {
+            writer.giveBack();
+        }
+        ending.end(place, KvStatus.NO_ROOM);
+    }
+
+    private void wrotePieces(int place) {
+        if (!writer.write()) {
+            writer.fillIndex();
+            takeBlock(place);
+        }
+    }
+
+    private void takeBlock(int place) {
+        int sizeClass = SizeClasses.of(units[place]);
+        long block = allocator.take(sizeClass);
         if (block == BlockAllocator.NONE) {
             operations.step[place] = ROOM;
-            room.begin(place, SizeClasses.of(units[place]));
+            room.begin(place, sizeClass);
         } else {
             write(place, block);
         }
+    }
+
+    private boolean isIndex(int place) {
+        return BlockFormat.kind(ALL, operations.blockCopy(place)) == BlockFormat.INDEX;
     }
 
     private void write(int place, long block) {
@@ -139,11 +204,12 @@ class SetSteps implements Steps {
 
     /** The word of a slot that names a block for the request's key. */
     final long named(int place, long block) {
-        return SlotWord.live(
+        long word = SlotWord.live(
                 SlotWord.place(block),
                 SlotWord.incarnation(block),
                 KeyHash.fingerprint(operations.hash[place]),
-                SlotWord.size(block));
+                SlotWord.units(block));
+        return isIndex(place) ? SlotWord.index(word) : word;
     }
 
     @Override
@@ -161,6 +227,8 @@ class SetSteps implements Steps {
             case SURVIVOR -> survived(place);
             case WINNER -> lost(place);
             case SETTLE_PROBE -> settleProbed(place);
+            case PIECE_ROOM -> findRoomForPiece(place);
+            case PIECES -> wrotePieces(place);
             default -> throw new IllegalStateException("step " + operations.step[place]);
         }
     }
@@ -170,7 +238,7 @@ class SetSteps implements Steps {
         if (block != BlockAllocator.NONE) {
             write(place, block);
         } else if (room.none(place)) {
-            ending.end(place, KvStatus.NO_ROOM);
+            noRoom(place);
         }
     }
 
@@ -249,7 +317,7 @@ class SetSteps implements Steps {
 
     private void swapped(int place) {
         if (posts.found(place) == operations.word[place]) {
-            allocator.reclaim(operations.word[place]);
+            reclaimReplaced(operations.word[place]);
             if (Bucket.expirySeconds(operations.bucket(place), operations.slot[place]) != expirySeconds[place]) {
                 posts.hintExpiry(place, operations.slot[place], expirySeconds[place]);
             }
@@ -265,6 +333,11 @@ class SetSteps implements Steps {
         counts.swapsLost++;
         operations.step[place] = operations.kind[place] == Operations.SET ? SWAP_LOST : LOOK;
         posts.readBucket(place);
+    }
+
+    /** The request's object is in place of that of a word. */
+    void reclaimReplaced(long word) {
+        reclaimer.reclaim(word);
     }
 
     /** Another has changed the slot since: with a set of the same key, or by taking it out. */
@@ -295,10 +368,18 @@ class SetSteps implements Steps {
     /** This one comes right before another set, but not before what has looked at the object in between. */
     private void lost(int place) {
         if (headIsOfWord(place) && !BlockFormat.conditional(ALL, operations.head(place))) {
-            allocator.giveBack(operations.block[place]);
+            giveBack(place);
             ending.end(place, KvStatus.DONE);
         } else {
             lookAnew(place);
+        }
+    }
+
+    /** No slot names the request's block, and none will. */
+    final void giveBack(int place) {
+        allocator.giveBack(operations.block[place]);
+        if (writer.isOf(place)) {
+            writer.giveBack();
         }
     }
 
@@ -348,7 +429,7 @@ class SetSteps implements Steps {
     final void reclaimCrowdedOut(int place) {
         if (SlotWord.isLive(operations.word[place])) {
             counts.crowdedOut++;
-            allocator.reclaim(operations.word[place]);
+            reclaimer.reclaim(operations.word[place]);
         }
     }
 
@@ -438,7 +519,7 @@ class SetSteps implements Steps {
 
     private void removed(int place) {
         if (posts.found(place) == operations.word[place]) {
-            allocator.reclaim(operations.word[place]);
+            reclaimer.reclaim(operations.word[place]);
         }
         operations.step[place] = SETTLE;
         posts.readBucket(place);

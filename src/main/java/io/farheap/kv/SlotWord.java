@@ -4,7 +4,9 @@ package io.farheap.kv;
  * A slot's atomic word, which only a compare-and-swap changes.
  *
  * <pre>
- * bits  0..7    size: 0 empty, or claimed where the rest is not 0; 1 to 254 a block's length in units of 64 bytes; 255 a history entry
+ * bits  0..7    size: 0 empty, or claimed where the rest is not 0; 1 to 254 a block's length in units of 64 bytes; 255 a history entry.
+ *               No block has an odd length above 16: that is one less, or with 17 254, and the block is the index of an object with
+ *               {@linkplain Pieces pieces}
  *       8..15   fingerprint of the key's hash
  *      16..49   the block's place in the space, in units of 64 bytes  } a history entry has its
  *      50..63   the block's incarnation                               } 48-bit number here
@@ -19,6 +21,11 @@ public final class SlotWord {
 
     public static final int MOST_UNITS = 254;
     static final int HISTORY = 255;
+    /** Up to here lengths are odd and even. */
+    private static final int MOST_ODD = 16;
+
+    private static final int LARGEST_INDEX = 17;
+
     /** Of a block that was never used. */
     static final int FIRST_INCARNATION = 1;
 
@@ -63,8 +70,32 @@ public final class SlotWord {
         return size(word) == HISTORY;
     }
 
-    /** The block's length in units of 64 bytes, if it is live. */
-    public static int size(long word) {
+    /** Whether it is live, and its block names others, which have the value. */
+    static boolean isIndex(long word) {
+        int size = size(word);
+        return size > MOST_ODD && (size & 1) != 0 && size != HISTORY;
+    }
+
+    /** The same as an index's, where a block has more than 16 units. */
+    static long index(long live) {
+        return units(live) == MOST_UNITS ? live & ~0xFFL | LARGEST_INDEX : live | 1;
+    }
+
+    /** The block of a live word: without a fingerprint, and no index. */
+    static long block(long word) {
+        return live(place(word), incarnation(word), 0, units(word));
+    }
+
+    /** The length of the block in units of 64 bytes, if it is live. */
+    public static int units(long word) {
+        int size = size(word);
+        if (size == LARGEST_INDEX) {
+            return MOST_UNITS;
+        }
+        return size > MOST_ODD ? size & ~1 : size;
+    }
+
+    private static int size(long word) {
         return (int) word & 0xFF;
     }
 

@@ -43,6 +43,11 @@ final class SpaceMemory {
                 && offset + units * (long) BlockFormat.UNIT_BYTES <= shape.regionBytes();
     }
 
+    /** Whether a word may name a block. */
+    boolean holdsBlock(long word) {
+        return SlotWord.units(word) > 0 && holds(SlotWord.place(word), SlotWord.units(word));
+    }
+
     /** The number of the server that has a block, of so many. */
     int serverOf(long word, int servers) {
         return (int) ((SlotWord.place(word) >>> placeShift) % servers);

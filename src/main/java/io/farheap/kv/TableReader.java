@@ -22,6 +22,9 @@ final class TableReader implements AutoCloseable {
     /** That are read at a time. */
     static final int MOST_BUCKETS = 96;
 
+    private static final long INDEX_AT = (long) MOST_BUCKETS * SpaceShape.BUCKET_BYTES;
+    private static final long WORD_AT = INDEX_AT + Operations.MOST_BLOCK_BYTES;
+
     private final SpaceMemory space;
     private final RemoteQueue queue;
     private final RegisteredBuffer memory;
@@ -30,7 +33,7 @@ final class TableReader implements AutoCloseable {
     TableReader(RemoteMemory remote, SpaceMemory space) {
         this.space = space;
         try (CloseStack stack = new CloseStack()) {
-            memory = stack.add(remote.register((long) MOST_BUCKETS * SpaceShape.BUCKET_BYTES));
+            memory = stack.add(remote.register(WORD_AT + Long.BYTES));
             queue = stack.add(remote.openQueue(QueueOptions.DEFAULT.withDepth(1)));
             stack.keep();
         }
@@ -56,7 +59,7 @@ final class TableReader implements AutoCloseable {
                     long word = word(slot);
                     if (SlotWord.isLive(word)) {
                         objects++;
-                        units += SlotWord.size(word);
+                        units += Pieces.objectUnits(word);
                     } else if (SlotWord.isHistory(word)) {
                         history++;
                     }
@@ -82,7 +85,7 @@ final class TableReader implements AutoCloseable {
     int readSlots(int region, int bucket) {
         SpaceShape shape = space.shape();
         int buckets = Math.min(MOST_BUCKETS, shape.bucketsPerRegion() - bucket);
-        read(space.region(region), shape.bucketAt(bucket), buckets * SpaceShape.BUCKET_BYTES);
+        read(space.region(region), shape.bucketAt(bucket), 0, buckets * SpaceShape.BUCKET_BYTES);
         return buckets * SpaceShape.BUCKET_SLOTS;
     }
 
@@ -91,8 +94,38 @@ final class TableReader implements AutoCloseable {
         return Bucket.word(memory.segment().address(), slot);
     }
 
-    private void read(RemoteRegion region, long offset, int bytes) {
-        int posting = queue.execute(false, region, offset, memory, 0, bytes, 0);
+    /**
+     * Reads the index that a word names; what {@link #readSlots} has read stays.
+     *
+     * @return how many pieces it has, then {@link #piece} has them; 0 where the word has been taken out of the table
+     *     and its block is used again
+     */
+    int readIndex(long word) {
+        long place = SlotWord.place(word);
+        if (!space.holdsBlock(word)) {
+            return 0;
+        }
+        read(space.regionOf(place), space.offsetOf(place), INDEX_AT, SlotWord.units(word) * BlockFormat.UNIT_BYTES);
+        return BlockFormat.isWhole(NativeMemory.ALL, index(), word) ? Pieces.countOf(index()) : 0;
+    }
+
+    /** Reads the word of a slot anew; what {@link #readSlots} has read stays. */
+    long readWord(int region, int bucket, int slot) {
+        read(space.region(region), space.shape().bucketAt(bucket) + Slot.offset(slot), WORD_AT, Long.BYTES);
+        return NativeMemory.ALL.get(JAVA_LONG, memory.segment().address() + WORD_AT);
+    }
+
+    private long index() {
+        return memory.segment().address() + INDEX_AT;
+    }
+
+    /** The word of a piece of the index that was read last. */
+    long piece(int number) {
+        return Pieces.piece(index(), number);
+    }
+
+    private void read(RemoteRegion region, long offset, long to, int bytes) {
+        int posting = queue.execute(false, region, offset, memory, to, bytes, 0);
         finish(posting);
     }
 

@@ -13,6 +13,7 @@ final class TouchSteps extends SetSteps {
     private static final int EXPIRED = MORE_STEPS + 3;
 
     private final MapClock clock;
+    private final TakeOut takeOut;
 
     TouchSteps(
             Operations operations,
@@ -21,12 +22,16 @@ final class TouchSteps extends SetSteps {
             Room room,
             Probe probe,
             BlockAllocator allocator,
+            Reclaimer reclaimer,
+            TakeOut takeOut,
+            ValueWriter writer,
             AccessRecords records,
             MapClock clock,
             Counts counts,
             long session) {
-        super(operations, posts, ending, room, probe, allocator, records, counts, session);
+        super(operations, posts, ending, room, probe, allocator, reclaimer, writer, records, counts, session);
         this.clock = clock;
+        this.takeOut = takeOut;
     }
 
     @Override
@@ -42,7 +47,7 @@ final class TouchSteps extends SetSteps {
             case BLOCK -> judge(place);
             case TOUCH_ROOM -> findRoom(place);
             case WRITTEN -> update(place);
-            case EXPIRED -> tookOut(place);
+            case EXPIRED -> takenOut(place);
             default -> super.advance(place);
         }
     }
@@ -50,6 +55,12 @@ final class TouchSteps extends SetSteps {
     @Override
     void absent(int place) {
         refuse(place);
+    }
+
+    /** The pieces, if there are any, are the new block's. */
+    @Override
+    void reclaimReplaced(long word) {
+        allocator.reclaim(word);
     }
 
     private void refuse(int place) {
@@ -70,8 +81,8 @@ final class TouchSteps extends SetSteps {
     private void judge(int place) {
         long word = operations.word[place];
         long block = operations.blockCopy(place);
-        int units = SlotWord.size(word);
-        if (!BlockFormat.whole(ALL, block, units * BlockFormat.UNIT_BYTES, SlotWord.incarnation(word))) {
+        int units = SlotWord.units(word);
+        if (!BlockFormat.isWhole(ALL, block, word)) {
             if (!operations.staysBroken(place, word)) {
                 lookAnew(place);
             } else {
@@ -80,7 +91,8 @@ final class TouchSteps extends SetSteps {
         } else if (!Keys.equal(block, operations.key[place], operations.keyBytes[place])) {
             look(place, operations.slot[place] + 1);
         } else if (clock.expired(BlockFormat.expiryMillis(ALL, block))) {
-            takeOut(place);
+            operations.step[place] = EXPIRED;
+            takeOut.begin(place);
         } else {
             rewrite(place, units);
         }
@@ -88,20 +100,21 @@ final class TouchSteps extends SetSteps {
 
     private void rewrite(int place, int units) {
         long own = operations.block[place];
-        if (own == BlockAllocator.NONE || SlotWord.size(own) < units) {
+        if (own == BlockAllocator.NONE || SlotWord.units(own) < units) {
             if (own != BlockAllocator.NONE) {
                 allocator.giveBack(own);
             }
-            own = allocator.take(SizeClasses.of(units));
+            int sizeClass = SizeClasses.of(units);
+            own = allocator.take(sizeClass);
             if (own == BlockAllocator.NONE) {
                 operations.step[place] = TOUCH_ROOM;
                 operations.block[place] = BlockAllocator.NONE;
-                room.begin(place, SizeClasses.of(units));
+                room.begin(place, sizeClass);
                 return;
             }
-            own = named(place, own);
-            operations.block[place] = own;
         }
+        own = named(place, own);
+        operations.block[place] = own;
         operations.writes(place, own);
         allocator.emptyHand();
         long block = operations.blockCopy(place);
@@ -125,22 +138,11 @@ final class TouchSteps extends SetSteps {
         }
     }
 
-    /** Before it is said to be absent: so nothing that found it earlier brings it back. */
-    private void takeOut(int place) {
-        if (Bucket.mayEvict(operations.bucket(place), operations.slot[place])) {
-            operations.step[place] = EXPIRED;
-            posts.swap(place, operations.slot[place], operations.word[place], SlotWord.EMPTY);
-        } else {
-            refuse(place);
-        }
-    }
-
-    private void tookOut(int place) {
-        if (posts.found(place) == operations.word[place]) {
-            allocator.reclaim(operations.word[place]);
-            refuse(place);
-        } else {
-            lookAnew(place);
+    private void takenOut(int place) {
+        switch (takeOut.advance(place)) {
+            case TakeOut.DONE -> refuse(place);
+            case TakeOut.CHANGED -> lookAnew(place);
+            default -> {}
         }
     }
 }

@@ -22,6 +22,7 @@ final class Audit {
     private final Map<Long, String> owners = new HashMap<>();
 
     int live;
+    private int pieces;
 
     private Audit(TestSpace space, RemoteQueue queue, RegisteredBuffer memory) {
         this.space = space;
@@ -63,14 +64,36 @@ final class Audit {
     private void check(long word, int region, long at) {
         own(word, "live, in region " + region + " at " + at);
         long place = SlotWord.place(word);
-        int bytes = SlotWord.size(word) * BlockFormat.UNIT_BYTES;
-        read(space.regions.get((int) (place >>> space.shape.placeShift())), offset(place), 4096, bytes);
-        assertTrue(BlockFormat.whole(NativeMemory.ALL, address(4096), bytes, SlotWord.incarnation(word)));
+        readBlock(word, 4096);
+        assertTrue(BlockFormat.isWhole(NativeMemory.ALL, address(4096), word));
+        if (SlotWord.isIndex(word)) {
+            checkPieces();
+        }
         // The slot's own hash may be that of an insertion which was slow, of another object.
         long hash = BlockFormat.hash(NativeMemory.ALL, address(4096));
         assertEquals(region, space.shape.bucketRegion(hash));
         assertEquals(at, space.shape.bucketAt(hash));
         assertEquals(KeyHash.fingerprint(hash), SlotWord.fingerprint(word));
+    }
+
+    private void readBlock(long word, int at) {
+        long place = SlotWord.place(word);
+        int bytes = SlotWord.units(word) * BlockFormat.UNIT_BYTES;
+        read(space.regions.get((int) (place >>> space.shape.placeShift())), offset(place), at, bytes);
+    }
+
+    private void checkPieces() {
+        long index = address(4096);
+        long bytes = 0;
+        for (int i = 0; i < Pieces.countOf(index); i++) {
+            long piece = Pieces.piece(index, i);
+            own(piece, "a live object's piece");
+            readBlock(piece, 32 << 10);
+            assertTrue(Pieces.isPiece(address(32 << 10), piece, index, i), "piece " + i);
+            bytes += BlockFormat.valueBytes(NativeMemory.ALL, address(32 << 10));
+            pieces++;
+        }
+        assertEquals(Pieces.valueBytes(index), bytes);
     }
 
     private long offset(long place) {
@@ -86,7 +109,7 @@ final class Audit {
     private void services() {
         MapAudit audit = space.map.audit();
         assertTrue(audit.quiet() && audit.sound(), audit::toString);
-        assertEquals(live, audit.account().named());
+        assertEquals(live + pieces, audit.account().named());
         assertEquals(0, audit.account().lost(), audit::toString);
     }
 

@@ -122,7 +122,7 @@ class BatchTest {
             assertThrows(IllegalArgumentException.class, () -> batch.add(one, one));
             assertThrows(IllegalArgumentException.class, () -> session.setAll(batch, 0, 0));
             batch.clear();
-            batch.add(one, MemorySegment.ofArray(new byte[Session.MOST_OBJECT_BYTES]));
+            batch.add(one, MemorySegment.ofArray(new byte[Session.MOST_VALUE_BYTES + 1]));
             assertThrows(IllegalArgumentException.class, () -> session.setAll(batch, 0, 0));
             assertThrows(IllegalArgumentException.class, () -> session.setAll(batch, -1, 0));
             assertThrows(IllegalArgumentException.class, () -> session.setAll(List.of(), List.of(new byte[1]), 0));

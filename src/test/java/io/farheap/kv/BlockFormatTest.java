@@ -30,7 +30,7 @@ class BlockFormatTest {
         memory.fill((byte) 0);
         memory.asSlice(BlockFormat.keyAt(0), keyBytes).fill(fill);
         memory.asSlice(BlockFormat.valueAt(0, keyBytes), valueBytes).fill(fill);
-        BlockFormat.prepare(memory, 0, 77, 0, keyBytes, valueBytes, version, 0x1234);
+        BlockFormat.prepare(memory, 0, BlockFormat.OBJECT, 77, 0, keyBytes, valueBytes, version, 0x1234);
         BlockFormat.seal(memory, 0, incarnation);
         return bytes;
     }

@@ -150,7 +150,7 @@ class ConditionTest {
             assertThrows(IllegalArgumentException.class, () -> session.increment(new byte[1025], 1));
             assertThrows(
                     IllegalArgumentException.class,
-                    () -> session.replace(new byte[1], new byte[Session.MOST_OBJECT_BYTES], 0));
+                    () -> session.replace(new byte[1], new byte[Session.MOST_VALUE_BYTES + 1], 0));
             assertEquals(0, session.inFlight());
         }
     }

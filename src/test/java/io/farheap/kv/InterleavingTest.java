@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.testing.RegisterHistory;
+import io.farheap.testing.TestDevice;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
@@ -26,7 +27,10 @@ import org.junit.jupiter.params.provider.CsvSource;
 class InterleavingTest {
 
     private static final int SESSIONS = 4;
-    private static final int STEPS = 150_000;
+    /** Requests that are begun or end; between these sessions may wait for the services. */
+    private static final int EVENTS = 30_000;
+
+    private static final long MOST_NANOS = TestDevice.patience(120_000_000_000L);
     private static final int WORDS = 3;
     private static final int GET = 0;
     private static final int SET = 1;
@@ -56,19 +60,24 @@ class InterleavingTest {
     /**
      * @param abandon of so many steps one stops a session for good
      * @param alike whether all keys have one fingerprint
+     * @param mostUnits of a block: with 1, values are in pieces
      */
     @ParameterizedTest
     @CsvSource({
-        "3, 1, 1000000, false",
-        "6, 1, 400, false",
-        "30, 1, 1000000, true",
-        "30, 1, 400, true",
-        "40, 8, 400, false",
-        "300, 20, 1000, false"
+        "3, 1, 1000000, false, 254",
+        "6, 1, 400, false, 254",
+        "30, 1, 1000000, true, 254",
+        "30, 1, 400, true, 254",
+        "40, 8, 400, false, 254",
+        "300, 20, 1000, false, 254",
+        "3, 1, 1000000, false, 1",
+        "30, 1, 1000000, true, 1",
+        "40, 8, 400, false, 1"
     })
-    void eachKeyIsLinearizable(int keys, long objects, int abandon, boolean alike) {
+    void eachKeyIsLinearizable(int keys, long objects, int abandon, boolean alike, int mostUnits) {
+        Pieces.mostUnits = mostUnits;
         numbers = TestKeys.of(keys, alike);
-        long seed = System.nanoTime();
+        long seed = Long.getLong("farheap.seed", System.nanoTime());
         SplittableRandom random = new SplittableRandom(seed);
         RegisterHistory[] histories = new RegisterHistory[keys];
         for (int i = 0; i < keys; i++) {
@@ -78,7 +87,9 @@ class InterleavingTest {
             List<Client> clients = new ArrayList<>();
             List<Session> sessions = new ArrayList<>();
             int abandoned = 0;
-            for (int step = 0; step < STEPS; step++) {
+            long deadline = System.nanoTime() + MOST_NANOS;
+            for (int events = 0; events < EVENTS; ) {
+                assertTrue(System.nanoTime() - deadline < 0, events + " events, seed " + seed);
                 while (clients.size() < SESSIONS) {
                     clients.add(new Client(space.map.openSession(), histories, random));
                     sessions.add(clients.getLast().session);
@@ -91,14 +102,14 @@ class InterleavingTest {
                     clients.remove(client);
                     abandoned++;
                 } else {
-                    client.step();
+                    events += client.step();
                 }
             }
             clients.forEach(Client::finish);
             for (int i = 0; i < keys; i++) {
                 assertNull(histories[i].violation(), "key " + i + ", seed " + seed);
             }
-            assertTrue(hits > 1000, hits + " hits, seed " + seed);
+            assertTrue(hits > 500, hits + " hits, seed " + seed);
             assertTrue(Arrays.stream(done).min().orElse(0) > 50, Arrays.toString(done) + " done, seed " + seed);
             if (abandoned == 0) {
                 Audit.of(space, sessions);
@@ -109,6 +120,7 @@ class InterleavingTest {
             assertTrue(audit.quiet() && audit.sound(), () -> audit + ", seed " + seed);
             assertEquals(0, audit.account().held() + audit.account().lost(), () -> audit + ", seed " + seed);
         } finally {
+            Pieces.mostUnits = SlotWord.MOST_UNITS;
             arena.close();
         }
     }
@@ -132,15 +144,12 @@ class InterleavingTest {
             this.seen = new long[histories.length];
         }
 
-        void step() {
-            if (session.inFlight() < 1 + random.nextInt(3)) {
-                begin();
-            } else {
-                session.poll(this::completed);
-            }
+        /** @return how many requests were begun or ended */
+        int step() {
+            return session.inFlight() < 1 + random.nextInt(3) ? begin() : session.poll(this::completed);
         }
 
-        private void begin() {
+        private int begin() {
             int number = random.nextInt(histories.length);
             int kind = MIX[random.nextInt(MIX.length)];
             long life = random.nextInt(3) == 0 ? 1 + random.nextInt(100) : 0;
@@ -150,15 +159,22 @@ class InterleavingTest {
             for (int word = 0; word < WORDS; word++) {
                 value.setAtIndex(JAVA_LONG, word, nextValue);
             }
-            switch (kind) {
-                case GET -> session.get(key, tag);
-                case SET -> session.set(key, value, life, tag);
-                case ADD -> session.add(key, value, life, tag);
-                case REPLACE -> session.replace(key, value, life, tag);
-                case COMPARE_AND_SET -> session.compareAndSet(key, value, seen[number], life, tag);
-                case TOUCH -> session.touch(key, life, tag);
-                default -> session.delete(key, tag);
+            boolean made =
+                    switch (kind) {
+                        case GET -> session.get(key, tag);
+                        case SET -> session.set(key, value, life, tag);
+                        case ADD -> session.add(key, value, life, tag);
+                        case REPLACE -> session.replace(key, value, life, tag);
+                        case COMPARE_AND_SET -> session.compareAndSet(key, value, seen[number], life, tag);
+                        case TOUCH -> session.touch(key, life, tag);
+                        default -> session.delete(key, tag);
+                    };
+            if (!made) {
+                // Another value in pieces is being stored.
+                requests.remove(tag);
+                return session.poll(this::completed);
             }
+            return 1;
         }
 
         private void completed(long tag, int status, MemorySegment memory, long at, int bytes) {

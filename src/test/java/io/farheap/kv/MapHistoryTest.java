@@ -41,16 +41,22 @@ class MapHistoryTest {
     /**
      * @param room in KiB of each of two regions, the table aside
      * @param alike whether all keys have one fingerprint
+     * @param mostUnits of a block: with 2, most values are in pieces
      */
     @ParameterizedTest
     @CsvSource({
-        "8, 3, 1000, 512, false",
-        "4, 2, 1, 256, false",
-        "64, 3, 10, 256, false",
-        "64, 3, 10, 256, true",
-        "400, 3, 100, 256, false"
+        "8, 3, 1000, 512, false, 254",
+        "4, 2, 1, 256, false, 254",
+        "64, 3, 10, 256, false, 254",
+        "64, 3, 10, 256, true, 254",
+        "400, 3, 100, 256, false, 254",
+        "8, 3, 1000, 512, false, 2",
+        "64, 3, 10, 256, true, 2",
+        "400, 3, 100, 256, false, 2"
     })
-    void eachKeyIsLinearizable(int keys, int threads, long objects, int room, boolean alike) throws Exception {
+    void eachKeyIsLinearizable(int keys, int threads, long objects, int room, boolean alike, int mostUnits)
+            throws Exception {
+        Pieces.mostUnits = mostUnits;
         long seed = System.nanoTime();
         try (TestSpace space = new TestSpace(2, 1, (long) room << 10, objects);
                 ExecutorService executor = Executors.newFixedThreadPool(threads)) {
@@ -73,6 +79,8 @@ class MapHistoryTest {
             Audit audit = Audit.of(space, sessions);
             assertTrue(audit.live <= keys, audit.live + " objects, seed " + seed);
             sessions.forEach(Session::close);
+        } finally {
+            Pieces.mostUnits = SlotWord.MOST_UNITS;
         }
     }
 
@@ -134,7 +142,7 @@ class MapHistoryTest {
                     while (session.inFlight() >= depth) {
                         session.poll(this::completed);
                     }
-                    make(made & 15, keyMemory, valueMemory);
+                    choose(made & 15, keyMemory, valueMemory);
                 }
                 while (ended < requests) {
                     session.poll(this::completed);
@@ -143,7 +151,7 @@ class MapHistoryTest {
             return events;
         }
 
-        private void make(int place, MemorySegment keyMemory, MemorySegment valueMemory) {
+        private void choose(int place, MemorySegment keyMemory, MemorySegment valueMemory) {
             key[place] = random.nextInt(keys.length);
             keyMemory.set(JAVA_LONG, 0, keys[key[place]]);
             kind[place] = random.nextInt(10) < 5 ? GET : SET + random.nextInt(6);
@@ -155,8 +163,15 @@ class MapHistoryTest {
                 valueMemory.setAtIndex(JAVA_LONG, word, value[place]);
             }
             MemorySegment object = valueMemory.asSlice(0, words * Long.BYTES);
-            invoked[place] = System.nanoTime();
-            switch (kind[place]) {
+            do {
+                session.poll(this::completed);
+                invoked[place] = System.nanoTime();
+            } while (!make(place, keyMemory, object));
+        }
+
+        /** @return false where another value in pieces is being stored */
+        private boolean make(int place, MemorySegment keyMemory, MemorySegment object) {
+            return switch (kind[place]) {
                 case GET -> session.get(keyMemory, place);
                 case SET -> session.set(keyMemory, object, place);
                 case ADD -> session.add(keyMemory, object, 0, place);
@@ -164,7 +179,7 @@ class MapHistoryTest {
                 case COMPARE_AND_SET -> session.compareAndSet(keyMemory, object, version[place], 0, place);
                 case TOUCH -> session.touch(keyMemory, 0, place);
                 default -> session.delete(keyMemory, place);
-            }
+            };
         }
 
         private void completed(long tag, int status, MemorySegment memory, long at, int bytes) {

@@ -68,7 +68,7 @@ class SessionTest {
             assertThrows(IllegalArgumentException.class, () -> session.get(new byte[1025]));
             assertThrows(
                     IllegalArgumentException.class,
-                    () -> session.set(new byte[8], new byte[Session.MOST_OBJECT_BYTES - 7]));
+                    () -> session.set(new byte[8], new byte[Session.MOST_VALUE_BYTES + 1]));
             session.set(new byte[8], new byte[Session.MOST_OBJECT_BYTES - 8]);
         }
     }

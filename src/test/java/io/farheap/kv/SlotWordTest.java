@@ -16,14 +16,22 @@ class SlotWordTest {
             long place = random.nextLong(SlotWord.MOST_PLACES);
             int incarnation = random.nextInt(SlotWord.INCARNATIONS);
             int fingerprint = random.nextInt(256);
-            int units = 1 + random.nextInt(SlotWord.MOST_UNITS);
+            int units = SizeClasses.units(random.nextInt(SizeClasses.COUNT));
             long word = SlotWord.live(place, incarnation, fingerprint, units);
             assertTrue(SlotWord.isLive(word));
             assertFalse(SlotWord.isHistory(word));
             assertEquals(place, SlotWord.place(word));
             assertEquals(incarnation, SlotWord.incarnation(word));
             assertEquals(fingerprint, SlotWord.fingerprint(word));
-            assertEquals(units, SlotWord.size(word));
+            assertEquals(units, SlotWord.units(word));
+            assertFalse(SlotWord.isIndex(word));
+            if (units > 16) {
+                long index = SlotWord.index(word);
+                assertTrue(SlotWord.isLive(index) && SlotWord.isIndex(index));
+                assertEquals(units, SlotWord.units(index));
+                assertEquals(SlotWord.block(word), SlotWord.block(index));
+                assertEquals(fingerprint, SlotWord.fingerprint(index));
+            }
         }
     }
 

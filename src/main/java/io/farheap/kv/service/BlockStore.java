@@ -228,7 +228,7 @@ final class BlockStore {
         }
         RegionBlocks region = regions[(int) (number / map.servers())];
         int sizeClass = region.classAt(region.unit(SlotWord.place(word)));
-        return sizeClass != RegionBlocks.NONE && SlotWord.size(word) == SizeClasses.units(sizeClass) ? region : null;
+        return sizeClass != RegionBlocks.NONE && SlotWord.units(word) == SizeClasses.units(sizeClass) ? region : null;
     }
 
     private int indexOf(long place) {

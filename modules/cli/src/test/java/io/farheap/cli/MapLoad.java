@@ -76,9 +76,10 @@ final class MapLoad {
     private static void requestOrThrow(Session session, SplittableRandom random) {
         int number = random.nextInt(KEYS);
         byte[] key = ("key " + number).getBytes(StandardCharsets.UTF_8);
-        int kind = random.nextInt(10);
+        int kind = random.nextInt(11);
         if (kind < 5) {
-            byte[] value = new byte[1 + random.nextInt(600)];
+            // Some in pieces.
+            byte[] value = new byte[1 + random.nextInt(random.nextInt(100) == 0 ? 60_000 : 600)];
             Arrays.fill(value, (byte) number);
             session.set(key, value);
         } else if (kind < 9) {
@@ -86,8 +87,10 @@ final class MapLoad {
             if (found != null && (found[0] != (byte) number || found[found.length - 1] != (byte) number)) {
                 throw new IllegalStateException("the value of another key than " + number);
             }
-        } else {
+        } else if (kind == 9) {
             session.delete(key);
+        } else {
+            session.touch(key, 0);
         }
     }
 }

@@ -1,0 +1,57 @@
+package io.farheap.kv;
+
+import io.farheap.lifetime.Closing;
+import io.farheap.remote.RegisteredBuffer;
+import io.farheap.remote.RemoteMemory;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** Registered memory for what few requests need: none at first, then as much as the largest has needed. One thread. */
+final class GrowingMemory implements AutoCloseable {
+
+    private static final long STEP_BYTES = 1 << 20;
+
+    private final RemoteMemory remote;
+    private final List<RegisteredBuffer> outgrown = new ArrayList<>();
+    private @Nullable RegisteredBuffer memory;
+
+    GrowingMemory(RemoteMemory remote) {
+        this.remote = remote;
+    }
+
+    /** At least so many bytes, which may be others than before. */
+    RegisteredBuffer atLeast(long bytes) {
+        RegisteredBuffer present = memory;
+        if (present != null && present.segment().byteSize() >= bytes) {
+            return present;
+        }
+        long rounded = bytes > STEP_BYTES
+                ? Math.ceilDiv(bytes, STEP_BYTES) * STEP_BYTES
+                : Long.highestOneBit(Math.max(1, 2 * bytes - 1));
+        RegisteredBuffer larger = remote.register(rounded);
+        if (present != null) {
+            outgrown.add(present);
+        }
+        memory = larger;
+        return larger;
+    }
+
+    /** Gives back what has become too small; not while the queue that has used it is being polled. */
+    void tidy() {
+        if (!outgrown.isEmpty()) {
+            Closing.all(outgrown);
+            outgrown.clear();
+        }
+    }
+
+    @Override
+    public void close() {
+        tidy();
+        RegisteredBuffer present = memory;
+        memory = null;
+        if (present != null) {
+            present.close();
+        }
+    }
+}

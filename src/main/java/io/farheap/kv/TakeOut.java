@@ -1,0 +1,92 @@
+package io.farheap.kv;
+
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import io.farheap.memory.NativeMemory;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * Takes an object out whose time is over, before it is said to be absent. Else who found it earlier, and touches it or
+ * adds to it only now, would bring it back. As for a delete, higher slots that have the key go first, so that their
+ * value does not appear. One thread.
+ */
+final class TakeOut {
+
+    /** More is to come. */
+    static final int UNDER_WAY = 0;
+
+    static final int DONE = 1;
+    /** The bucket has changed and is to be read anew. */
+    static final int CHANGED = 2;
+
+    private static final MemorySegment ALL = NativeMemory.ALL;
+
+    private final Operations operations;
+    private final Posts posts;
+    private final Reclaimer reclaimer;
+    private final int[] slot;
+    /** Whether a slot is being emptied, not looked at. */
+    private final boolean[] swaps;
+
+    TakeOut(Operations operations, Posts posts, Reclaimer reclaimer) {
+        this.operations = operations;
+        this.posts = posts;
+        this.reclaimer = reclaimer;
+        slot = new int[operations.count];
+        swaps = new boolean[operations.count];
+    }
+
+    /** Posts the first step, for the object that the request's slot and word are of. */
+    void begin(int place) {
+        slot[place] = operations.slot[place];
+        next(place, SpaceShape.BUCKET_SLOTS);
+    }
+
+    private void next(int place, int below) {
+        long bucket = operations.bucket(place);
+        int highest = Bucket.findLast(bucket, operations.hash[place], below);
+        operations.slot[place] = Math.max(highest, slot[place]);
+        operations.word[place] = Bucket.word(bucket, operations.slot[place]);
+        swaps[place] = highest <= slot[place];
+        if (swaps[place]) {
+            swap(place);
+            return;
+        }
+        ALL.set(JAVA_LONG, operations.head(place), 0);
+        if (!posts.readStart(place, operations.word[place], Operations.headAt(place), BlockFormat.HEADER_BYTES)) {
+            next(place, highest);
+        }
+    }
+
+    private void swap(int place) {
+        swaps[place] = true;
+        posts.swap(place, operations.slot[place], operations.word[place], SlotWord.EMPTY);
+    }
+
+    /** Goes on. */
+    int advance(int place) {
+        long word = operations.word[place];
+        int at = operations.slot[place];
+        if (!swaps[place]) {
+            long head = operations.head(place);
+            if (BlockFormat.incarnation(ALL, head) != SlotWord.incarnation(word)) {
+                return CHANGED;
+            }
+            if (BlockFormat.hash(ALL, head) == operations.hash[place]) {
+                swap(place);
+            } else {
+                next(place, at);
+            }
+            return UNDER_WAY;
+        }
+        if (posts.found(place) != word) {
+            return CHANGED;
+        }
+        reclaimer.reclaim(word);
+        if (at == slot[place]) {
+            return DONE;
+        }
+        next(place, at);
+        return UNDER_WAY;
+    }
+}

@@ -1,0 +1,185 @@
+package io.farheap.kv;
+
+import io.farheap.remote.RegisteredBuffer;
+import io.farheap.remote.RemoteMemory;
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The {@linkplain Pieces pieces} of a value that is being stored, from the request's issue to its end. One request of a
+ * session has it at a time. One thread, but for {@link #held}.
+ */
+final class ValueWriter implements AutoCloseable {
+
+    /** Pieces that are written at a time. */
+    static final int WINDOW = 16;
+
+    private static final VarHandle WORDS = MethodHandles.arrayElementVarHandle(long[].class);
+    private static final VarHandle PIECES;
+
+    static {
+        try {
+            PIECES = MethodHandles.lookup().findVarHandle(ValueWriter.class, "pieces", long[].class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
+    private final Operations operations;
+    private final Posts posts;
+    private final BlockAllocator allocator;
+    private final GrowingMemory memory;
+    /** Pieces as they will be, {@link Operations#MOST_BLOCK_BYTES} apart. */
+    private @Nullable RegisteredBuffer blocks;
+
+    private int place = Bucket.NONE;
+    private int bytes;
+    private int count;
+    private int taken;
+    private int written;
+    /** The blocks that were taken for the pieces; other threads see those that are held. */
+    private long[] pieces = new long[0];
+
+    ValueWriter(RemoteMemory remote, Operations operations, Posts posts, BlockAllocator allocator) {
+        this.operations = operations;
+        this.posts = posts;
+        this.allocator = allocator;
+        this.memory = new GrowingMemory(remote);
+    }
+
+    boolean isFree() {
+        return place == Bucket.NONE;
+    }
+
+    boolean isOf(int request) {
+        return place == request;
+    }
+
+    /** Copies the value of a request that is about to be issued. */
+    void begin(int request, MemorySegment value, long from, int valueBytes) {
+        int pieceCount = Pieces.count(valueBytes);
+        RegisteredBuffer into = memory.atLeast((long) pieceCount * Operations.MOST_BLOCK_BYTES);
+        for (int i = 0; i < pieceCount; i++) {
+            MemorySegment.copy(
+                    value,
+                    from + Pieces.startOf(i),
+                    into.segment(),
+                    at(i) + Pieces.valueAt(),
+                    Pieces.bytesOf(valueBytes, i));
+        }
+        if (pieces.length < pieceCount) {
+            PIECES.setRelease(this, new long[pieceCount]);
+        }
+        blocks = into;
+        place = request;
+        bytes = valueBytes;
+        count = pieceCount;
+        taken = 0;
+        written = 0;
+    }
+
+    private static long at(int number) {
+        return (long) number * Operations.MOST_BLOCK_BYTES;
+    }
+
+    /** Whether all pieces have blocks. */
+    boolean hasAll() {
+        return taken == count;
+    }
+
+    /** The class of the block that is needed next. */
+    int nextClass() {
+        return SizeClasses.of(Pieces.unitsOf(Pieces.bytesOf(bytes, taken)));
+    }
+
+    /** The block is the next piece's. */
+    void takes(long block) {
+        WORDS.setRelease(pieces, taken++, block);
+        allocator.emptyHand();
+    }
+
+    /**
+     * Posts the next pieces.
+     *
+     * @return whether there were any
+     */
+    boolean write() {
+        RegisteredBuffer from = blocks;
+        if (written == count || from == null) {
+            return false;
+        }
+        int end = Math.min(count, written + WINDOW);
+        posts.beginList();
+        for (; written < end; written++) {
+            long word = pieces[written];
+            int length = Pieces.bytesOf(bytes, written);
+            Pieces.seal(
+                    from.segment().address() + at(written),
+                    operations.blockCopy(place),
+                    written,
+                    length,
+                    SlotWord.incarnation(word));
+            posts.writePiece(place, word, from, at(written), Pieces.valueAt() + length);
+        }
+        posts.endList();
+        return true;
+    }
+
+    /** Says in the request's own block, an index, where the value is. */
+    void fillIndex() {
+        long index = operations.blockCopy(place);
+        Pieces.setValueBytes(index, bytes);
+        for (int i = 0; i < count; i++) {
+            Pieces.setPiece(index, i, pieces[i]);
+        }
+    }
+
+    /** A slot has named the index, so the pieces are its. */
+    void stored() {
+        clear();
+    }
+
+    /** No slot has named the index, and none will. */
+    void giveBack() {
+        for (int i = 0; i < taken; i++) {
+            allocator.giveBack(pieces[i]);
+        }
+        clear();
+    }
+
+    /** Nobody knows whether a slot names the index. */
+    void lost() {
+        for (int i = 0; i < taken; i++) {
+            allocator.keepUnknown(pieces[i]);
+        }
+        clear();
+    }
+
+    private void clear() {
+        for (int i = 0; i < taken; i++) {
+            WORDS.setRelease(pieces, i, BlockAllocator.NONE);
+        }
+        taken = 0;
+        place = Bucket.NONE;
+    }
+
+    /** Any thread: adds the blocks that no slot names yet. */
+    void held(HeldBlocks into) {
+        long[] present = (long[]) PIECES.getAcquire(this);
+        for (int i = 0; i < present.length; i++) {
+            into.add((long) WORDS.getAcquire(present, i));
+        }
+    }
+
+    /** See {@link GrowingMemory#tidy}. */
+    void tidy() {
+        memory.tidy();
+    }
+
+    @Override
+    public void close() {
+        memory.close();
+    }
+}
