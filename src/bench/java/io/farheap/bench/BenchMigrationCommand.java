@@ -10,10 +10,6 @@ import io.farheap.command.ServerProcess;
 import io.farheap.verbs.Devices;
 import java.io.IOException;
 import java.io.PrintStream;
-import java.util.ArrayList;
-import java.util.LinkedHashMap;
-import java.util.List;
-import java.util.Map;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -65,7 +61,7 @@ final class BenchMigrationCommand implements Callable<Integer> {
         }
         long bytes = move.bytes();
         long regionBytes = move.regionBytes();
-        List<Result> results = new ArrayList<>();
+        MovePlots plots = new MovePlots();
         BenchReport report;
         try (ServerProcess home = ServerProcess.start(Devices.library(), bytes, regionBytes);
                 ServerProcess spare = ServerProcess.start(Devices.library(), bytes, regionBytes);
@@ -94,12 +90,12 @@ final class BenchMigrationCommand implements Callable<Integer> {
                     "longest write us (quiet)");
             for (MoveCase how : move.cases()) {
                 Result result = new Result(how, bench.run(how, false), bench.run(how, true));
-                results.add(result);
+                plots.add(how, result.reads(), result.writes());
                 print(out, result);
                 MoveFigures.row(report, how, regionBytes, result.reads(), result.writes());
             }
         }
-        output.write(report, output.plots() ? plots(results) : new Plot[0]);
+        output.write(report, output.plots() ? plots.plots("migration", "regions move") : new Plot[0]);
         return 0;
     }
 
@@ -140,40 +136,5 @@ final class BenchMigrationCommand implements Callable<Integer> {
 
     private static double memcpy(Result result) {
         return MoveFigures.memcpyGib(result.reads(), result.writes());
-    }
-
-    private Plot[] plots(List<Result> results) {
-        Plot reads =
-                Plot.bars("migration-reads", "Reads while regions move", "regions that move", "throughput drop, %");
-        Plot writes =
-                Plot.bars("migration-writes", "Writes while regions move", "regions that move", "throughput drop, %");
-        Plot pauses = Plot.bars("migration-pauses", "The longest time that a write waited", "regions that move", "us");
-        List<String> categories = move.moves().stream().map(String::valueOf).toList();
-        Map<String, List<Result>> series = new LinkedHashMap<>();
-        for (Result result : results) {
-            if (result.how().move() > 0) {
-                series.computeIfAbsent(title(result.how()), ignored -> new ArrayList<>())
-                        .add(result);
-            }
-        }
-        series.forEach((title, of) -> {
-            reads.series(
-                    title,
-                    categories,
-                    of.stream().map(result -> result.reads().dropPercent()).toList());
-            writes.series(
-                    title,
-                    categories,
-                    of.stream().map(result -> result.writes().dropPercent()).toList());
-            pauses.series(
-                    title,
-                    categories,
-                    of.stream().map(result -> result.writes().longestMicros()).toList());
-        });
-        return new Plot[] {reads, writes, pauses.logarithmicY()};
-    }
-
-    private static String title(MoveCase how) {
-        return "writes wait for the " + how.name() + (how.options().unpausedReads() ? "" : ", reads too");
     }
 }

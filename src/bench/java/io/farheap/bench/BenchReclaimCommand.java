@@ -5,6 +5,7 @@ import io.farheap.bench.report.BenchReport;
 import io.farheap.command.DeviceNotice;
 import io.farheap.command.Durations;
 import io.farheap.command.ManagerProcess;
+import io.farheap.command.Plot;
 import io.farheap.lifetime.CloseStack;
 import io.farheap.manager.ManagerClient;
 import io.farheap.verbs.Devices;
@@ -85,11 +86,12 @@ final class BenchReclaimCommand implements Callable<Integer> {
             BenchReport report = deadline
                     ? deadlines(manager, asked, content)
                     : cases(manager, asked, content, opened.add(new Memcpy(move.regionBytes())));
-            output.write(report);
+            output.write(report, output.plots() ? plots.plots("reclaim", "servers leave") : new Plot[0]);
         }
         return lost == 0 ? 0 : 1;
     }
 
+    private final MovePlots plots = new MovePlots();
     private long lost;
 
     private BenchReport cases(ManagerProcess manager, ManagerClient asked, RecordContent content, Memcpy memcpy) {
@@ -114,6 +116,7 @@ final class BenchReclaimCommand implements Callable<Integer> {
                 MoveFigures readMoves = reads.turns().figures();
                 MoveFigures writeMoves = writes.turns().figures();
                 print(how, reads, writes, readMoves, writeMoves);
+                plots.add(how, readMoves, writeMoves);
                 ReclaimFigures.put(
                         MoveFigures.row(report, how, move.regionBytes(), readMoves, writeMoves), reads, writes);
                 lost += reads.lost() + writes.lost();

@@ -29,13 +29,15 @@ final class AdaptiveRecords implements AccessRecords, Victims {
     private final MapClock clock;
     private final Replacement replacement;
     private final FrequencyCounterCache frequencies;
+    private final Counts counts;
     private final int extensionWords;
     private final Metadata metadata = new Metadata();
     private long newestHistory;
     private int accesses;
 
-    AdaptiveRecords(Posts posts, SpaceMemory space, MapClock clock, CachePolicy policy, long seed) {
+    AdaptiveRecords(Posts posts, SpaceMemory space, MapClock clock, CachePolicy policy, Counts counts, long seed) {
         this.posts = posts;
+        this.counts = counts;
         this.space = space;
         this.clock = clock;
         this.replacement = policy.replacement(space.shape().objects(), seed);
@@ -148,7 +150,10 @@ final class AdaptiveRecords implements AccessRecords, Victims {
     public void missed(long bucket, long hash) {
         int slot = Bucket.findHistory(bucket, hash);
         if (slot != Bucket.NONE) {
-            replacement.missed(newestHistory, number(bucket, slot), inserted(bucket, slot));
+            long experts = inserted(bucket, slot);
+            if (replacement.missed(newestHistory, number(bucket, slot), experts)) {
+                counts.regretted(experts);
+            }
         }
     }
 

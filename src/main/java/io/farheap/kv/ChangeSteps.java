@@ -237,7 +237,7 @@ final class ChangeSteps extends SetSteps {
         if (posts.found(place) == operations.word[place]) {
             reclaimCrowdedOut(place);
         } else {
-            counts.swapsLost++;
+            counts.add(Counts.SWAPS_LOST);
             claimed[place] = Bucket.NONE;
         }
         look(place, 0);
@@ -277,7 +277,7 @@ final class ChangeSteps extends SetSteps {
             settle(place);
             return;
         }
-        counts.swapsLost++;
+        counts.add(Counts.SWAPS_LOST);
         look(place, 0);
     }
 }

@@ -95,7 +95,7 @@ final class DeleteSteps implements Steps {
             deleted[place] |= !clock.expired(BlockFormat.expiryMillis(NativeMemory.ALL, operations.blockCopy(place)));
             look(place, operations.slot[place]);
         } else {
-            counts.swapsLost++;
+            counts.add(Counts.SWAPS_LOST);
             readBucket(place);
         }
     }

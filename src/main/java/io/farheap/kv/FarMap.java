@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import jdk.jfr.FlightRecorder;
 
 /**
  * A map in far memory, as this process has it open: objects by key, which many processes get and set at a time, and
@@ -37,6 +38,8 @@ public final class FarMap implements AutoCloseable {
     private final MapClock clock;
     private final CachePolicy policy;
     private final Keeper keeper;
+    private final Tally tally;
+    private final Runnable statistics = this::emitStatistics;
     private final Set<FutureSession> futures = ConcurrentHashMap.newKeySet();
 
     /**
@@ -56,6 +59,18 @@ public final class FarMap implements AutoCloseable {
         this.space = space;
         this.clock = clock;
         this.policy = policy;
+        this.tally = new Tally(Replacements.expertNames(policy.name()));
+        FlightRecorder.addPeriodicEvent(MapStatisticsEvent.class, statistics);
+    }
+
+    /** By which processes find it. */
+    public String name() {
+        return spaces.getFirst().name();
+    }
+
+    /** What sessions that this process has opened have met so far. */
+    public MapCounts counts() {
+        return tally.now();
     }
 
     /** Says which map, and makes it or opens it. */
@@ -84,7 +99,7 @@ public final class FarMap implements AutoCloseable {
                     "a session of " + requests + " requests in flight; it has 1 to " + MOST_REQUESTS);
         }
         int places = Integer.highestOneBit(2 * requests - 1);
-        return new Session(memory, space, clock, policy, places, sessionNumber(), keeper);
+        return new Session(memory, space, clock, policy, places, sessionNumber(), keeper, tally);
     }
 
     /**
@@ -157,6 +172,7 @@ public final class FarMap implements AutoCloseable {
      */
     public void drop() {
         List<AutoCloseable> ends = new ArrayList<>();
+        ends.add(this::endStatistics);
         ends.add(keeper::drop);
         spaces.forEach(space -> ends.add(space::drop));
         ends.add(memory);
@@ -169,6 +185,14 @@ public final class FarMap implements AutoCloseable {
      */
     @Override
     public void close() {
-        Closing.all(() -> Closing.all(List.copyOf(futures)), keeper, memory);
+        Closing.all(this::endStatistics, () -> Closing.all(List.copyOf(futures)), keeper, memory);
+    }
+
+    private void emitStatistics() {
+        MapStatisticsEvent.emit(name(), counts());
+    }
+
+    private void endStatistics() {
+        FlightRecorder.removePeriodicEvent(statistics);
     }
 }

@@ -116,7 +116,7 @@ final class GetSteps implements Steps {
     }
 
     private void readAgain(int place) {
-        counts.getsRetried++;
+        counts.add(Counts.READ_AGAIN);
         readBucket(place);
     }
 
@@ -171,7 +171,7 @@ final class GetSteps implements Steps {
             ending.end(place, KvStatus.ABSENT);
             return;
         }
-        counts.unlinked++;
+        counts.add(Counts.UNLINKED);
         operations.step[place] = UNLINK;
         posts.swap(place, operations.slot[place], operations.word[place], SlotWord.EMPTY);
     }

@@ -105,7 +105,7 @@ final class Reclaimer {
             }
         } else {
             // The services find its pieces, which nothing names.
-            counts.unlinked++;
+            counts.add(Counts.UNLINKED);
         }
         allocator.reclaim(word);
         remove();

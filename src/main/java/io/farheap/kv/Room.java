@@ -355,7 +355,8 @@ final class Room {
 
     private void evicted(int place) {
         if (posts.found(place) == operations.word[place]) {
-            counts.evicted++;
+            counts.add(Counts.EVICTED);
+            counts.evictedBy(operations.block[place]);
             if (SizeClasses.of(SlotWord.units(operations.word[place])) != sizeClass[place]
                     && ++misfits % misfitsToAsk == 0) {
                 mailbox.hopeAnew();
@@ -366,7 +367,7 @@ final class Room {
                     bucketAt(place) + Slot.offset(operations.slot[place] % SpaceShape.BUCKET_SLOTS) + Slot.INSERTED,
                     operations.block[place]);
         } else {
-            counts.victimsLost++;
+            counts.add(Counts.VICTIMS_LOST);
         }
     }
 

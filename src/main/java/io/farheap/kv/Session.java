@@ -55,6 +55,7 @@ public final class Session implements AutoCloseable, Waiting.Polled {
     private final DeleteSteps deletes;
     private final Counts counts = new Counts();
     private final Keeper keeper;
+    private final Tally tally;
     private final Mailbox mailbox;
     private final BlockAllocator allocator;
     private final Reclaimer reclaimer;
@@ -88,8 +89,10 @@ public final class Session implements AutoCloseable, Waiting.Polled {
             CachePolicy policy,
             int requests,
             long number,
-            Keeper keeper) {
+            Keeper keeper,
+            Tally tally) {
         this.clock = clock;
+        this.tally = tally;
         this.keeper = keeper;
         try (CloseStack stack = new CloseStack()) {
             int depth = requests * Posts.mostOfAStep(policy.extensionWords())
@@ -107,7 +110,7 @@ public final class Session implements AutoCloseable, Waiting.Polled {
         operations = new Operations(requests, memory);
         ofBatch = new boolean[requests];
         posts = new Posts(queue, space, operations, memory, hintMemory);
-        records = new AdaptiveRecords(posts, space, clock, policy, number);
+        records = new AdaptiveRecords(posts, space, clock, policy, counts, number);
         mailbox = keeper.mailbox(records.learnedWords());
         allocator = new BlockAllocator(mailbox, space.regions() * space.shape().regionBytes() / BlockFormat.UNIT_BYTES);
         reclaimer = new Reclaimer(posts, space, allocator, counts, indexMemory);
@@ -147,6 +150,7 @@ public final class Session implements AutoCloseable, Waiting.Polled {
                 number);
         deletes = new DeleteSteps(operations, posts, this::end, reclaimer, clock, counts);
         keeper.serve(mailbox, this::held, this::oldestEra);
+        tally.opened(counts, queue::posted);
     }
 
     /**
@@ -433,6 +437,7 @@ public final class Session implements AutoCloseable, Waiting.Polled {
         operations.holdsNothing(place);
         operations.status[place] = status;
         operations.step[place] = Operations.DONE;
+        counts.ended(operations.kind[place], status);
     }
 
     private void completed(long tag, int outcome) {
@@ -739,6 +744,7 @@ public final class Session implements AutoCloseable, Waiting.Polled {
             drain();
         } finally {
             closed = true;
+            tally.closed(counts);
             Closing.all(
                     queue,
                     memory,

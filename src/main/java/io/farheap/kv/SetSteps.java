@@ -330,7 +330,7 @@ class SetSteps implements Steps {
             ending.end(place, KvStatus.DONE);
             return;
         }
-        counts.swapsLost++;
+        counts.add(Counts.SWAPS_LOST);
         operations.step[place] = operations.kind[place] == Operations.SET ? SWAP_LOST : LOOK;
         posts.readBucket(place);
     }
@@ -409,7 +409,7 @@ class SetSteps implements Steps {
 
     private void inserted(int place) {
         if (posts.found(place) != operations.word[place]) {
-            counts.swapsLost++;
+            counts.add(Counts.SWAPS_LOST);
             lookAnew(place);
             return;
         }
@@ -428,7 +428,7 @@ class SetSteps implements Steps {
 
     final void reclaimCrowdedOut(int place) {
         if (SlotWord.isLive(operations.word[place])) {
-            counts.crowdedOut++;
+            counts.add(Counts.CROWDED_OUT);
             reclaimer.reclaim(operations.word[place]);
         }
     }
@@ -485,7 +485,7 @@ class SetSteps implements Steps {
             settle(place, settling[place]);
             return;
         }
-        counts.duplicates++;
+        counts.add(Counts.DUPLICATES);
         doubled[place] = true;
         operations.word[place] = Bucket.word(operations.bucket(place), operations.slot[place]);
         remove(place);

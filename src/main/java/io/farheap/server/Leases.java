@@ -115,8 +115,8 @@ final class Leases {
     }
 
     /**
-     * Ends a lease for its client, who waits until its regions are zero and free, but not for operations that do not
-     * get on.
+     * Ends a lease for its client, who waits until its regions are free again, but not for operations that do not get
+     * on.
      */
     void close(ClientLease lease) {
         boolean first = lease.beginEnding();

@@ -22,6 +22,7 @@ final class RegionPool implements AutoCloseable {
     private final long regionBytes;
     private final int[] free;
     private int freeCount;
+    private volatile boolean zeroLater;
     private final Zeroing zeroing;
 
     RegionPool(Context context, long regionBytes, int regions) {
@@ -72,10 +73,22 @@ final class RegionPool implements AutoCloseable {
         return taken;
     }
 
-    /** Zeroes a region and makes it free. No device may reach it any more. */
+    /**
+     * Zeroes a region and makes it free, or has that done where {@linkplain #zeroLater nobody waits for it}. No device
+     * may reach it any more.
+     */
     void giveBack(int id) {
+        if (zeroLater) {
+            giveBackLater(List.of(id));
+            return;
+        }
         Zeroing.zero(segment(id));
         free(id);
+    }
+
+    /** From now on whoever gives regions back does not wait until they are zero: nobody is to get them again. */
+    void zeroLater() {
+        zeroLater = true;
     }
 
     /** As {@link #giveBack}, on a thread of its own. */

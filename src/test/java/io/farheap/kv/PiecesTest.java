@@ -155,7 +155,7 @@ class PiecesTest {
                     assertArrayEquals(stored.get(looked), found);
                 }
             }
-            assertTrue(session.counts().evicted > 100);
+            assertTrue(session.counts().of(Counts.EVICTED) > 100);
             assertTrue(hits > 10, hits + " hits");
         }
         MapAudit audit = space.map.audit();
@@ -240,7 +240,7 @@ class PiecesTest {
             memory.segment().set(ValueLayout.JAVA_LONG, 0, memory.segment().get(ValueLayout.JAVA_LONG, 0) ^ 1);
             assertEquals(Posting.DONE, queue.execute(true, space.regions.getFirst(), at, memory, 0, Long.BYTES, 0));
             assertNull(session.get(key(1)));
-            assertTrue(session.counts().unlinked > 0);
+            assertTrue(session.counts().of(Counts.UNLINKED) > 0);
             session.set(key(1), value);
             assertArrayEquals(value, session.get(key(1)));
         }

@@ -133,7 +133,7 @@ class PolicyExtensionTest {
                     model.put(number, value);
                 }
             }
-            assertTrue(session.counts().evicted + other.counts().evicted > 100, "evictions");
+            assertTrue(session.counts().of(Counts.EVICTED) + other.counts().of(Counts.EVICTED) > 100, "evictions");
             assertTrue(hits > 100, hits + " hits");
         }
     }

@@ -116,7 +116,9 @@ class SessionTest {
                 old += session.get(bytes("key" + (100 + i))) == null ? 0 : 1;
                 recent += session.get(bytes("key" + (19_999 - i))) == null ? 0 : 1;
             }
-            assertTrue(session.counts().evicted > 10_000, () -> session.counts().evicted + " evicted");
+            assertTrue(
+                    session.counts().of(Counts.EVICTED) > 10_000,
+                    () -> session.counts().of(Counts.EVICTED) + " evicted");
             assertTrue(hot > 90, hot + " of those in use");
             assertEquals(0, old, "of the first");
             assertTrue(recent > 90, recent + " of the latest");

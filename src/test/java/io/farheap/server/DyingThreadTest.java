@@ -156,6 +156,26 @@ class DyingThreadTest {
         assertFalse(doomed.fault.isSet());
     }
 
+    /** Nobody is to get the regions any more; they are zero all the same before they are free. */
+    @Test
+    @Execution(ExecutionMode.CONCURRENT)
+    void aServerThatLeavesMakesNobodyWaitForZeroing() throws Exception {
+        start(1, Idle.PARK);
+        CountDownLatch zeroes = new CountDownLatch(1);
+        server.leave();
+        server.zeroing().fault.set(standstill(zeroes));
+        try {
+            var lease = server.openLease("leaves");
+            int region = server.allocate(lease.id(), 2).getFirst().regionId();
+            server.release(lease.id(), region, ControlPlane.ANY_ALLOCATION);
+            server.closeLease(lease.id());
+            assertEquals(REGIONS - 2, free());
+        } finally {
+            zeroes.countDown();
+        }
+        await("the regions are not free again", () -> free() == REGIONS);
+    }
+
     /** Neither one that ends slowly nor one whose regions take long to zero. */
     @Test
     @Execution(ExecutionMode.CONCURRENT)

@@ -79,6 +79,7 @@ final class ManagedServer implements AutoCloseable {
     void leave(BooleanSupplier atOnce) throws InterruptedException {
         leavesAt = System.nanoTime() + notice.toNanos();
         leaving = true;
+        server.leave();
         registration.reportSoon();
         while (!atOnce.getAsBoolean() && !server.regionsByCache().isEmpty() && System.nanoTime() - leavesAt < 0) {
             Thread.sleep(LOOK_MILLIS);

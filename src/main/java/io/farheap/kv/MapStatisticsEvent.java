@@ -1,0 +1,89 @@
+package io.farheap.kv;
+
+import jdk.jfr.Category;
+import jdk.jfr.Description;
+import jdk.jfr.Enabled;
+import jdk.jfr.Event;
+import jdk.jfr.Label;
+import jdk.jfr.Name;
+import jdk.jfr.Period;
+import jdk.jfr.StackTrace;
+
+/** What a map's sessions have met so far, every second of a recording. No key is in it. */
+@Name("io.farheap.MapStatistics")
+@Label("Map Statistics")
+@Description("What the sessions of a map in this process have met since it was opened")
+@Category("Farheap")
+@Period("1 s")
+@Enabled
+@StackTrace(false)
+final class MapStatisticsEvent extends Event {
+
+    @Label("Map")
+    String map = "";
+
+    @Label("Hits")
+    long hits;
+
+    @Label("Misses")
+    long misses;
+
+    @Label("Stored")
+    long stored;
+
+    @Label("Deleted")
+    long deleted;
+
+    @Label("Evicted")
+    long evicted;
+
+    @Label("Regrets")
+    @Description("Misses of objects that were evicted not long before, once for each expert that had named them")
+    long regrets;
+
+    @Label("Compare-and-Swaps Lost")
+    long swapsLost;
+
+    @Label("Read Again")
+    long readAgain;
+
+    @Label("Unlinked")
+    @Description("Slots that named what cannot be read")
+    long unlinked;
+
+    @Label("Without Room")
+    long noRoom;
+
+    @Label("READs")
+    long reads;
+
+    @Label("WRITEs")
+    long writes;
+
+    @Label("Compare-and-Swaps")
+    long swaps;
+
+    @Label("Fetch-and-Adds")
+    long adds;
+
+    static void emit(String map, MapCounts counts) {
+        MapStatisticsEvent event = new MapStatisticsEvent();
+        event.map = map;
+        event.hits = counts.hits();
+        event.misses = counts.misses();
+        event.stored = counts.stored();
+        event.deleted = counts.deleted();
+        event.evicted = counts.evicted();
+        event.regrets =
+                counts.regrets().values().stream().mapToLong(Long::longValue).sum();
+        event.swapsLost = counts.swapsLost();
+        event.readAgain = counts.readAgain();
+        event.unlinked = counts.unlinked();
+        event.noRoom = counts.noRoom();
+        event.reads = counts.posted().reads();
+        event.writes = counts.posted().writes();
+        event.swaps = counts.posted().swaps();
+        event.adds = counts.posted().adds();
+        event.commit();
+    }
+}
