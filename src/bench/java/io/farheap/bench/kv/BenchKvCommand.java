@@ -3,6 +3,7 @@ package io.farheap.bench.kv;
 import io.farheap.bench.report.BenchOutput;
 import io.farheap.bench.report.BenchReport;
 import io.farheap.command.DeviceNotice;
+import io.farheap.command.Plot;
 import io.farheap.command.ServerProcess;
 import io.farheap.kv.FarMap;
 import io.farheap.kv.policy.Replacements;
@@ -12,6 +13,7 @@ import io.farheap.verbs.Devices;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.stream.IntStream;
@@ -29,44 +31,56 @@ import picocli.CommandLine.Spec;
             "Measure maps, on a memory server in a process of its own.",
             "messages: operations that each kind of request posts, and its time and rate beside a bare loop that posts "
                     + "the same, in turns; YCSB A to D with 1 to 64 sessions.",
+            "ycsb: rate and latency of YCSB A to D, uniform and Zipfian, 1 to 64 sessions. adaptivity: hits while the load "
+                    + "changes between what LRU and LFU are good at. elasticity: rate over time while clients come and go.",
             "traces: hits and operations of a trace played on a map, a get for each request, and a set where it misses. "
                     + "The map holds N objects of one size; what sessions hold free meanwhile, one or two each, is among "
                     + "them. A trace is a file with a key a line, whole numbers from 0 on."
         })
 public final class BenchKvCommand implements Callable<Integer> {
 
-    private static final long REGION_FLOOR = 64 << 10;
-    /** A bucket of 16 slots for 8 objects, and their blocks. */
-    private static final long BYTES_AN_OBJECT = 80 + 64;
-
-    private static final long SLACK_BYTES = 256 << 10;
-    private static final String TOKEN = "of a benchmark";
+    private static final long TENTH_NANOS = 100_000_000;
 
     private enum Part {
         MESSAGES,
-        TRACES
+        YCSB,
+        TRACES,
+        ADAPTIVITY,
+        ELASTICITY
     }
 
     @Option(
             names = "--part",
             split = ",",
             paramLabel = "PART",
-            description = "messages, traces (default: traces where --trace is given, else messages)")
+            description =
+                    "messages, ycsb, traces, adaptivity, elasticity (default: traces where --trace is given, else "
+                            + "all others)")
     private List<Part> parts = List.of();
 
     @Option(
             names = "--keys",
             paramLabel = "N",
             defaultValue = "10000",
-            description = "messages: objects in the map (default: ${DEFAULT-VALUE})")
+            description = "all but traces: objects in the map (default: ${DEFAULT-VALUE})")
     private long keys;
 
     @Option(
             names = "--turns",
             paramLabel = "N",
             defaultValue = "7",
-            description = "messages: turns of each side, of 0.1 s (default: ${DEFAULT-VALUE})")
+            description =
+                    "messages: turns of each side, of 0.1 s; ycsb: tenths of a second for each figure; elasticity: "
+                            + "windows of 0.1 s for each number of clients (default: ${DEFAULT-VALUE})")
     private int turns;
+
+    @Option(
+            names = "--sessions",
+            split = ",",
+            paramLabel = "N",
+            defaultValue = "1,2,4,8,16,32,64",
+            description = "messages, ycsb: sessions for YCSB (default: ${DEFAULT-VALUE})")
+    private List<Integer> sessions;
 
     @Option(names = "--trace", split = ",", paramLabel = "FILE", description = "traces")
     private List<Path> traces = List.of();
@@ -108,10 +122,12 @@ public final class BenchKvCommand implements Callable<Integer> {
     public Integer call() throws IOException {
         output.check();
         if (clients.stream().anyMatch(count -> count < 1)
+                || sessions.stream().anyMatch(count -> count < 1)
                 || objects.stream().anyMatch(count -> count < 1)
                 || percents.stream().anyMatch(percent -> percent < 1 || percent > 100)) {
             throw new IllegalArgumentException("--clients " + clients + " --objects " + objects + " --percent "
-                    + percents + ": clients and objects are at least 1, per cent 1 to 100");
+                    + percents + " --sessions " + sessions
+                    + ": clients, objects and sessions are at least 1, per cent 1 to 100");
         }
         if (keys < 100 || turns < 1) {
             throw new IllegalArgumentException(
@@ -127,14 +143,32 @@ public final class BenchKvCommand implements Callable<Integer> {
         }
         PrintStream out = System.out;
         report.origin().forEach(out::println);
-        if (parts.isEmpty() ? traces.isEmpty() : parts.contains(Part.MESSAGES)) {
-            new MessagesPart(report, out, keys, turns).run();
+        List<Plot> plots = new ArrayList<>();
+        if (wanted(Part.MESSAGES)) {
+            new MessagesPart(report, out, keys, turns, sessions).run();
         }
-        if (!traces.isEmpty() && (parts.isEmpty() || parts.contains(Part.TRACES))) {
+        if (wanted(Part.YCSB)) {
+            new YcsbPart(report, out, keys, turns * TENTH_NANOS, sessions).run();
+        }
+        if (wanted(Part.TRACES)) {
             play(report, out);
         }
-        output.write(report);
+        if (wanted(Part.ADAPTIVITY)) {
+            AdaptivityPart part = new AdaptivityPart(report, out, keys);
+            part.run();
+            plots.add(part.plot());
+        }
+        if (wanted(Part.ELASTICITY)) {
+            ElasticityPart part = new ElasticityPart(report, out, keys, turns);
+            part.run();
+            plots.add(part.plot());
+        }
+        output.write(report, plots.toArray(Plot[]::new));
         return 0;
+    }
+
+    private boolean wanted(Part part) {
+        return parts.isEmpty() ? traces.isEmpty() != (part == Part.TRACES) : parts.contains(part);
     }
 
     private void play(BenchReport report, PrintStream out) throws IOException {
@@ -165,17 +199,9 @@ public final class BenchKvCommand implements Callable<Integer> {
 
     private static void play(
             BenchReport report, PrintStream out, Path trace, int[] keys, long objects, String policy, int sessions) {
-        long bytes = Math.max(REGION_FLOOR, powerOfTwo(objects * BYTES_AN_OBJECT + SLACK_BYTES));
+        long bytes = BenchMaps.bytesOfSmall(objects);
         try (ServerProcess server = ServerProcess.start(Devices.library(), bytes, bytes);
-                FarMap map = FarMap.builder()
-                        .name("bench")
-                        .token(TOKEN)
-                        .servers(server.address())
-                        .memory(bytes)
-                        .objects(objects)
-                        .smallObjects(objects + sessions)
-                        .policy(policy)
-                        .create();
+                FarMap map = BenchMaps.createSmall(server, objects, sessions, policy);
                 MapTrace played = new MapTrace(map, sessions)) {
             long hits = played.play(keys);
             print(report, out, trace, objects, policy, sessions, keys.length, hits, played.posted());
@@ -221,9 +247,5 @@ public final class BenchKvCommand implements Callable<Integer> {
                 .put("writes", posted.writes() / each)
                 .put("cas", posted.swaps() / each)
                 .put("faa", posted.adds() / each);
-    }
-
-    private static long powerOfTwo(long bytes) {
-        return Long.highestOneBit(bytes - 1) << 1;
     }
 }

@@ -18,29 +18,26 @@ import org.HdrHistogram.Histogram;
  */
 final class MessagesPart {
 
-    /** With 8 bytes of key: pairs of 256 bytes, in blocks of 320 with their headers. */
-    private static final int VALUE_BYTES = 248;
-
-    private static final int BLOCK_BYTES = 320;
-    private static final String TOKEN = "of a benchmark";
     private static final long TURN_NANOS = 100_000_000;
     /** Turns before those that count: until all is compiled. */
     private static final int WARM_UPS = 12;
 
     private static final int LOOK_EVERY = 16;
-    private static final int[] SESSIONS = {1, 2, 4, 8, 16, 32, 64};
 
     private final BenchReport report;
     private final PrintStream out;
     private final long objects;
     private final int turns;
+    private final List<Integer> sessionCounts;
     private final SplittableRandom random = new SplittableRandom(1);
 
     /**
      * @param objects in the map
      * @param turns of each side
+     * @param sessionCounts for YCSB
      */
-    MessagesPart(BenchReport report, PrintStream out, long objects, int turns) {
+    MessagesPart(BenchReport report, PrintStream out, long objects, int turns, List<Integer> sessionCounts) {
+        this.sessionCounts = sessionCounts;
         this.report = report;
         this.out = out;
         this.objects = objects;
@@ -49,7 +46,7 @@ final class MessagesPart {
 
     void run() {
         // Room for all that is inserted on the way, so that nothing is evicted but where it is to be.
-        long room = powerOfTwo(4 * objects * (BLOCK_BYTES + 2 * 80) + (4 << 20));
+        long room = BenchMaps.room(objects);
         out.printf(
                 "%nmessages: %,d objects of 256 bytes, keys uniform; medians of %d turns; in brackets the floor: the same "
                         + "operations without a map%n",
@@ -61,23 +58,13 @@ final class MessagesPart {
         }
     }
 
-    private static FarMap map(ServerProcess server, String name, long bytes, long objects) {
-        return FarMap.builder()
-                .name(name)
-                .token(TOKEN)
-                .servers(server.address())
-                .memory(bytes)
-                .objects(objects)
-                .create();
-    }
-
     private void operations(ServerProcess server, long room) {
         out.printf(
                 "%n%-12s%8s%8s%8s%8s%30s%44s%n",
                 "operation", "READ", "WRITE", "CAS", "FAA", "one at a time, p50 ns", "16 in flight, operations/s");
-        FarMap map = map(server, "operations", room, 4 * objects);
-        try (MapCaller caller = new MapCaller(map.openSession(), VALUE_BYTES);
-                Floor floor = new Floor(server.address(), objects, BLOCK_BYTES)) {
+        FarMap map = BenchMaps.create(server, "operations", room, 4 * objects);
+        try (MapCaller caller = new MapCaller(map.openSession(), BenchMaps.VALUE_BYTES);
+                Floor floor = new Floor(server.address(), objects, BenchMaps.BLOCK_BYTES)) {
             for (long key = 0; key < objects; key++) {
                 caller.set(key);
             }
@@ -176,9 +163,9 @@ final class MessagesPart {
 
     /** What an insertion posts more where it has to evict. */
     private void evictions(ServerProcess server, long room) {
-        long held = room / BLOCK_BYTES;
-        FarMap map = map(server, "evictions", room, held);
-        try (MapCaller caller = new MapCaller(map.openSession(), VALUE_BYTES)) {
+        long held = room / BenchMaps.BLOCK_BYTES;
+        FarMap map = BenchMaps.create(server, "evictions", room, held);
+        try (MapCaller caller = new MapCaller(map.openSession(), BenchMaps.VALUE_BYTES)) {
             long key = 0;
             VerbCounts before = caller.session().posted();
             long inserted = Math.max(1, held / 2);
@@ -217,18 +204,18 @@ final class MessagesPart {
                 "%n%-12s%8s%8s%8s%8s%10s%12s%10s%n",
                 "YCSB", "READ", "WRITE", "CAS", "FAA", "sessions", "requests", "hit %");
         for (Workload workload : YCSB) {
-            for (int sessions : SESSIONS) {
+            for (int sessions : sessionCounts) {
                 workload(server, room, workload, sessions);
             }
         }
     }
 
     private void workload(ServerProcess server, long room, Workload workload, int sessions) {
-        FarMap map = map(server, workload.name() + sessions, room, 4 * objects);
+        FarMap map = BenchMaps.create(server, workload.name() + sessions, room, 4 * objects);
         List<MapCaller> callers = new ArrayList<>();
         try {
             for (int i = 0; i < sessions; i++) {
-                callers.add(new MapCaller(map.openSession(), VALUE_BYTES));
+                callers.add(new MapCaller(map.openSession(), BenchMaps.VALUE_BYTES));
             }
             for (long key = 0; key < objects; key++) {
                 callers.get((int) (key % sessions)).set(key);
@@ -286,9 +273,5 @@ final class MessagesPart {
                 .put("cas", posted.swaps() / each)
                 .put("faa", posted.adds() / each)
                 .put("calls", 0L);
-    }
-
-    private static long powerOfTwo(long bytes) {
-        return Long.highestOneBit(bytes - 1) << 1;
     }
 }

@@ -1,10 +1,17 @@
 package io.farheap.cli;
 
+import io.farheap.kv.Versioned;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
@@ -21,19 +28,43 @@ final class KvGetCommand implements Callable<Integer> {
     @Parameters(index = "1", paramLabel = "KEY")
     private String key;
 
+    @Option(
+            names = "--with-version",
+            description = "Print the object's version first, on a line of its own: what 'kv set --if-version' takes.")
+    private boolean withVersion;
+
+    @Option(names = "--to", paramLabel = "FILE", description = "Write the value there, and do not print it.")
+    private Path to;
+
     @Spec
     private CommandSpec spec;
 
     @Override
     public Integer call() {
         return options.in(session -> {
-            byte[] value = session.get(key.getBytes(StandardCharsets.UTF_8));
-            if (value == null) {
+            Versioned found = session.getVersioned(key.getBytes(StandardCharsets.UTF_8));
+            if (found == null) {
                 spec.commandLine().getErr().println("the map has no object " + key);
                 return 1;
             }
-            spec.commandLine().getOut().println(new String(value, StandardCharsets.UTF_8));
+            PrintWriter out = spec.commandLine().getOut();
+            if (withVersion) {
+                out.println(found.version());
+            }
+            if (to == null) {
+                out.println(new String(found.value(), StandardCharsets.UTF_8));
+            } else {
+                write(to, found.value());
+            }
             return 0;
         });
+    }
+
+    private static void write(Path file, byte[] value) {
+        try {
+            Files.write(file, value);
+        } catch (IOException e) {
+            throw new UncheckedIOException("cannot write the value to " + file + ": " + e.getMessage(), e);
+        }
     }
 }

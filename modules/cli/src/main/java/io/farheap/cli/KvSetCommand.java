@@ -1,17 +1,44 @@
 package io.farheap.cli;
 
 import io.farheap.command.Durations;
+import io.farheap.kv.Session;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.Callable;
+import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
 
 /** {@code farheap kv set}. */
-@Command(name = "set", description = "Store an object.", mixinStandardHelpOptions = true)
+@Command(
+        name = "set",
+        description = "Store an object. Exit code 1 where a condition is not met.",
+        mixinStandardHelpOptions = true)
 final class KvSetCommand implements Callable<Integer> {
+
+    /** At most one. */
+    private static final class Condition {
+
+        @Option(names = "--if-absent", description = "Only where the map does not have the key.")
+        private boolean absent;
+
+        @Option(names = "--if-present", description = "Only where the map has the key.")
+        private boolean present;
+
+        @Option(
+                names = "--if-version",
+                paramLabel = "N",
+                description = "Only where the object is of this version, as 'kv get --with-version' prints it.")
+        private Long version;
+    }
 
     @Mixin
     private KvOptions options;
@@ -19,8 +46,11 @@ final class KvSetCommand implements Callable<Integer> {
     @Parameters(index = "1", paramLabel = "KEY")
     private String key;
 
-    @Parameters(index = "2", paramLabel = "VALUE")
+    @Parameters(index = "2", arity = "0..1", paramLabel = "VALUE")
     private String value;
+
+    @Option(names = "--from", paramLabel = "FILE", description = "Store what is in there, in place of VALUE.")
+    private Path from;
 
     @Option(
             names = "--life",
@@ -30,11 +60,54 @@ final class KvSetCommand implements Callable<Integer> {
             description = "It is found for this time. Default: until it is evicted.")
     private Duration life;
 
+    @ArgGroup
+    private Condition condition;
+
+    @Spec
+    private CommandSpec spec;
+
     @Override
     public Integer call() {
+        byte[] bytes = bytes();
         return options.in(session -> {
-            session.set(key.getBytes(StandardCharsets.UTF_8), value.getBytes(StandardCharsets.UTF_8), life.toMillis());
-            return 0;
+            if (store(session, key.getBytes(StandardCharsets.UTF_8), bytes)) {
+                return 0;
+            }
+            spec.commandLine().getErr().println("nothing was stored: " + unmet());
+            return 1;
         });
+    }
+
+    private byte[] bytes() {
+        if ((value == null) == (from == null)) {
+            throw new IllegalArgumentException("say either VALUE or --from FILE");
+        }
+        try {
+            return value != null ? value.getBytes(StandardCharsets.UTF_8) : Files.readAllBytes(from);
+        } catch (IOException e) {
+            throw new UncheckedIOException("cannot read the value from " + from + ": " + e.getMessage(), e);
+        }
+    }
+
+    private boolean store(Session session, byte[] name, byte[] bytes) {
+        long millis = life.toMillis();
+        if (condition == null) {
+            session.set(name, bytes, millis);
+            return true;
+        }
+        if (condition.version != null) {
+            return session.compareAndSet(name, bytes, condition.version, millis);
+        }
+        return condition.absent ? session.add(name, bytes, millis) : session.replace(name, bytes, millis);
+    }
+
+    private String unmet() {
+        if (condition != null && condition.version != null) {
+            return "object " + key + " is not of version " + condition.version
+                    + "; get it again, or store it without a condition";
+        }
+        return condition != null && condition.absent
+                ? "the map has object " + key + " already"
+                : "the map has no object " + key;
     }
 }

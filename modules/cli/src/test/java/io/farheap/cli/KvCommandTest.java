@@ -1,16 +1,22 @@
 package io.farheap.cli;
 
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.command.ServerProcess;
 import io.farheap.testing.Need;
 import io.farheap.testing.Needs;
+import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /** A map from the command line, each command a client of its own; the servers are processes of their own. */
 @Needs(Need.HOST)
@@ -57,6 +63,46 @@ class KvCommandTest {
             run(0, "drop", "prices");
             String gone = run(1, "stats", "prices");
             assertTrue(gone.contains("farheap: ") && gone.contains("no space"), gone);
+        }
+    }
+
+    private static String lastWord(String text) {
+        return text.strip().lines().toList().getLast();
+    }
+
+    @Test
+    void objectsAreStoredOnConditionsAndFromFiles(@TempDir Path directory) throws IOException {
+        try (ServerProcess server = TestServer.start(8 * MIB, MIB)) {
+            servers = server.address();
+            run(0, "create", "files", "--memory", "8m", "--objects", "100");
+            run(1, "set", "files", "page", "one", "--if-present");
+            run(0, "set", "files", "page", "one", "--if-absent");
+            assertTrue(run(1, "set", "files", "page", "two", "--if-absent").contains("has object page already"));
+            List<String> lines =
+                    run(0, "get", "files", "page", "--with-version").lines().toList();
+            String version = lines.get(lines.size() - 2);
+            assertEquals("one", lines.getLast());
+            run(0, "set", "files", "page", "two", "--if-version", version);
+            assertTrue(run(1, "set", "files", "page", "three", "--if-version", version)
+                    .contains("is not of version " + version));
+            assertEquals("two", lastWord(run(0, "get", "files", "page")));
+
+            byte[] content = new byte[(int) MIB];
+            new SplittableRandom(1).nextBytes(content);
+            Path from = Files.write(directory.resolve("from"), content);
+            Path to = directory.resolve("to");
+            run(0, "set", "files", "photo", "--from", from.toString());
+            run(0, "get", "files", "photo", "--to", to.toString());
+            assertArrayEquals(content, Files.readAllBytes(to));
+            assertTrue(run(1, "set", "files", "photo").contains("say either VALUE or --from FILE"));
+            String missing = run(
+                    1,
+                    "set",
+                    "files",
+                    "photo",
+                    "--from",
+                    directory.resolve("none").toString());
+            assertTrue(missing.contains("cannot read the value from"), missing);
         }
     }
 }

@@ -1,0 +1,62 @@
+package io.farheap.bench.kv;
+
+import io.farheap.command.ServerProcess;
+import io.farheap.kv.FarMap;
+
+/** Maps that parts of the benchmark make on a server of their own. */
+final class BenchMaps {
+
+    static final String TOKEN = "of a benchmark";
+    /** With 8 bytes of key: pairs of 256 bytes, in blocks of 320 with their headers. */
+    static final int VALUE_BYTES = 248;
+
+    static final int BLOCK_BYTES = 320;
+    private static final long REGION_FLOOR = 64 << 10;
+    /** A bucket of 16 slots for 8 objects, and their blocks. */
+    private static final long BYTES_AN_OBJECT = 80 + 64;
+
+    private static final long SLACK_BYTES = 256 << 10;
+
+    private BenchMaps() {}
+
+    /** Room for a map of so many objects of 256 bytes, and for as many again that are inserted three times over. */
+    static long room(long objects) {
+        return powerOfTwo(4 * objects * (BLOCK_BYTES + 2 * 80) + (4 << 20));
+    }
+
+    static FarMap create(ServerProcess server, String name, long bytes, long objects) {
+        return FarMap.builder()
+                .name(name)
+                .token(TOKEN)
+                .servers(server.address())
+                .memory(bytes)
+                .objects(objects)
+                .create();
+    }
+
+    /** Bytes of a map that holds so many objects of one block. */
+    static long bytesOfSmall(long objects) {
+        return Math.max(REGION_FLOOR, powerOfTwo(objects * BYTES_AN_OBJECT + SLACK_BYTES));
+    }
+
+    /**
+     * A map that holds so many objects of one block and no more, on all of a server.
+     *
+     * @param sessions hold one free each
+     */
+    static FarMap createSmall(ServerProcess server, long objects, int sessions, String policy) {
+        return FarMap.builder()
+                .name("bench")
+                .token(TOKEN)
+                .servers(server.address())
+                .memory(bytesOfSmall(objects))
+                .objects(objects)
+                .smallObjects(objects + sessions)
+                .policy(policy)
+                .create();
+    }
+
+    static long powerOfTwo(long bytes) {
+        return Long.highestOneBit(bytes - 1) << 1;
+    }
+}

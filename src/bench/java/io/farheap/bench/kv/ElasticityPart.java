@@ -1,0 +1,143 @@
+package io.farheap.bench.kv;
+
+import io.farheap.bench.report.BenchReport;
+import io.farheap.command.Plot;
+import io.farheap.command.ServerProcess;
+import io.farheap.kv.FarMap;
+import io.farheap.verbs.Devices;
+import java.io.PrintStream;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.concurrent.locks.LockSupport;
+import org.HdrHistogram.Histogram;
+import org.HdrHistogram.SingleWriterRecorder;
+
+/**
+ * Rate and latency over time while clients come and go (Ditto, figures 1 and 13): threads with a session each, which
+ * read Zipfian keys, one request at a time, double and halve. Nothing is moved for that.
+ */
+final class ElasticityPart {
+
+    private static final int[] CLIENTS = {1, 2, 4, 2, 1};
+    private static final long WINDOW_NANOS = 100_000_000;
+
+    private final BenchReport report;
+    private final PrintStream out;
+    private final long objects;
+    private final int windows;
+    private final List<Double> seconds = new ArrayList<>();
+    private final List<Double> rates = new ArrayList<>();
+
+    /**
+     * @param objects in the map
+     * @param windows of 0.1 s with each number of clients
+     */
+    ElasticityPart(BenchReport report, PrintStream out, long objects, int windows) {
+        this.report = report;
+        this.out = out;
+        this.objects = objects;
+        this.windows = windows;
+    }
+
+    void run() {
+        long room = BenchMaps.room(objects);
+        out.printf(
+                "%nelasticity: %,d objects of 256 bytes, reads of Zipfian keys, a thread for each client; windows of 0.1 s; "
+                        + "the paper: 5 to 8.5 million/s at once, p99 12 us; Redis moves data for 5 minutes%n",
+                objects);
+        out.printf("%8s%10s%16s%12s%12s%16s%n", "s", "clients", "operations/s", "p50 ns", "p99", "bytes moved");
+        Deque<Client> clients = new ArrayDeque<>();
+        try (ServerProcess server = ServerProcess.start(Devices.library(), room, room);
+                FarMap map = BenchMaps.create(server, "elasticity", room, 4 * objects)) {
+            try (MapCaller filling = new MapCaller(map.openSession(), BenchMaps.VALUE_BYTES)) {
+                for (long key = 0; key < objects; key++) {
+                    filling.set(key);
+                }
+            }
+            long started = System.nanoTime();
+            try {
+                for (int count : CLIENTS) {
+                    while (clients.size() < count) {
+                        clients.push(new Client(map, clients.size()));
+                    }
+                    while (clients.size() > count) {
+                        clients.pop().end();
+                    }
+                    for (int i = 0; i < windows; i++) {
+                        window(clients, started);
+                    }
+                }
+            } finally {
+                clients.forEach(Client::end);
+            }
+        }
+    }
+
+    private void window(Deque<Client> clients, long started) {
+        long begun = System.nanoTime();
+        for (long left = WINDOW_NANOS; left > 0; left = begun + WINDOW_NANOS - System.nanoTime()) {
+            LockSupport.parkNanos(left);
+        }
+        Histogram latency = new Histogram(3);
+        clients.forEach(client -> latency.add(client.recorder.getIntervalHistogram()));
+        long ended = System.nanoTime();
+        double at = (ended - started) / 1e9;
+        double rate = latency.getTotalCount() * 1e9 / (ended - begun);
+        seconds.add(at);
+        rates.add(rate);
+        out.printf(
+                "%8.2f%10d%,16.0f%,12d%,12d%16d%n",
+                at, clients.size(), rate, latency.getValueAtPercentile(50), latency.getValueAtPercentile(99), 0);
+        report.row()
+                .put("part", "elasticity")
+                .put("case", "clients")
+                .put("seconds", at)
+                .put("clients", (long) clients.size())
+                .put("ops_per_s", rate)
+                .put("p50_ns", (double) latency.getValueAtPercentile(50))
+                .put("p99_ns", (double) latency.getValueAtPercentile(99));
+    }
+
+    Plot plot() {
+        return Plot.lines("kv-elasticity", "Reads a second while clients come and go", "s", "operations/s")
+                .series(
+                        "1, 2, 4, 2, 1 clients",
+                        seconds.stream().mapToDouble(Double::doubleValue).toArray(),
+                        rates.stream().mapToDouble(Double::doubleValue).toArray());
+    }
+
+    /** A thread that reads until it is ended. */
+    private final class Client {
+
+        private final SingleWriterRecorder recorder = new SingleWriterRecorder(3);
+        private final Thread thread;
+        private volatile boolean ended;
+
+        Client(FarMap map, int number) {
+            thread = Thread.ofPlatform().name("client " + number).daemon().start(() -> read(map, number));
+        }
+
+        private void read(FarMap map, int number) {
+            YcsbKeys keys = new YcsbKeys(objects, number);
+            try (MapCaller caller = new MapCaller(map.openSession(), BenchMaps.VALUE_BYTES)) {
+                for (long before = System.nanoTime(); !ended; ) {
+                    caller.get(keys.zipfian());
+                    long after = System.nanoTime();
+                    recorder.recordValue(after - before);
+                    before = after;
+                }
+            }
+        }
+
+        void end() {
+            ended = true;
+            try {
+                thread.join();
+            } catch (InterruptedException e) {
+                throw new IllegalStateException("interrupted", e);
+            }
+        }
+    }
+}
