@@ -15,7 +15,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
  * that nobody takes for an object's, and reads the bucket again behind that. Of two adds at least one sees the other's
  * claim. It takes that out, and the other one begins anew. What the bucket has not, no other add can store before this
  * one's last compare-and-swap, which turns the claim into the block's word. The slot's metadata are there before that.
- * Nobody waits for a claim: one that was left by a dead session goes like any other.
+ * Of two the one in the higher slot waits for the other, a thousand looks at most: that may be of a dead session.
  */
 final class ChangeSteps extends SetSteps {
 
@@ -26,6 +26,9 @@ final class ChangeSteps extends SetSteps {
     private static final int WITHDRAWN = MORE_STEPS + 4;
     private static final int COMMITTED = MORE_STEPS + 5;
 
+    /** Looks at a claim until its session is taken for dead: a living one reads the bucket's blocks meanwhile. */
+    private static final int PATIENCE = 1000;
+
     /** An increment reads as much of a block, which is all of a number's. */
     private static final int NUMBER_BLOCK_BYTES = BlockFormat.MOST_HEAD_BYTES + BlockFormat.MOST_KEY_BYTES + Long.BYTES;
 
@@ -33,8 +36,10 @@ final class ChangeSteps extends SetSteps {
     private final TakeOut takeOut;
     /** The slot that the request claims, or {@link Bucket#NONE}. */
     private final int[] claimed;
-    /** Whether the request has seen an older claim of another's and looked once more. */
-    private final boolean[] gaveWay;
+    /** The claim of another's that the request waits for, and how often it has looked since. */
+    private final long[] rivals;
+
+    private final int[] looks;
     /** The word of a block that cannot be added to, if it was whole. */
     private final long[] suspect;
 
@@ -56,14 +61,15 @@ final class ChangeSteps extends SetSteps {
         this.clock = clock;
         this.takeOut = takeOut;
         claimed = new int[operations.count];
-        gaveWay = new boolean[operations.count];
+        rivals = new long[operations.count];
+        looks = new int[operations.count];
         suspect = new long[operations.count];
     }
 
     @Override
     public void begin(int place) {
         claimed[place] = Bucket.NONE;
-        gaveWay[place] = false;
+        rivals[place] = SlotWord.EMPTY;
         suspect[place] = SlotWord.EMPTY;
         if (operations.kind[place] != Operations.SET) {
             BlockFormat.setConditional(ALL, operations.blockCopy(place));
@@ -213,6 +219,11 @@ final class ChangeSteps extends SetSteps {
     }
 
     private void claim(int place) {
+        int rival = Bucket.findRival(operations.bucket(place), claimWord(place));
+        if (rival != Bucket.NONE && waitsFor(place, rival)) {
+            lookAnew(place);
+            return;
+        }
         chooseSlot(place);
         claimed[place] = operations.slot[place];
         // Before the claim takes the key's history entry, if it does.
@@ -258,15 +269,25 @@ final class ChangeSteps extends SetSteps {
             posts.swap(place, claimed[place], claim, operations.block[place]);
             posts.readBucket(place);
             posts.endList();
-        } else if (rival < claimed[place] && !gaveWay[place]) {
-            // Two that take out each other's claims would go on for ever.
-            gaveWay[place] = true;
+        } else if (rival < claimed[place] && waitsFor(place, rival)) {
             lookAnew(place);
         } else {
-            gaveWay[place] = false;
             operations.step[place] = LOOK;
             swapAndRead(place, rival, Bucket.word(operations.bucket(place), rival), SlotWord.EMPTY);
         }
+    }
+
+    /**
+     * Two that take out each other's claims would go on for ever, so the higher one waits for the lower, and who has no
+     * claim for one that is there. Not for ever: its session may be dead.
+     */
+    private boolean waitsFor(int place, int rival) {
+        long word = Bucket.word(operations.bucket(place), rival);
+        if (rivals[place] != word) {
+            rivals[place] = word;
+            looks[place] = 0;
+        }
+        return looks[place]++ < PATIENCE;
     }
 
     private void afterCommit(int place) {

@@ -13,18 +13,12 @@ final class GetSteps implements Steps {
 
     private static final int BUCKET = Operations.OWN_STEPS;
     private static final int BLOCK = Operations.OWN_STEPS + 1;
-    /** Takes out a slot that names what cannot be read. */
-    private static final int UNLINK = Operations.OWN_STEPS + 2;
-    /** Takes out an object whose time is over. */
-    private static final int EXPIRED = Operations.OWN_STEPS + 3;
-
+    /** Takes out an object whose time is over, or a slot that names what cannot be read. */
+    private static final int TAKE_OUT = Operations.OWN_STEPS + 2;
     /** Waits for its turn to read the pieces of a value. */
-    private static final int TURN = Operations.OWN_STEPS + 4;
+    private static final int TURN = Operations.OWN_STEPS + 3;
 
-    private static final int PIECES = Operations.OWN_STEPS + 5;
-
-    /** A block that is broken while its slot stays as it is stays broken. */
-    private static final int BROKEN = 8;
+    private static final int PIECES = Operations.OWN_STEPS + 4;
 
     private static final MemorySegment ALL = NativeMemory.ALL;
 
@@ -58,7 +52,7 @@ final class GetSteps implements Steps {
 
     @Override
     public void begin(int place) {
-        operations.word[place] = SlotWord.EMPTY;
+        operations.attempts[place] = 0;
         readBucket(place);
     }
 
@@ -72,10 +66,10 @@ final class GetSteps implements Steps {
         switch (operations.step[place]) {
             case BUCKET -> readBlockOf(place, 0);
             case BLOCK -> check(place);
-            case EXPIRED -> takenOut(place);
+            case TAKE_OUT -> takenOut(place);
             case TURN -> readPieces(place);
             case PIECES -> join(place);
-            default -> ending.end(place, KvStatus.ABSENT);
+            default -> throw new IllegalStateException("step " + operations.step[place]);
         }
     }
 
@@ -88,11 +82,10 @@ final class GetSteps implements Steps {
             return;
         }
         long word = Bucket.word(bucket, slot);
-        operations.attempts[place] = word == operations.word[place] ? operations.attempts[place] + 1 : 0;
         operations.slot[place] = slot;
         operations.word[place] = word;
         operations.step[place] = BLOCK;
-        if (operations.attempts[place] > BROKEN || !posts.readBlock(place, word)) {
+        if (!posts.readBlock(place, word)) {
             unlink(place);
         }
     }
@@ -106,7 +99,7 @@ final class GetSteps implements Steps {
         } else if (!Keys.equal(block, operations.key[place], operations.keyBytes[place])) {
             readBlockOf(place, slot + 1);
         } else if (clock.expired(BlockFormat.expiryMillis(ALL, block))) {
-            operations.step[place] = EXPIRED;
+            operations.step[place] = TAKE_OUT;
             takeOut.begin(place);
         } else if (SlotWord.isIndex(word)) {
             readPieces(place);
@@ -115,9 +108,14 @@ final class GetSteps implements Steps {
         }
     }
 
+    /** A block is not whole: it was used again, so the slot has changed, or it is broken. */
     private void readAgain(int place) {
-        counts.add(Counts.READ_AGAIN);
-        readBucket(place);
+        if (operations.staysBroken(place, operations.word[place])) {
+            unlink(place);
+        } else {
+            counts.add(Counts.READ_AGAIN);
+            readBucket(place);
+        }
     }
 
     private void found(int place) {
@@ -151,7 +149,6 @@ final class GetSteps implements Steps {
         if (reader.join()) {
             found(place);
         } else {
-            // Others have taken the object out since, so the slot has changed.
             reader.release();
             readAgain(place);
         }
@@ -165,15 +162,11 @@ final class GetSteps implements Steps {
         }
     }
 
+    /** Takes out a slot that names what cannot be read: it may have been the key's. */
     private void unlink(int place) {
-        if (!Bucket.mayEvict(operations.bucket(place), operations.slot[place])) {
-            // A higher slot may have a former value of the key, which must not come back.
-            ending.end(place, KvStatus.ABSENT);
-            return;
-        }
         counts.add(Counts.UNLINKED);
-        operations.step[place] = UNLINK;
-        posts.swap(place, operations.slot[place], operations.word[place], SlotWord.EMPTY);
+        operations.step[place] = TAKE_OUT;
+        takeOut.beginBroken(place);
     }
 
     @Override

@@ -33,7 +33,7 @@ public record MapDescriptor(
         String policy) {
 
     static final long MARK = 0x4661726865617031L;
-    static final int VERSION = 1;
+    static final int VERSION = 2;
     static final int DISAGGREGATED = 1;
 
     private static final int BYTES = 64;

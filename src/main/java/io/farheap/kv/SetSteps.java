@@ -39,6 +39,8 @@ class SetSteps implements Steps {
     static final int MORE_STEPS = Operations.OWN_STEPS + 14;
 
     static final MemorySegment ALL = NativeMemory.ALL;
+    /** Of so many insertions into full buckets one takes over another's claim, if there is one. */
+    private static final int CLAIM_EVERY = 16;
 
     final Operations operations;
     final Posts posts;
@@ -63,6 +65,7 @@ class SetSteps implements Steps {
 
     private final long version;
     private long sets;
+    private int fullBuckets;
 
     /** @param session its number in the map, which makes its versions its own */
     SetSteps(
@@ -396,8 +399,8 @@ class SetSteps implements Steps {
         if (slot == Bucket.NONE) {
             slot = Bucket.findOldestHistory(bucket, records.newestHistory());
         }
-        if (slot == Bucket.NONE) {
-            // Of an add that has died, or begins once more.
+        if (slot == Bucket.NONE && ++fullBuckets % CLAIM_EVERY == 0) {
+            // Most are of adds under way, but some may be of one that has died.
             slot = Bucket.findClaim(bucket);
         }
         if (slot == Bucket.NONE) {

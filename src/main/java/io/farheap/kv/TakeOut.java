@@ -6,9 +6,9 @@ import io.farheap.memory.NativeMemory;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Takes an object out whose time is over, before it is said to be absent. Else who found it earlier, and touches it or
- * adds to it only now, would bring it back. As for a delete, higher slots that have the key go first, so that their
- * value does not appear. One thread.
+ * Takes an object out that is said to be absent then. If its time is over: else who found it earlier, and touches it or
+ * adds to it only now, would bring it back. If it cannot be read: else it would hide what is set from now on. As for a
+ * delete, higher slots that have the key go first, so that their value does not appear. One thread.
  */
 final class TakeOut {
 
@@ -27,6 +27,8 @@ final class TakeOut {
     private final int[] slot;
     /** Whether a slot is being emptied, not looked at. */
     private final boolean[] swaps;
+    /** Whether nobody knows if there is a block where the word says. */
+    private final boolean[] broken;
 
     TakeOut(Operations operations, Posts posts, Reclaimer reclaimer) {
         this.operations = operations;
@@ -34,10 +36,21 @@ final class TakeOut {
         this.reclaimer = reclaimer;
         slot = new int[operations.count];
         swaps = new boolean[operations.count];
+        broken = new boolean[operations.count];
     }
 
     /** Posts the first step, for the object that the request's slot and word are of. */
     void begin(int place) {
+        begin(place, false);
+    }
+
+    /** The same for what cannot be read; its block, if it is one, is the services' to find. */
+    void beginBroken(int place) {
+        begin(place, true);
+    }
+
+    private void begin(int place, boolean unreadable) {
+        broken[place] = unreadable;
         slot[place] = operations.slot[place];
         next(place, SpaceShape.BUCKET_SLOTS);
     }
@@ -82,10 +95,13 @@ final class TakeOut {
         if (posts.found(place) != word) {
             return CHANGED;
         }
-        reclaimer.reclaim(word);
         if (at == slot[place]) {
+            if (!broken[place]) {
+                reclaimer.reclaim(word);
+            }
             return DONE;
         }
+        reclaimer.reclaim(word);
         next(place, at);
         return UNDER_WAY;
     }

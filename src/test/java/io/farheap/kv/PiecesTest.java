@@ -8,13 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.farheap.memory.NativeMemory;
-import io.farheap.remote.Posting;
-import io.farheap.remote.QueueOptions;
-import io.farheap.remote.RegisteredBuffer;
-import io.farheap.remote.RemoteQueue;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -223,43 +217,5 @@ class PiecesTest {
                 assertEquals(i, tags.get(i));
             }
         }
-    }
-
-    /** Whatever else is wrong: what is found is what was stored. */
-    @Test
-    void aPieceThatIsNotWholeIsAMiss() {
-        space = new TestSpace(1, 1, 4L * MIB, 100);
-        try (Session session = space.map.openSession();
-                RemoteQueue queue = space.memory.openQueue(QueueOptions.DEFAULT);
-                RegisteredBuffer memory = space.memory.register(MIB)) {
-            byte[] value = value(60_000);
-            session.set(key(1), value);
-            byte[] start = new byte[64];
-            System.arraycopy(value, 40_000, start, 0, start.length);
-            long at = find(queue, memory, start);
-            memory.segment().set(ValueLayout.JAVA_LONG, 0, memory.segment().get(ValueLayout.JAVA_LONG, 0) ^ 1);
-            assertEquals(Posting.DONE, queue.execute(true, space.regions.getFirst(), at, memory, 0, Long.BYTES, 0));
-            assertNull(session.get(key(1)));
-            assertTrue(session.counts().of(Counts.UNLINKED) > 0);
-            session.set(key(1), value);
-            assertArrayEquals(value, session.get(key(1)));
-        }
-    }
-
-    /** Where some bytes are in the space; they are at the memory's beginning then. */
-    private long find(RemoteQueue queue, RegisteredBuffer memory, byte[] bytes) {
-        MemorySegment wanted = MemorySegment.ofArray(bytes);
-        for (long at = 0; at + MIB <= 4L * MIB; at += MIB / 2) {
-            assertEquals(Posting.DONE, queue.execute(false, space.regions.getFirst(), at, memory, 0, MIB, 0));
-            for (int i = 0; i + bytes.length <= MIB; i += Long.BYTES) {
-                if (memory.segment().asSlice(i, bytes.length).mismatch(wanted) < 0) {
-                    long word = NativeMemory.ALL.get(
-                            ValueLayout.JAVA_LONG, memory.segment().address() + i);
-                    memory.segment().set(ValueLayout.JAVA_LONG, 0, word);
-                    return at + i;
-                }
-            }
-        }
-        throw new AssertionError("not found");
     }
 }
