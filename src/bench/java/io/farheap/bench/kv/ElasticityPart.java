@@ -47,7 +47,7 @@ final class ElasticityPart {
                 "%nelasticity: %,d objects of 256 bytes, reads of Zipfian keys, a thread for each client; windows of 0.1 s; "
                         + "the paper: 5 to 8.5 million/s at once, p99 12 us; Redis moves data for 5 minutes%n",
                 objects);
-        out.printf("%8s%10s%16s%12s%12s%16s%n", "s", "clients", "operations/s", "p50 ns", "p99", "bytes moved");
+        out.printf("%8s%10s%16s%12s%12s%n", "s", "clients", "operations/s", "p50 ns", "p99");
         Deque<Client> clients = new ArrayDeque<>();
         try (ServerProcess server = ServerProcess.start(Devices.library(), room, room);
                 FarMap map = BenchMaps.create(server, "elasticity", room, 4 * objects)) {
@@ -88,8 +88,8 @@ final class ElasticityPart {
         seconds.add(at);
         rates.add(rate);
         out.printf(
-                "%8.2f%10d%,16.0f%,12d%,12d%16d%n",
-                at, clients.size(), rate, latency.getValueAtPercentile(50), latency.getValueAtPercentile(99), 0);
+                "%8.2f%10d%,16.0f%,12d%,12d%n",
+                at, clients.size(), rate, latency.getValueAtPercentile(50), latency.getValueAtPercentile(99));
         report.row()
                 .put("part", "elasticity")
                 .put("case", "clients")

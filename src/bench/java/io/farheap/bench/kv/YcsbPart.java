@@ -19,8 +19,9 @@ import org.HdrHistogram.Histogram;
 
 /**
  * YCSB A to D on pairs of 256 bytes (Ditto, figures 14 and 15), uniform and Zipfian keys, by sessions that each keep
- * one request under way, on as many threads as there are cores. Latency is from the issue of a request to its callback,
- * in a closed loop.
+ * one request under way, on as many threads as there are cores. Latency is from the issue of a request until its
+ * thread, which goes round its sessions, has come to it again and found it ended: with many sessions it is mostly that
+ * round.
  */
 final class YcsbPart {
 
