@@ -28,7 +28,7 @@ class InterleavingTest {
 
     private static final int SESSIONS = 4;
     /** Requests that are begun or end; between these sessions may wait for the services. */
-    private static final int EVENTS = 30_000;
+    private static final int EVENTS = 60_000;
 
     private static final long MOST_NANOS = TestDevice.patience(120_000_000_000L);
     private static final int WORDS = 3;
@@ -109,8 +109,8 @@ class InterleavingTest {
             for (int i = 0; i < keys; i++) {
                 assertNull(histories[i].violation(), "key " + i + ", seed " + seed);
             }
-            assertTrue(hits > 500, hits + " hits, seed " + seed);
-            assertTrue(Arrays.stream(done).min().orElse(0) > 50, Arrays.toString(done) + " done, seed " + seed);
+            assertTrue(hits > 200, hits + " hits, seed " + seed);
+            assertTrue(Arrays.stream(done).min().orElse(0) > 20, Arrays.toString(done) + " done, seed " + seed);
             if (abandoned == 0) {
                 Audit.of(space, sessions);
             }
