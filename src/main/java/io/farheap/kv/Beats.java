@@ -15,6 +15,9 @@ import java.util.concurrent.TimeUnit;
 final class Beats {
 
     private static final long BEAT_NANOS = TimeUnit.SECONDS.toNanos(1);
+    /** To the first server, which says what the map has grown by. */
+    private static final long FIRST_BEAT_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
+
     private static final long SOON_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
     /** While servers ask each other. */
     private static final long ASKED_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
@@ -36,6 +39,9 @@ final class Beats {
     private final Set<Fact> facts = new LinkedHashSet<>();
     private final long[] questions = new long[MapCalls.MOST_PROCESSES];
     private final Eras eras;
+    private final Growing growing;
+    /** Regions that the server hands blocks out of. */
+    private long regions;
     /** What the service's epoch said, the era that began then, and the epoch that the service may be told. */
     private long toldEpoch;
 
@@ -44,7 +50,8 @@ final class Beats {
     private long next = System.nanoTime();
 
     /** @param all of the map's servers, this one too */
-    Beats(ServiceLine line, MapTime time, List<Beats> all, Collecting collecting, Eras eras) {
+    Beats(ServiceLine line, MapTime time, List<Beats> all, Collecting collecting, Eras eras, Growing growing) {
+        this.growing = growing;
         this.eras = eras;
         this.line = line;
         this.time = time;
@@ -59,10 +66,10 @@ final class Beats {
 
     /** @return whether the server has room */
     boolean beat(Report report) {
-        next = System.nanoTime() + BEAT_NANOS;
+        next = System.nanoTime() + (line.number == 0 ? FIRST_BEAT_NANOS : BEAT_NANOS);
         int asked = write();
         long sent = time.local();
-        if (!line.call(MapCalls.BEAT, 4 + 2 * (int) factCount() + asked)) {
+        if (!line.call(MapCalls.BEAT, 1 + MapCalls.BEAT_WORDS + 2 * (int) factCount() + asked)) {
             return false;
         }
         if (line.number == 0) {
@@ -76,9 +83,12 @@ final class Beats {
             toldEpoch = line.reply(7);
             toldEra = eras.begin();
         }
+        long growths = line.reply(8);
+        long growthsOfAll = line.reply(9);
+        regions = line.reply(10);
         wanted.clear();
         for (int i = 0; i < line.reply(5); i++) {
-            wanted.add(line.reply(8 + i));
+            wanted.add(line.reply(MapCalls.BEAT_REPLY_WORDS + i));
         }
         for (int i = 0; i < asked; i++) {
             if ((line.reply(6) >>> i & 1) != 0) {
@@ -97,7 +107,23 @@ final class Beats {
         if (phase != 0) {
             report.of(line, round, phase);
         }
+        learnGrowth(growths, growthsOfAll);
         return (flags & MapCalls.ROOM) != 0;
+    }
+
+    private void learnGrowth(long growths, long ofAll) {
+        if (line.number == 0 && growing.told(growths, ofAll)) {
+            all.forEach(Beats::hurry);
+        }
+        if (growing.offer(line, regions)) {
+            // It says next that it has room.
+            hurry();
+        }
+    }
+
+    /** Regions that the server hands blocks out of, as it has said last. */
+    long regions() {
+        return regions;
     }
 
     private long factCount() {
@@ -110,7 +136,7 @@ final class Beats {
             epoch = toldEpoch;
             toldEra = 0;
         }
-        int at = 4;
+        int at = 1 + MapCalls.BEAT_WORDS;
         int written = 0;
         for (Fact fact : facts) {
             if (written++ == MapCalls.MOST_PROCESSES) {
@@ -132,7 +158,7 @@ final class Beats {
                 line.with(at++, process);
             }
         }
-        line.with(1, factCount()).with(2, asked).with(3, epoch);
+        line.with(1, factCount()).with(2, asked).with(3, epoch).with(4, growing.growths());
         return asked;
     }
 

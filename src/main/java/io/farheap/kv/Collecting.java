@@ -17,8 +17,6 @@ final class Collecting {
     private final ServiceLine line;
     private final TableReader table;
     private final SpaceMemory space;
-    private final int servers;
-
     private boolean collects;
     private long round;
     private long nextStep;
@@ -29,11 +27,10 @@ final class Collecting {
     private int bucket;
     private int words;
 
-    Collecting(ServiceLine line, TableReader table, SpaceMemory space, int servers) {
+    Collecting(ServiceLine line, TableReader table, SpaceMemory space) {
         this.line = line;
         this.table = table;
         this.space = space;
-        this.servers = servers;
     }
 
     /** The service has chosen this process. */
@@ -138,7 +135,7 @@ final class Collecting {
 
     /** The arguments are the keeper's for other calls meanwhile, so all of one read go at once. */
     private void add(long word) {
-        if (space.serverOf(word, servers) == line.number) {
+        if (space.serverOf(word) == line.number) {
             line.with(5 + words++, word);
             if (words == MapCalls.MOST_WORDS) {
                 collects = tell(false);

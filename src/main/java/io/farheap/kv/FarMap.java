@@ -154,6 +154,26 @@ public final class FarMap implements AutoCloseable {
         return found;
     }
 
+    /**
+     * Adds memory to the map, in equal parts on its servers: all or none of it. Nothing moves, and others that have the
+     * map open use it too. The table stays as it was made, so {@link FarMapBuilder#objects} should count what the map
+     * is to hold when it has grown. Returns when the memory is used: as soon as every process that has the map open
+     * knows of it, 0.3 s or so; one that is stopped delays it until its lease ends.
+     *
+     * @param bytes of all servers together, rounded up to whole regions on each
+     * @throws IllegalArgumentException where that is no number of bytes that a map can have
+     * @throws MapException where a server has too little memory, or does not answer
+     */
+    public void grow(long bytes) {
+        long share = Math.multiplyExact(space.shape().regionBytes(), spaces.size());
+        long most = (long) (space.shape().mostRegions() - space.regions()) / spaces.size() * share;
+        if (bytes < 1 || bytes > most) {
+            throw new IllegalArgumentException(
+                    "a map that grows by " + bytes + " bytes; this one grows by 1 to " + most);
+        }
+        keeper.grow(Math.toIntExact(Math.ceilDiv(bytes, share)));
+    }
+
     /** How far each of the policy's experts is trusted by now, by what all sessions have learned; 0 to 1 each. */
     public Map<String, Double> weights() {
         double[] weights = keeper.weights();

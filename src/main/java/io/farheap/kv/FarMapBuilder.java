@@ -5,7 +5,6 @@ import io.farheap.control.SpaceKey;
 import io.farheap.control.SpacePlane;
 import io.farheap.lifetime.CloseStack;
 import io.farheap.remote.RemoteMemory;
-import io.farheap.remote.RemoteRegion;
 import io.farheap.remote.RemoteServer;
 import io.farheap.remote.RemoteSpace;
 import java.time.Duration;
@@ -218,8 +217,7 @@ public final class FarMapBuilder {
     }
 
     private static FarMap map(RemoteMemory remote, MapDescriptor descriptor, List<RemoteSpace> spaces) {
-        SpaceMemory memory = new SpaceMemory(
-                descriptor.shape(), inOrder(spaces, descriptor.regionsOfEach()).toArray(RemoteRegion[]::new));
+        SpaceMemory memory = new SpaceMemory(descriptor.shape(), Layout.of(descriptor), spaces);
         MapTime time = new MapTime(System::nanoTime);
         return new FarMap(
                 remote,
@@ -228,16 +226,5 @@ public final class FarMapBuilder {
                 time,
                 CachePolicy.of(descriptor.policy()),
                 new Keeper(remote, spaces, memory, time));
-    }
-
-    /** A region's number goes round the servers, so that neighbours in the table are on different ones. */
-    static List<RemoteRegion> inOrder(List<RemoteSpace> spaces, int ofEach) {
-        List<RemoteRegion> regions = new ArrayList<>();
-        for (int i = 0; i < ofEach; i++) {
-            for (RemoteSpace space : spaces) {
-                regions.add(space.regions().get(i));
-            }
-        }
-        return regions;
     }
 }

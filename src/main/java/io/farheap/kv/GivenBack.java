@@ -28,7 +28,7 @@ final class GivenBack {
     }
 
     private void add(long word) {
-        waiting.get(space.serverOf(word, lines.size())).add(word);
+        waiting.get(space.serverOf(word)).add(word);
     }
 
     /** Takes what a session gives back. */

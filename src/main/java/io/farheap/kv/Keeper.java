@@ -9,15 +9,9 @@ import io.farheap.remote.RemoteSpace;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.Queue;
-import java.util.concurrent.Callable;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
@@ -32,8 +26,6 @@ final class Keeper implements AutoCloseable {
     private static final System.Logger LOG = System.getLogger(Keeper.class.getName());
     private static final long REST_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
     private static final long SOON_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
-    private static final long ASK_NANOS = TimeUnit.SECONDS.toNanos(30);
-    private static final long ASK_AGAIN_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
     private static final long CLOSE_MILLIS = 2000;
 
     /** A session: its mailbox, and how to find what it holds. */
@@ -47,11 +39,13 @@ final class Keeper implements AutoCloseable {
     private final Thread thread =
             Thread.ofPlatform().daemon().name("farheap-map-keeper").unstarted(this::run);
     private final List<Served> sessions = new CopyOnWriteArrayList<>();
-    private final Queue<Runnable> asked = new ConcurrentLinkedQueue<>();
+    private final KeeperTasks tasks = new KeeperTasks(thread);
     private final HeldBlocks held = new HeldBlocks();
     /** Blocks that are to be given back, of all servers. */
     private final GivenBack givenBack;
 
+    private final Growing growing;
+    private final MoreMemory moreMemory;
     private final Eras eras = new Eras(this::oldestEra);
     private int nextLine;
     /** Somebody waits for what there is to be soon. */
@@ -68,15 +62,18 @@ final class Keeper implements AutoCloseable {
      */
     Keeper(RemoteMemory remote, List<RemoteSpace> spaces, SpaceMemory space, MapTime time) {
         this.space = space;
+        growing = new Growing(lines, spaces, space);
+        moreMemory = new MoreMemory(tasks, lines, this::handsOut);
         long process = ThreadLocalRandom.current().nextLong();
         try {
             table = resources.add(new TableReader(remote, space));
             for (RemoteSpace each : spaces) {
                 ServiceLine line = line(remote, each);
                 lines.add(line);
-                beats.add(new Beats(line, time, beats, new Collecting(line, table, space, spaces.size()), eras));
+                beats.add(new Beats(line, time, beats, new Collecting(line, table, space), eras, growing));
                 register(line, process);
             }
+            growing.learn();
             givenBack = new GivenBack(lines, space);
             // The map's time is known before anybody asks for it.
             beats.getFirst().beat(this::report);
@@ -123,7 +120,7 @@ final class Keeper implements AutoCloseable {
         if (!sure) {
             return;
         }
-        asked.add(() -> {
+        tasks.add(() -> {
             HeldBlocks rest = new HeldBlocks();
             allocator.forEachFree(rest::add);
             mailbox.held(rest);
@@ -131,7 +128,6 @@ final class Keeper implements AutoCloseable {
             givenBack.collect(mailbox);
             sessions.removeIf(session -> session.mailbox == mailbox);
         });
-        LockSupport.unpark(thread);
     }
 
     boolean isClosed() {
@@ -155,11 +151,7 @@ final class Keeper implements AutoCloseable {
 
     /** @return whether there may be more to do at once */
     private boolean work() {
-        boolean busy = false;
-        for (Runnable task = asked.poll(); task != null; task = asked.poll()) {
-            task.run();
-            busy = true;
-        }
+        boolean busy = tasks.run();
         for (Served session : sessions) {
             givenBack.collect(session.mailbox);
         }
@@ -172,6 +164,9 @@ final class Keeper implements AutoCloseable {
         for (Beats each : beats) {
             hope |= each.beatIfDue(this::report);
             busy |= each.collect();
+        }
+        if (growing.goOn()) {
+            beats.forEach(Beats::hurry);
         }
         if (hope) {
             sessions.forEach(session -> session.mailbox.hope());
@@ -189,7 +184,7 @@ final class Keeper implements AutoCloseable {
 
     private long rest() {
         long now = System.nanoTime();
-        long nanos = waiting ? SOON_NANOS : REST_NANOS;
+        long nanos = waiting || growing.underWay() ? SOON_NANOS : REST_NANOS;
         for (Beats each : beats) {
             nanos = Math.min(nanos, each.next() - now);
         }
@@ -268,7 +263,7 @@ final class Keeper implements AutoCloseable {
         held.distinct();
         int n = 0;
         for (int i = 0; i < held.count(); i++) {
-            if (space.serverOf(held.word(i), lines.size()) == line.number) {
+            if (space.serverOf(held.word(i)) == line.number) {
                 line.with(5 + n++, held.word(i));
                 if (n == MapCalls.MOST_WORDS) {
                     if (!send(line, round, phase, false, n)) {
@@ -310,57 +305,33 @@ final class Keeper implements AutoCloseable {
         return line.call(MapCalls.HOLD, 5 + n);
     }
 
-    /** Lets the keeper's thread do something, and waits for it. */
-    private <T> T ask(Callable<T> what) {
-        CompletableFuture<T> answer = new CompletableFuture<>();
-        asked.add(() -> {
-            try {
-                answer.complete(what.call());
-            } catch (Throwable e) {
-                answer.completeExceptionally(e);
-            }
-        });
-        LockSupport.unpark(thread);
-        try {
-            return answer.get(ASK_NANOS, TimeUnit.NANOSECONDS);
-        } catch (ExecutionException e) {
-            throw new IllegalStateException("a map's keeper failed", e);
-        } catch (TimeoutException e) {
-            throw MapException.of(KvStatus.LOST);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw MapException.of(KvStatus.LOST);
+    /**
+     * Adds memory to the map.
+     *
+     * @param regions on each server
+     */
+    void grow(int regions) {
+        synchronized (moreMemory) {
+            moreMemory.add(space, regions);
         }
     }
 
-    /**
-     * Calls a server, again and again until it answers what is wanted.
-     *
-     * @param call says nothing where there is no such answer
-     */
-    private <T> T ask(ServiceLine line, Callable<Optional<T>> call) {
-        long deadline = System.nanoTime() + ASK_NANOS;
-        for (Optional<T> answer = ask(call); ; answer = ask(call)) {
-            if (answer.isPresent()) {
-                return answer.get();
+    /** Whether all servers hand blocks out of all of their regions; asks them soon. The keeper's thread. */
+    private boolean handsOut(Layout layout) {
+        beats.forEach(Beats::hurry);
+        for (int server = 0; server < beats.size(); server++) {
+            if (beats.get(server).regions() < layout.regionsOf(server)) {
+                return false;
             }
-            if (line.lost() || closed) {
-                throw MapException.of(KvStatus.LOST);
-            }
-            if (System.nanoTime() - deadline > 0) {
-                throw new MapException(line.space.server() + " has not answered within "
-                        + TimeUnit.NANOSECONDS.toSeconds(ASK_NANOS) + " s, or a process that has the map open has not; "
-                        + "try again later");
-            }
-            LockSupport.parkNanos(ASK_AGAIN_NANOS);
         }
+        return true;
     }
 
     /** Segments that all servers have handed out. */
     long segmentsTaken() {
         long sum = 0;
         for (ServiceLine line : lines) {
-            sum += ask(line, () -> line.call(MapCalls.STATE, 1) ? Optional.of(line.reply(1)) : Optional.empty());
+            sum += tasks.ask(line, () -> line.call(MapCalls.STATE, 1) ? Optional.of(line.reply(1)) : Optional.empty());
         }
         return sum;
     }
@@ -368,7 +339,7 @@ final class Keeper implements AutoCloseable {
     /** What all sessions have learned: an expert's weight each. */
     double[] weights() {
         ServiceLine line = lines.getFirst();
-        return ask(line, () -> {
+        return tasks.ask(line, () -> {
             if (!line.call(MapCalls.STATE, 1)) {
                 return Optional.empty();
             }
@@ -384,14 +355,14 @@ final class Keeper implements AutoCloseable {
     MapAudit audit() {
         List<Long> tickets = new ArrayList<>();
         for (ServiceLine line : lines) {
-            tickets.add(ask(
+            tickets.add(tasks.ask(
                     line,
                     () -> line.with(1, 0).call(MapCalls.AUDIT, 2) ? Optional.of(line.reply(1)) : Optional.empty()));
         }
         MapAudit all = MapAudit.NONE;
         for (ServiceLine line : lines) {
             long ticket = tickets.get(line.number);
-            all = all.plus(ask(
+            all = all.plus(tasks.ask(
                     line,
                     () -> line.with(1, ticket).call(MapCalls.AUDIT, 2) && line.reply(1) != 0
                             ? Optional.of(MapAudit.of(line))
@@ -413,7 +384,7 @@ final class Keeper implements AutoCloseable {
             return;
         }
         closed = true;
-        LockSupport.unpark(thread);
+        tasks.close();
         try {
             thread.join(CLOSE_MILLIS);
         } catch (InterruptedException e) {
@@ -433,9 +404,7 @@ final class Keeper implements AutoCloseable {
     }
 
     private void leave() {
-        for (Runnable task = asked.poll(); task != null; task = asked.poll()) {
-            task.run();
-        }
+        tasks.run();
         sessions.forEach(session -> givenBack.collect(session.mailbox));
         while (givenBack.give()) {
             // Until there is nothing more, or no answer.

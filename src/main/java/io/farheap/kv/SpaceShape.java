@@ -55,7 +55,13 @@ public record SpaceShape(
                     + buckets * BUCKET_BYTES / 1024 + " KiB of " + regions + " regions of " + regionBytes / 1024
                     + " KiB and leaves no room for their values; take more memory or fewer objects");
         }
-        return new SpaceShape(regionBytes, regions, (int) perRegion, objects, SEGMENT_BYTES, Long.MAX_VALUE);
+        SpaceShape shape =
+                new SpaceShape(regionBytes, regions, (int) perRegion, objects, SEGMENT_BYTES, Long.MAX_VALUE);
+        if (regions > shape.mostRegions()) {
+            throw new IllegalArgumentException("a map of " + regions + " regions of " + regionBytes / 1024
+                    + " KiB; slots can name blocks in " + shape.mostRegions() + ": take less memory");
+        }
+        return shape;
     }
 
     /** The same with other segments, for a map that is to hold so many blocks and no more. */
@@ -92,6 +98,11 @@ public record SpaceShape(
     /** By how many bits the number of a region stands above the unit in it, in a place. */
     public int placeShift() {
         return Long.SIZE - Long.numberOfLeadingZeros((regionBytes >>> 6) - 1);
+    }
+
+    /** How many regions a map has at most, so that a slot can name each block. */
+    public int mostRegions() {
+        return (int) Math.min(Integer.MAX_VALUE, SlotWord.MOST_PLACES >>> placeShift());
     }
 
     /** A block's place, as slots have it. */

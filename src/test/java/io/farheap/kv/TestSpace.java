@@ -12,6 +12,7 @@ import io.farheap.testing.TestDevice;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.IntStream;
 
 /** Memory servers in this process, and a map on all of their regions. */
 final class TestSpace implements AutoCloseable {
@@ -57,9 +58,9 @@ final class TestSpace implements AutoCloseable {
                     SpacePlane.FOR_EVER,
                     descriptor.encode()));
         }
-        regions = FarMapBuilder.inOrder(spaces, regionsOfEach);
-        shape = SpaceShape.of(regionBytes, regions.size(), objects);
-        SpaceMemory space = new SpaceMemory(shape, regions.toArray(RemoteRegion[]::new));
+        shape = SpaceShape.of(regionBytes, serverCount * regionsOfEach, objects);
+        SpaceMemory space = new SpaceMemory(shape, Layout.of(serverCount, regionsOfEach, shape), spaces);
+        regions = IntStream.range(0, space.regions()).mapToObj(space::region).toList();
         map = new FarMap(
                 memory, spaces, space, clock, policy, new Keeper(memory, spaces, space, new MapTime(System::nanoTime)));
     }

@@ -7,8 +7,11 @@ import io.farheap.kv.SlotWord;
 import io.farheap.kv.SpaceShape;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Deque;
+import java.util.List;
 import java.util.function.IntFunction;
+import org.agrona.collections.Int2ObjectHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -34,7 +37,11 @@ final class BlockStore {
 
     private final MapDescriptor map;
     private final SpaceShape shape;
-    private final RegionBlocks[] regions;
+    /** In the order of the server's space. */
+    private final List<RegionBlocks> regions = new ArrayList<>();
+    /** Those that the map has grown by, by their number in the map. */
+    private final Int2ObjectHashMap<RegionBlocks> grown = new Int2ObjectHashMap<>();
+
     /** By class: segments with blocks in the pool; the region above 32 bits. */
     private final LongFifo[] pools = new LongFifo[SizeClasses.COUNT];
 
@@ -51,13 +58,47 @@ final class BlockStore {
     BlockStore(MapDescriptor map) {
         this.map = map;
         this.shape = map.shape();
-        regions = new RegionBlocks[map.regionsOfEach()];
-        for (int i = 0; i < regions.length; i++) {
-            regions[i] = new RegionBlocks(i * map.servers() + map.server(), shape);
+        for (int i = 0; i < map.regionsOfEach(); i++) {
+            regions.add(new RegionBlocks(i, i * map.servers() + map.server(), shape));
         }
         for (int i = 0; i < pools.length; i++) {
             pools[i] = new LongFifo();
         }
+    }
+
+    /**
+     * Regions that the map has grown by and all processes have: from now on their segments are handed out.
+     *
+     * @param number of the first of them in the map
+     * @param first of them in the space
+     * @param regionsHere that the space has
+     * @return false where they are not what follows, nor what has been offered before
+     */
+    boolean offer(int number, int first, int count, int regionsHere) {
+        if (number < map.regionsOfEach() * map.servers()
+                || count < 1
+                || count > shape.mostRegions() - number
+                || first < map.regionsOfEach()
+                || first > regions.size()
+                || count > regionsHere - first) {
+            return false;
+        }
+        if (first < regions.size()) {
+            return first + count <= regions.size()
+                    && regions.get(first).number() == number
+                    && regions.get(first + count - 1).number() == number + count - 1;
+        }
+        for (int i = 0; i < count; i++) {
+            if (grown.containsKey(number + i)) {
+                return false;
+            }
+        }
+        for (int i = 0; i < count; i++) {
+            RegionBlocks more = new RegionBlocks(first + i, number + i, shape);
+            regions.add(more);
+            grown.put(number + i, more);
+        }
+        return true;
     }
 
     /** Whether there is anything to hand out. */
@@ -110,7 +151,9 @@ final class BlockStore {
                     retireFull();
                 }
                 return segment(
-                        regions[again.region].reuse(again.segment, sizeClass, memory.apply(again.region)), 1, reply);
+                        regions.get(again.region).reuse(again.segment, sizeClass, memory.apply(again.region)),
+                        1,
+                        reply);
             }
             retireFull();
         }
@@ -141,7 +184,7 @@ final class BlockStore {
         LongFifo pool = pools[sizeClass];
         int n = 0;
         while (n < Math.min(most, MapCalls.MOST_TAKEN) && pool.size() > 0) {
-            RegionBlocks region = regions[(int) (pool.first() >>> Integer.SIZE)];
+            RegionBlocks region = regions.get((int) (pool.first() >>> Integer.SIZE));
             int segment = (int) pool.first();
             n += region.takePooled(segment, Math.min(most, MapCalls.MOST_TAKEN) - n, reply, 3 + n);
             if (region.usable(segment) == 0) {
@@ -158,14 +201,14 @@ final class BlockStore {
     private void retireFull() {
         boolean any = false;
         for (int looked = 0; looked < LOOKED_AT && retired.size() < MOST_RETIRED; looked++) {
-            if (lookSegment >= regions[lookRegion].handedOut()) {
+            if (lookSegment >= regions.get(lookRegion).handedOut()) {
                 lookSegment = 0;
-                lookRegion = (lookRegion + 1) % regions.length;
+                lookRegion = (lookRegion + 1) % regions.size();
                 if (lookRegion == 0) {
                     break;
                 }
             } else {
-                RegionBlocks region = regions[lookRegion];
+                RegionBlocks region = regions.get(lookRegion);
                 if (region.full(lookSegment)) {
                     epoch += any ? 0 : 1;
                     any = true;
@@ -185,9 +228,9 @@ final class BlockStore {
     }
 
     private @Nullable RegionBlocks leftRegion() {
-        for (int i = 0; i < regions.length; i++) {
-            RegionBlocks region = regions[next];
-            next = (next + 1) % regions.length;
+        for (int i = 0; i < regions.size(); i++) {
+            RegionBlocks region = regions.get(next);
+            next = (next + 1) % regions.size();
             if (region.left() > 0) {
                 return region;
             }
@@ -210,7 +253,7 @@ final class BlockStore {
         region.clear(unit);
         if (region.addPooled(unit, incarnation)) {
             int segment = region.segmentOf(unit);
-            pools[region.classOf(segment)].add((long) indexOf(region.place(unit)) << Integer.SIZE | segment);
+            pools[region.classOf(segment)].add((long) region.index() << Integer.SIZE | segment);
         }
         if (incarnation == 0) {
             worn++;
@@ -222,17 +265,19 @@ final class BlockStore {
     /** The region of a block that there is; null where the word names none. */
     @Nullable
     RegionBlocks find(long word) {
-        long number = SlotWord.place(word) >>> shape.placeShift();
-        if (number % map.servers() != map.server() || number / map.servers() >= regions.length) {
+        RegionBlocks region = region((int) (SlotWord.place(word) >>> shape.placeShift()));
+        if (region == null) {
             return null;
         }
-        RegionBlocks region = regions[(int) (number / map.servers())];
         int sizeClass = region.classAt(region.unit(SlotWord.place(word)));
         return sizeClass != RegionBlocks.NONE && SlotWord.units(word) == SizeClasses.units(sizeClass) ? region : null;
     }
 
-    private int indexOf(long place) {
-        return (int) ((place >>> shape.placeShift()) / map.servers());
+    private @Nullable RegionBlocks region(int number) {
+        if (number >= map.regionsOfEach() * map.servers()) {
+            return grown.get(number);
+        }
+        return number % map.servers() == map.server() ? regions.get(number / map.servers()) : null;
     }
 
     int unit(long word) {
@@ -248,11 +293,11 @@ final class BlockStore {
     }
 
     int regions() {
-        return regions.length;
+        return regions.size();
     }
 
     RegionBlocks at(int region) {
-        return regions[region];
+        return regions.get(region);
     }
 
     long pooled() {

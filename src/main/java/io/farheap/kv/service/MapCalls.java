@@ -19,17 +19,25 @@ public final class MapCalls {
     public static final int MOST_TAKEN = 32;
     /** Blocks with two owners that {@link #AUDIT} names at most. */
     public static final int MOST_TWICE = 32;
+    /** Growths that {@link #LAYOUT} names at once. */
+    public static final int MOST_GROWTHS = 300;
+
+    /** Of a reply of {@link #BEAT}, before its processes. */
+    public static final int BEAT_REPLY_WORDS = 11;
+    /** Of a {@link #BEAT}, before its facts, without the space. */
+    public static final int BEAT_WORDS = 4;
 
     private static final int FIRST = 3840;
 
     /** [space, process]: the process takes part. */
     public static final int REGISTER = FIRST;
     /**
-     * [space, facts, questions, epoch, (process, server)..., process...]: the process lives, and all of its requests in
-     * flight have begun after it was told the epoch. Each fact is a process that another server says has ended. Reply:
-     * [status, ns of the map's clock, flags, round, phase to report in or 0, wanted, answers, epoch, process...]: of
-     * the questions those, a bit each, that have no opening here; and processes whose end other servers are to be asked
-     * for.
+     * [space, facts, questions, epoch, growths, (process, server)..., process...]: the process lives, all of its
+     * requests in flight have begun after it was told the epoch, and it has so many of the map's growths. Each fact is
+     * a process that another server says has ended. Reply: [status, ns of the map's clock, flags, round, phase to
+     * report in or 0, wanted, answers, epoch, growths, growths that all have, regions here, process...]: of the
+     * questions those, a bit each, that have no opening here; what the map has grown by, if this is its first server;
+     * how many regions this server hands blocks out of; and processes whose end other servers are to be asked for.
      */
     public static final int BEAT = FIRST + 1;
     /**
@@ -58,6 +66,24 @@ public final class MapCalls {
     /** [space]. Reply: [status, segments that were handed out, n, weights as doubles]. */
     public static final int STATE = FIRST + 10;
 
+    /**
+     * [space, 1]: the process is going to add memory to the map, alone until it says [space, 0] or ends; the map's
+     * first server.
+     */
+    public static final int GROWING = FIRST + 11;
+    /** [space, server, first, count]: a {@link io.farheap.kv.Layout.Growth} of who is {@link #GROWING}. */
+    public static final int GROWN = FIRST + 12;
+    /**
+     * [space, from]: what the map has grown by; the map's first server. Reply: [status, growths, n, (server, first,
+     * count)...], from one of them on.
+     */
+    public static final int LAYOUT = FIRST + 13;
+    /**
+     * [space, number, first, count]: all processes have these of the server's regions, which the map knows by numbers
+     * from this one on, so blocks of them may be handed out.
+     */
+    public static final int OFFER = FIRST + 14;
+
     // Statuses.
     public static final long OK = 0;
     /** The space is none, no map, or not open to the caller. */
@@ -68,6 +94,9 @@ public final class MapCalls {
     public static final long WRONG = 3;
     /** Of a collection that is over, or that another does. */
     public static final long STALE = 4;
+
+    /** Another process is adding memory. */
+    public static final long BUSY = 5;
 
     // Kinds of what TAKE gives.
     public static final long NOTHING = 0;

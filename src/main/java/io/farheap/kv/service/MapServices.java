@@ -53,7 +53,7 @@ public final class MapServices implements ServerService, SpaceListener {
             int n = Math.min(words.length, in.bytes() / Long.BYTES - 1);
             read(in, 8, words, n);
             // What is not there counts as nothing.
-            Arrays.fill(words, Math.max(0, n), 3 + 3 * MapCalls.MOST_PROCESSES, 0);
+            Arrays.fill(words, Math.max(0, n), MapCalls.BEAT_WORDS + 3 * MapCalls.MOST_PROCESSES, 0);
             return state.beat(lease, words, reply);
         });
         register(
@@ -91,6 +91,25 @@ public final class MapServices implements ServerService, SpaceListener {
             read(in, 8, arguments.get(), n);
             return state.learn(arguments.get(), n, reply);
         });
+        register(handlers, spaces, MapCalls.GROWING, (state, space, lease, in, reply) -> {
+            reply[0] = state.growing(lease, in.getLong(8) != 0);
+            return 1;
+        });
+        register(handlers, spaces, MapCalls.GROWN, (state, space, lease, in, reply) -> {
+            reply[0] = state.grown(
+                    lease, number(in.getLong(8)), number(in.getLong(16)), number(in.getLong(24)), space.regions());
+            return 1;
+        });
+        register(
+                handlers,
+                spaces,
+                MapCalls.LAYOUT,
+                (state, space, lease, in, reply) -> state.layout(number(in.getLong(8)), reply));
+        register(handlers, spaces, MapCalls.OFFER, (state, space, lease, in, reply) -> {
+            reply[0] = state.offer(
+                    lease, number(in.getLong(8)), number(in.getLong(16)), number(in.getLong(24)), space.regions());
+            return 1;
+        });
         register(handlers, spaces, MapCalls.STATE, (state, space, lease, in, reply) -> state.state(reply));
     }
 
@@ -107,6 +126,11 @@ public final class MapServices implements ServerService, SpaceListener {
         }
         read(in, at + 8, arguments.get(), (int) n);
         return (int) n;
+    }
+
+    /** A small number; one that is none is -1. */
+    private static int number(long word) {
+        return word < 0 || word > Integer.MAX_VALUE ? -1 : (int) word;
     }
 
     private static void read(Arguments in, int at, long[] into, int n) {

@@ -1,5 +1,6 @@
 package io.farheap.kv.service;
 
+import io.farheap.kv.Layout;
 import io.farheap.kv.MapDescriptor;
 import io.farheap.kv.SizeClasses;
 import io.farheap.kv.policy.Controller;
@@ -35,6 +36,13 @@ final class MapState {
     /** Until then somebody waits for segments that requests in flight may know of. */
     private long awaitedUntil;
 
+    /** What the map has grown by, and how much of that all processes have; the first server's. */
+    private Layout layout;
+
+    private long growthsOfAll;
+    /** Whoever adds memory; 0 nobody. */
+    private long grower;
+
     private long collector;
     private long collectorDeadline;
     private Account account = Account.NONE;
@@ -48,6 +56,7 @@ final class MapState {
         this.nanoTime = nanoTime;
         awaitedUntil = nanoTime.getAsLong();
         zeroNanos = nanoTime.getAsLong() - 1_000_000 * Math.max(0, wallMillis - map.createdMillis());
+        layout = Layout.of(map);
         blocks = new BlockStore(map);
         members = new Members(map.server(), map.servers());
         sweep = new Sweep(blocks, members);
@@ -68,9 +77,11 @@ final class MapState {
 
     synchronized void leave(long lease) {
         members.left(lease);
+        stopGrowing(lease);
     }
 
     synchronized void ended(long lease) {
+        stopGrowing(lease);
         if (members.end(lease)) {
             dirty = true;
             sweep.abandon();
@@ -78,7 +89,7 @@ final class MapState {
     }
 
     /**
-     * @param words facts, questions, the epoch, then facts and questions
+     * @param words facts, questions, the epoch, growths, then facts and questions
      * @return words of the reply
      */
     synchronized int beat(long lease, long[] words, long[] reply) {
@@ -92,7 +103,9 @@ final class MapState {
         if (blocks.waits()) {
             blocks.settle(members.oldestEpoch(blocks.epoch()));
         }
-        int at = 3;
+        member.growths = Math.max(member.growths, Math.min(words[3], layout.growths()));
+        growthsOfAll = Math.max(growthsOfAll, members.leastGrowths(layout.growths()));
+        int at = MapCalls.BEAT_WORDS;
         for (int i = 0; i < facts; i++, at += 2) {
             members.endedAt(words[at], words[at + 1]);
         }
@@ -104,16 +117,20 @@ final class MapState {
         flags |= mayCollect(member) ? MapCalls.COLLECT : 0;
         boolean sweeps = sweep.running() || (dirty || audit) && !members.doubted();
         boolean awaited = blocks.waits() && nanoTime.getAsLong() - awaitedUntil < 0;
-        flags |= sweeps || awaited ? MapCalls.SOON : 0;
+        boolean growing = growthsOfAll < layout.growths();
+        flags |= sweeps || awaited || growing ? MapCalls.SOON : 0;
         reply[0] = MapCalls.OK;
         reply[1] = clock();
         reply[2] = flags;
         reply[3] = sweep.round();
         reply[4] = sweep.wants(member) ? sweep.phase() : 0;
-        reply[5] = members.doubted(reply, 8, MapCalls.MOST_PROCESSES);
+        reply[5] = members.doubted(reply, MapCalls.BEAT_REPLY_WORDS, MapCalls.MOST_PROCESSES);
         reply[6] = answers;
         reply[7] = blocks.epoch();
-        return 8 + (int) reply[5];
+        reply[8] = layout.growths();
+        reply[9] = growthsOfAll;
+        reply[10] = blocks.regions();
+        return MapCalls.BEAT_REPLY_WORDS + (int) reply[5];
     }
 
     private static int count(long n) {
@@ -256,6 +273,73 @@ final class MapState {
         reply[2 + Account.WORDS] = twiceCount;
         System.arraycopy(twice, 0, reply, 3 + Account.WORDS, twiceCount);
         return 3 + Account.WORDS + twiceCount;
+    }
+
+    synchronized long growing(long lease, boolean begins) {
+        if (map.server() != 0) {
+            return MapCalls.WRONG;
+        }
+        if (members.find(lease) == null) {
+            return MapCalls.NOT_REGISTERED;
+        }
+        if (!begins) {
+            stopGrowing(lease);
+            return MapCalls.OK;
+        }
+        if (grower != 0 && grower != lease) {
+            return MapCalls.BUSY;
+        }
+        grower = lease;
+        return MapCalls.OK;
+    }
+
+    private void stopGrowing(long lease) {
+        grower = grower == lease ? 0 : grower;
+    }
+
+    /** @param regionsHere of the space on this server */
+    synchronized long grown(long lease, int server, int first, int count, int regionsHere) {
+        Layout.Growth growth = new Layout.Growth(server, first, count);
+        if (map.server() != 0 || server == 0 && (long) first + count > regionsHere) {
+            return MapCalls.WRONG;
+        }
+        if (lease != grower) {
+            return MapCalls.STALE;
+        }
+        if (!layout.has(growth)) {
+            try {
+                layout = layout.with(growth);
+            } catch (IllegalArgumentException e) {
+                return MapCalls.WRONG;
+            }
+        }
+        return MapCalls.OK;
+    }
+
+    /** @return words of the reply */
+    synchronized int layout(int from, long[] reply) {
+        int n = Math.clamp(layout.growths() - from, 0, MapCalls.MOST_GROWTHS);
+        if (map.server() != 0 || from < 0) {
+            return status(reply, MapCalls.WRONG);
+        }
+        reply[0] = MapCalls.OK;
+        reply[1] = layout.growths();
+        reply[2] = n;
+        for (int i = 0; i < n; i++) {
+            Layout.Growth growth = layout.growth(from + i);
+            reply[3 + 3 * i] = growth.server();
+            reply[4 + 3 * i] = growth.first();
+            reply[5 + 3 * i] = growth.count();
+        }
+        return 3 + 3 * n;
+    }
+
+    /** @param regionsHere of the space on this server */
+    synchronized long offer(long lease, int number, int first, int count, int regionsHere) {
+        if (members.find(lease) == null) {
+            return MapCalls.NOT_REGISTERED;
+        }
+        return blocks.offer(number, first, count, regionsHere) ? MapCalls.OK : MapCalls.WRONG;
     }
 
     /** @return words of the reply */

@@ -12,6 +12,9 @@ final class Member {
     /** All of its requests in flight have begun when the service's epoch said this, or later. */
     long epoch;
 
+    /** Of what the map has grown by so many. */
+    long growths;
+
     /** The last call that changed something, and its answer, for one that comes again. */
     long lastNumber;
 

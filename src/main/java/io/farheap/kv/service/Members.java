@@ -49,6 +49,14 @@ final class Members {
         return oldest;
     }
 
+    /** How many of the map's growths every process has, if one has; else so many. */
+    long leastGrowths(long most) {
+        return living.values().stream()
+                .mapToLong(member -> member.growths)
+                .min()
+                .orElse(most);
+    }
+
     Collection<Member> living() {
         return living.values();
     }

@@ -18,6 +18,7 @@ final class RegionBlocks {
     /** In place of a class + 1: all blocks are in the pool, and are to be others. */
     private static final byte RETIRED = -1;
 
+    private final int index;
     private final int region;
     private final SpaceShape shape;
     private final long segmentsAt;
@@ -39,8 +40,12 @@ final class RegionBlocks {
     private long @Nullable [] suspects;
     private int handedOut;
 
-    /** @param region its number in the map */
-    RegionBlocks(int region, SpaceShape shape) {
+    /**
+     * @param index in the server's space
+     * @param region its number in the map
+     */
+    RegionBlocks(int index, int region, SpaceShape shape) {
+        this.index = index;
         this.region = region;
         this.shape = shape;
         segmentsAt = shape.segmentsAt(region) / BlockFormat.UNIT_BYTES;
@@ -51,6 +56,14 @@ final class RegionBlocks {
         pooledCount = new int[segments];
         usableCount = new int[segments];
         incarnations = new char[segments][];
+    }
+
+    int index() {
+        return index;
+    }
+
+    int number() {
+        return region;
     }
 
     private int words() {

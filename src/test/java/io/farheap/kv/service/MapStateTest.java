@@ -78,7 +78,7 @@ class MapStateTest {
 
     /** @return flags */
     private long beat(long lease, long... words) {
-        long[] all = new long[3 + 3 * MapCalls.MOST_PROCESSES];
+        long[] all = new long[MapCalls.BEAT_WORDS + 3 * MapCalls.MOST_PROCESSES];
         System.arraycopy(words, 0, all, 0, words.length);
         state.beat(lease, all, reply);
         assertEquals(MapCalls.OK, reply[0]);
@@ -216,12 +216,12 @@ class MapStateTest {
         state.ended(1);
         assertEquals(0, beat(2) & MapCalls.COLLECT);
         assertEquals(1, reply[5]);
-        assertEquals(11, reply[8]);
-        assertEquals(0, beat(2, 1, 0, 0, 11, 1) & MapCalls.COLLECT);
+        assertEquals(11, reply[MapCalls.BEAT_REPLY_WORDS]);
+        assertEquals(0, beat(2, 1, 0, 0, 0, 11, 1) & MapCalls.COLLECT);
         // Another process, and a server that there is not.
-        assertEquals(0, beat(2, 2, 0, 0, 12, 2, 11, 7) & MapCalls.COLLECT);
-        assertNotEquals(0, beat(2, 1, 0, 0, 11, 2) & MapCalls.COLLECT);
-        beat(2, 0, 3, 0, 11, 22, 33);
+        assertEquals(0, beat(2, 2, 0, 0, 0, 12, 2, 11, 7) & MapCalls.COLLECT);
+        assertNotEquals(0, beat(2, 1, 0, 0, 0, 11, 2) & MapCalls.COLLECT);
+        beat(2, 0, 3, 0, 0, 11, 22, 33);
         assertEquals(0b101, reply[6], "of those asked for only the second lives");
     }
 
@@ -325,5 +325,69 @@ class MapStateTest {
         state.give(1, ++numbers, most, most.length, reply);
         assertEquals(MapCalls.NOTHING, take(1, CLASS + 1)[1]);
         assertEquals(MapCalls.BLOCKS, take(1, CLASS)[1]);
+    }
+
+    private long grown(long lease, int server, int first, int count) {
+        return state.grown(lease, server, first, count, 4);
+    }
+
+    @Test
+    void oneProcessAddsMemoryAtATime() {
+        state.register(1, 11);
+        state.register(2, 22);
+        assertEquals(MapCalls.NOT_REGISTERED, state.growing(3, true));
+        assertEquals(MapCalls.STALE, grown(1, 0, 2, 1), "it has not said that it grows");
+        assertEquals(MapCalls.OK, state.growing(1, true));
+        assertEquals(MapCalls.OK, state.growing(1, true));
+        assertEquals(MapCalls.BUSY, state.growing(2, true));
+        assertEquals(MapCalls.STALE, grown(2, 0, 2, 1));
+        assertEquals(MapCalls.WRONG, grown(1, 0, 3, 1), "a gap");
+        assertEquals(MapCalls.WRONG, grown(1, 0, 2, 3), "more than the space has");
+        assertEquals(MapCalls.WRONG, grown(1, 1, 2, 1), "no such server");
+        assertEquals(MapCalls.WRONG, grown(1, -1, 2, -1));
+        assertEquals(MapCalls.OK, grown(1, 0, 2, 1));
+        assertEquals(MapCalls.OK, grown(1, 0, 2, 1), "the same once more");
+        state.ended(1);
+        assertEquals(MapCalls.OK, state.growing(2, true));
+        assertEquals(MapCalls.OK, grown(2, 0, 3, 1));
+        state.growing(2, false);
+        assertEquals(MapCalls.STALE, grown(2, 0, 3, 1), "it grows no more");
+        state.layout(1, reply);
+        assertEquals(2, reply[1]);
+        assertEquals(1, reply[2]);
+        assertEquals(List.of(0L, 3L, 1L), List.of(reply[3], reply[4], reply[5]));
+        state.layout(-1, reply);
+        assertEquals(MapCalls.WRONG, reply[0]);
+    }
+
+    @Test
+    void newRegionsAreHandedOutWhenAllProcessesHaveThem() {
+        state.register(1, 11);
+        state.register(2, 22);
+        state.growing(1, true);
+        grown(1, 0, 2, 1);
+        assertNotEquals(0, beat(1, 0, 0, 0, 7) & MapCalls.SOON, "one that says it has more has what there is");
+        assertEquals(1, reply[8]);
+        assertEquals(0, reply[9], "the other has not");
+        beat(2, 0, 0, 0, 1);
+        assertEquals(1, reply[9]);
+        state.register(3, 33);
+        assertEquals(0, beat(3) & MapCalls.SOON);
+        assertEquals(1, reply[9], "who comes later asks before it begins");
+        int hadAll = takeAll(CLASS).size();
+        for (int[] wrong : new int[][] {{1, 2, 1}, {2, 1, 1}, {2, 3, 1}, {2, 2, 3}, {2, 2, 0}, {-1, -1, -1}}) {
+            assertEquals(MapCalls.WRONG, state.offer(1, wrong[0], wrong[1], wrong[2], 4), Arrays.toString(wrong));
+        }
+        assertEquals(MapCalls.NOT_REGISTERED, state.offer(9, 2, 2, 1, 4));
+        assertEquals(MapCalls.OK, state.offer(1, 2, 2, 1, 4));
+        assertEquals(MapCalls.OK, state.offer(2, 2, 2, 1, 4), "the same once more");
+        assertEquals(MapCalls.WRONG, state.offer(2, 3, 2, 1, 4), "with another number");
+        beat(1);
+        assertEquals(3, reply[10]);
+        List<Long> more = takeAll(CLASS);
+        assertTrue(more.size() >= hadAll / 2 - 512, more.size() + " blocks of a region");
+        long[] words = array(more);
+        state.give(1, ++numbers, words, 20, reply);
+        assertEquals(20, reply[1]);
     }
 }

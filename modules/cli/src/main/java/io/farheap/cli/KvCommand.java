@@ -17,6 +17,7 @@ import picocli.CommandLine.Command;
             KvStatsCommand.class,
             KvAuditCommand.class,
             KvWeightsCommand.class,
+            KvGrowCommand.class,
             KvDropCommand.class
         })
 public final class KvCommand implements Subcommand {}

@@ -56,6 +56,10 @@ class KvCommandTest {
             assertTrue(audit.contains(": 2 live, 0 held by sessions, "), audit);
             String weights = run(0, "weights", "prices");
             assertTrue(weights.matches("(?s).*once +0\\.\\d{4}\\nagain +[01]\\.\\d{4}\\n"), weights);
+            assertTrue(run(1, "grow", "prices", "--memory", "1g").contains("gives the map no 512 regions more"));
+            String grown = run(0, "grow", "prices", "--memory", "2m");
+            assertTrue(grown.contains("the map has grown: 2 objects") && grown.contains("; 6 regions of"), grown);
+            assertTrue(run(0, "get", "prices", "bread").endsWith("3.20 a loaf\n"));
             run(0, "delete", "prices", "bread");
             run(1, "delete", "prices", "bread");
             String again = run(1, "create", "prices");

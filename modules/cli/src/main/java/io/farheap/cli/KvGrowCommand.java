@@ -1,0 +1,43 @@
+package io.farheap.cli;
+
+import io.farheap.command.Sizes;
+import io.farheap.kv.FarMap;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** {@code farheap kv grow}. */
+@Command(
+        name = "grow",
+        description =
+                "Add memory to a map while it is used; nothing moves. All processes that have it open use it as soon as each "
+                        + "knows of it.",
+        mixinStandardHelpOptions = true)
+final class KvGrowCommand implements Callable<Integer> {
+
+    @Mixin
+    private KvOptions options;
+
+    @Option(
+            names = "--memory",
+            required = true,
+            paramLabel = "SIZE",
+            converter = Sizes.class,
+            description = "How much more on all servers together, rounded up to whole regions on each.")
+    private long memory;
+
+    @Spec
+    private CommandSpec spec;
+
+    @Override
+    public Integer call() {
+        try (FarMap map = options.builder().open()) {
+            map.grow(memory);
+            spec.commandLine().getOut().println("the map has grown: " + map.stats());
+        }
+        return 0;
+    }
+}

@@ -1,0 +1,131 @@
+package io.farheap.kv;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+
+/**
+ * Which region of which server each number of a map means. The numbers that a map was made with go round its servers,
+ * so that neighbours in the table are on different ones; the regions of each growth have the numbers that follow. What
+ * a number means never changes. Immutable.
+ */
+public final class Layout {
+
+    /** How often a map grows at most, counted by server. */
+    public static final int MOST_GROWTHS = 4096;
+
+    /**
+     * Regions of one server that a map has grown by.
+     *
+     * @param server its number among the map's
+     * @param first of them in the server's space
+     * @param count of them
+     */
+    public record Growth(int server, int first, int count) {}
+
+    private final int servers;
+    private final int regionsOfEach;
+    private final int mostRegions;
+    private final List<Growth> growths;
+    /** The number of each growth's first region, and behind them how many regions there are. */
+    private final int[] numbers;
+
+    private Layout(int servers, int regionsOfEach, int mostRegions, List<Growth> growths) {
+        this.servers = servers;
+        this.regionsOfEach = regionsOfEach;
+        this.mostRegions = mostRegions;
+        this.growths = growths;
+        numbers = new int[growths.size() + 1];
+        numbers[0] = servers * regionsOfEach;
+        for (int i = 0; i < growths.size(); i++) {
+            numbers[i + 1] = numbers[i] + growths.get(i).count;
+        }
+    }
+
+    /** Of a map that has not grown. */
+    public static Layout of(MapDescriptor map) {
+        return of(map.servers(), map.regionsOfEach(), map.shape());
+    }
+
+    static Layout of(int servers, int regionsOfEach, SpaceShape shape) {
+        return new Layout(servers, regionsOfEach, shape.mostRegions(), List.of());
+    }
+
+    /**
+     * The same with one growth more.
+     *
+     * @throws IllegalArgumentException where there is no such server, it is not what follows there, or it is too much
+     */
+    public Layout with(Growth more) {
+        if (more.server < 0
+                || more.server >= servers
+                || more.first != regionsOf(more.server)
+                || more.count < 1
+                || more.count > mostRegions - regions()
+                || growths.size() == MOST_GROWTHS) {
+            throw new IllegalArgumentException(more + " is not what follows in a map of " + regions() + " regions, "
+                    + regionsOf(Math.clamp(more.server, 0, servers - 1)) + " of these on that server; it has at most "
+                    + mostRegions + " regions and " + MOST_GROWTHS + " growths");
+        }
+        List<Growth> all = new ArrayList<>(growths);
+        all.add(more);
+        return new Layout(servers, regionsOfEach, mostRegions, List.copyOf(all));
+    }
+
+    public boolean has(Growth growth) {
+        return growths.contains(growth);
+    }
+
+    public int growths() {
+        return growths.size();
+    }
+
+    public Growth growth(int number) {
+        return growths.get(number);
+    }
+
+    /** The number of the first region of a growth. */
+    public int firstNumber(int growth) {
+        return numbers[growth];
+    }
+
+    public int servers() {
+        return servers;
+    }
+
+    /** How many there are. */
+    public int regions() {
+        return numbers[growths.size()];
+    }
+
+    /** How many of them a server has. */
+    public int regionsOf(int server) {
+        int sum = regionsOfEach;
+        for (Growth growth : growths) {
+            sum += growth.server == server ? growth.count : 0;
+        }
+        return sum;
+    }
+
+    /** The server that has a region; for a number that there is not the first. */
+    int serverOf(long number) {
+        if (number < numbers[0]) {
+            return (int) (number % servers);
+        }
+        return number >= regions() ? 0 : growths.get(growthOf((int) number)).server;
+    }
+
+    /** Where a region is in its server's space. */
+    int indexOf(int number) {
+        if (number < numbers[0]) {
+            return number / servers;
+        }
+        int growth = growthOf(number);
+        return growths.get(growth).first + number - numbers[growth];
+    }
+
+    private int growthOf(int number) {
+        int found = Arrays.binarySearch(numbers, number);
+        return found >= 0 ? found : -2 - found;
+    }
+}

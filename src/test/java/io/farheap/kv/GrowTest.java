@@ -1,0 +1,298 @@
+package io.farheap.kv;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.farheap.control.ControlPlane;
+import io.farheap.control.ControlServer;
+import io.farheap.control.SpaceKey;
+import io.farheap.kv.service.MapCalls;
+import io.farheap.remote.Outcome;
+import io.farheap.remote.Posting;
+import io.farheap.remote.RegisteredBuffer;
+import io.farheap.remote.RemoteMemory;
+import io.farheap.remote.RemoteServer;
+import io.farheap.remote.RemoteSpace;
+import io.farheap.remote.RpcOptions;
+import io.farheap.remote.RpcQueue;
+import io.farheap.server.MemoryServer;
+import io.farheap.server.ServerOptions;
+import io.farheap.testing.TestDevice;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** Maps that get more memory while they are used. */
+class GrowTest {
+
+    private static final long REGION_BYTES = 256 << 10;
+    private static final String NAME = "growing";
+    private static final String TOKEN = "not a secret";
+    private static final long LEASE_NANOS = TestDevice.patience(30_000_000_000L);
+    private static final int VALUE_BYTES = 900;
+
+    private final List<MemoryServer> servers = new ArrayList<>();
+    private final List<ControlServer> controls = new ArrayList<>();
+
+    private String[] start(int count, int regions) {
+        for (int i = 0; i < count; i++) {
+            MemoryServer server = MemoryServer.open(new ServerOptions(
+                    regions * REGION_BYTES, REGION_BYTES, LEASE_NANOS, TestDevice.server(), "grow" + i));
+            servers.add(server);
+            controls.add(ControlServer.start("127.0.0.1:0", server));
+        }
+        return controls.stream().map(ControlServer::address).toArray(String[]::new);
+    }
+
+    @AfterEach
+    void close() {
+        controls.forEach(ControlServer::close);
+        servers.forEach(MemoryServer::close);
+    }
+
+    private static FarMapBuilder named(String... addresses) {
+        return FarMap.builder()
+                .name(NAME)
+                .token(TOKEN)
+                .device(TestDevice.client())
+                .servers(addresses);
+    }
+
+    private static byte[] key(int number) {
+        return ByteBuffer.allocate(4).putInt(number).array();
+    }
+
+    /** Says its key in each word. */
+    private static byte[] value(int number) {
+        ByteBuffer value = ByteBuffer.allocate(VALUE_BYTES);
+        while (value.hasRemaining()) {
+            value.putInt(number);
+        }
+        return value.array();
+    }
+
+    private static int found(Session session, int objects) {
+        int found = 0;
+        for (int i = 0; i < objects; i++) {
+            byte[] value = session.get(key(i));
+            if (value != null) {
+                assertEquals(ByteBuffer.wrap(value(i)), ByteBuffer.wrap(value));
+                found++;
+            }
+        }
+        return found;
+    }
+
+    private static void assertSound(FarMap map) {
+        MapAudit audit = map.audit();
+        assertTrue(audit.sound(), audit::toString);
+    }
+
+    @Test
+    void whatAMapGrowsByIsUsedByAllOfItsProcesses() {
+        String[] addresses = start(2, 8);
+        int objects = 2400;
+        try (FarMap first =
+                        named(addresses).memory(4 * REGION_BYTES).objects(4000).create();
+                Session session = first.openSession();
+                FarMap second = named(addresses).open();
+                Session other = second.openSession()) {
+            for (int i = 0; i < objects; i++) {
+                session.set(key(i), value(i));
+            }
+            int before = found(other, objects);
+            assertTrue(before < 1000, before + " objects of 1 KiB in 1 MiB");
+            first.grow(8 * REGION_BYTES);
+            assertEquals(12, first.stats().regions());
+            for (int i = 0; i < objects; i++) {
+                (i % 2 == 0 ? session : other).set(key(i), value(i));
+            }
+            // Each process has found what the other has put into the new memory.
+            assertEquals(found(session, objects), found(other, objects));
+            assertTrue(found(session, objects) > 2 * before, before + " before, then " + found(session, objects));
+            assertEquals(12, second.stats().regions());
+            assertSound(first);
+            second.grow(1);
+            assertEquals(14, second.stats().regions());
+            try (FarMap third = named(addresses).open();
+                    Session late = third.openSession()) {
+                assertEquals(14, third.stats().regions());
+                assertEquals(found(session, objects), found(late, objects));
+                assertSound(third);
+            }
+        }
+    }
+
+    /** A process that has registered, and says nothing more. */
+    private static final class Silent implements AutoCloseable {
+
+        private final RemoteMemory memory = RemoteMemory.open(TestDevice.client(), "silent");
+
+        Silent(String address) {
+            RemoteServer server = memory.attach(address);
+            RemoteSpace space = memory.openSpace(server, SpaceKey.of(NAME, TOKEN));
+            RpcOptions options = RpcOptions.DEFAULT.with(2, 1).withRecordBytes(MapCalls.RECORD_BYTES);
+            AtomicBoolean ended = new AtomicBoolean();
+            try (RpcQueue queue = memory.openRpcQueue(options);
+                    RegisteredBuffer buffer = memory.register(2L * MapCalls.RECORD_BYTES)) {
+                buffer.segment().set(ValueLayout.JAVA_LONG, 0, space.id());
+                buffer.segment().set(ValueLayout.JAVA_LONG, 8, 4711);
+                assertEquals(
+                        Posting.OK,
+                        queue.call(
+                                server,
+                                MapCalls.REGISTER,
+                                buffer,
+                                0,
+                                16,
+                                MapCalls.RECORD_BYTES,
+                                MapCalls.RECORD_BYTES,
+                                0));
+                queue.send();
+                while (!ended.get()) {
+                    queue.poll((tag, how, length) -> ended.set(how == Outcome.DONE));
+                    queue.await(1_000_000);
+                }
+            }
+        }
+
+        @Override
+        public void close() {
+            memory.close();
+        }
+    }
+
+    @Test
+    void nothingIsInNewMemoryBeforeEveryProcessKnowsIt() throws Exception {
+        String[] addresses = start(1, 4);
+        try (FarMap map =
+                        named(addresses).memory(2 * REGION_BYTES).objects(2000).create();
+                Session session = map.openSession()) {
+            long had = map.stats().segmentBytes();
+            CompletableFuture<Void> grown;
+            try (Silent silent = new Silent(addresses[0])) {
+                grown = CompletableFuture.runAsync(() -> map.grow(2 * REGION_BYTES));
+                while (map.stats().regions() < 4) {
+                    Thread.onSpinWait();
+                }
+                for (int i = 0; i < 2000; i++) {
+                    session.set(key(i), value(i));
+                }
+                MapStats stats = map.stats();
+                assertTrue(stats.segmentBytesTaken() <= had, stats::toString);
+                assertFalse(grown.isDone());
+            }
+            grown.get();
+            for (int i = 0; i < 2000; i++) {
+                session.set(key(i), value(i));
+            }
+            MapStats stats = map.stats();
+            assertTrue(stats.segmentBytesTaken() > had + REGION_BYTES, stats::toString);
+            assertSound(map);
+        }
+    }
+
+    @Test
+    void whatIsRefusedLeavesTheMapAsItWas() {
+        String[] addresses = start(2, 4);
+        try (FarMap map = named(addresses).memory(4 * REGION_BYTES).objects(100).create();
+                FarMap filler = FarMap.builder()
+                        .name("filler")
+                        .token(TOKEN)
+                        .device(TestDevice.client())
+                        .servers(addresses[1])
+                        .memory(2 * REGION_BYTES)
+                        .objects(100)
+                        .create();
+                Session session = map.openSession()) {
+            session.set(key(1), value(1));
+            assertThrows(IllegalArgumentException.class, () -> map.grow(0));
+            assertThrows(IllegalArgumentException.class, () -> map.grow(-1));
+            assertThrows(IllegalArgumentException.class, () -> map.grow(Long.MAX_VALUE));
+            assertEquals(
+                    addresses[1],
+                    assertThrows(MapException.class, () -> map.grow(4 * REGION_BYTES))
+                            .getMessage()
+                            .replaceAll(".*?([0-9.]+:[0-9]+) gives the map no 2 regions more.*", "$1"));
+            assertEquals(4, map.stats().regions());
+            assertEquals(1, found(session, 10));
+            filler.drop();
+            // What the first server gave is taken now, and there is no more.
+            awaitFree(1, 2);
+            map.grow(4 * REGION_BYTES);
+            assertEquals(8, map.stats().regions());
+            assertThrows(MapException.class, () -> map.grow(1));
+            assertSound(map);
+        }
+    }
+
+    private void awaitFree(int server, int regions) {
+        long deadline = System.nanoTime() + TestDevice.patience(20_000_000_000L);
+        while (servers.get(server).hello(ControlPlane.PROTOCOL_VERSION).freeRegions() < regions
+                && System.nanoTime() - deadline < 0) {
+            Thread.onSpinWait();
+        }
+    }
+
+    @Test
+    void aMapGrowsFromSeveralProcessesUnderLoad() throws Exception {
+        long seed = System.nanoTime();
+        String[] addresses = start(2, 10);
+        AtomicBoolean over = new AtomicBoolean();
+        AtomicReference<Throwable> failure = new AtomicReference<>();
+        try (FarMap first =
+                        named(addresses).memory(4 * REGION_BYTES).objects(3000).create();
+                FarMap second = named(addresses).open()) {
+            List<Thread> users = new ArrayList<>();
+            for (int i = 0; i < 3; i++) {
+                FarMap map = i == 0 ? first : second;
+                SplittableRandom random = new SplittableRandom(seed + i);
+                users.add(Thread.ofPlatform().start(() -> {
+                    try (Session session = map.openSession()) {
+                        while (!over.get()) {
+                            int number = random.nextInt(4000);
+                            switch (random.nextInt(4)) {
+                                case 0 -> session.delete(key(number));
+                                case 1 -> {
+                                    byte[] value = session.get(key(number));
+                                    if (value != null) {
+                                        assertEquals(ByteBuffer.wrap(value(number)), ByteBuffer.wrap(value));
+                                    }
+                                }
+                                default -> session.set(key(number), value(number));
+                            }
+                        }
+                    } catch (Throwable e) {
+                        failure.compareAndSet(null, e);
+                    }
+                }));
+            }
+            CompletableFuture<Void> theirs = CompletableFuture.runAsync(() -> {
+                second.grow(2 * REGION_BYTES);
+                second.grow(2 * REGION_BYTES);
+            });
+            for (int i = 0; i < 3; i++) {
+                first.grow(3 * REGION_BYTES);
+            }
+            theirs.get();
+            over.set(true);
+            for (Thread user : users) {
+                user.join();
+            }
+            assertNull(failure.get(), () -> "seed " + seed + ": " + failure.get());
+            // Two rounds of one region each on each server, and three of two.
+            assertEquals(4 + 2 * 2 + 3 * 4, first.stats().regions());
+            assertSound(second);
+        }
+    }
+}
