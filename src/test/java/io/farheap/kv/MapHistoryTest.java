@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.testing.RegisterHistory;
+import io.farheap.testing.TestDevice;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
@@ -27,6 +28,8 @@ class MapHistoryTest {
     private static final int KEY_BYTES = 8;
     /** A value is the number of its set, as often as fits. */
     private static final int MOST_WORDS = 40;
+
+    private static final int REQUESTS = Math.max(4_000, TestDevice.scaled(20_000));
 
     private static final int GET = 0;
 
@@ -68,7 +71,7 @@ class MapHistoryTest {
                 sessions.add(session);
                 Callable<List<Event>> client =
                         () -> new Client(session, TestKeys.of(keys, alike), number, new SplittableRandom(seed + number))
-                                .run(20_000);
+                                .run(REQUESTS);
                 running.add(executor.submit(client));
             }
             List<Event> events = new ArrayList<>();
