@@ -32,7 +32,7 @@ import picocli.CommandLine.Spec;
             "messages: operations that each kind of request posts, and its time and rate beside a bare loop that posts "
                     + "the same, in turns; YCSB A to D with 1 to 64 sessions.",
             "ycsb: rate and latency of YCSB A to D, uniform and Zipfian, 1 to 64 sessions. adaptivity: hits while the load "
-                    + "changes between what LRU and LFU are good at. elasticity: rate over time while clients come and go.",
+                    + "changes between what LRU and LFU are good at. elasticity: rate over time while clients come and go, and a map grows.",
             "traces: hits and operations of a trace played on a map, a get for each request, and a set where it misses. "
                     + "The map holds N objects of one size; what sessions hold free meanwhile, one or two each, is among "
                     + "them. A trace is a file with a key a line, whole numbers from 0 on."
@@ -71,7 +71,7 @@ public final class BenchKvCommand implements Callable<Integer> {
             defaultValue = "7",
             description =
                     "messages: turns of each side, of 0.1 s; ycsb: tenths of a second for each figure; elasticity: "
-                            + "windows of 0.1 s for each number of clients (default: ${DEFAULT-VALUE})")
+                            + "windows of 0.1 s for each number of clients and size of the map (default: ${DEFAULT-VALUE})")
     private int turns;
 
     @Option(
@@ -162,6 +162,9 @@ public final class BenchKvCommand implements Callable<Integer> {
             ElasticityPart part = new ElasticityPart(report, out, keys, turns);
             part.run();
             plots.add(part.plot());
+            GrowingMap growing = new GrowingMap(report, out, keys, turns);
+            growing.run();
+            plots.add(growing.plot());
         }
         output.write(report, plots.toArray(Plot[]::new));
         return 0;

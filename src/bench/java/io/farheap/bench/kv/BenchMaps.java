@@ -34,6 +34,15 @@ final class BenchMaps {
                 .create();
     }
 
+    /** The same map once more, as another process has it. */
+    static FarMap open(ServerProcess server, String name) {
+        return FarMap.builder()
+                .name(name)
+                .token(TOKEN)
+                .servers(server.address())
+                .open();
+    }
+
     /** Bytes of a map that holds so many objects of one block. */
     static long bytesOfSmall(long objects) {
         return Math.max(REGION_FLOOR, powerOfTwo(objects * BYTES_AN_OBJECT + SLACK_BYTES));

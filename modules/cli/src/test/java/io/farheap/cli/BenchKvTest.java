@@ -141,12 +141,15 @@ class BenchKvTest {
                 assertTrue(row.get("ops_per_s").getAsDouble() > 0, row::toString);
             }
         }
-        // Four workloads, two kinds of keys, two numbers of sessions; four policies: phases, shares, clients.
-        assertEquals(Map.of("ycsb", 4 * 2 * 2, "adaptivity", 4 * (5 + 5 + 3), "elasticity", 5), parts);
+        // Four workloads, two kinds of keys, two numbers of sessions; four policies: phases, shares, clients; five
+        // numbers
+        // of clients, three sizes of a map, and two growths.
+        assertEquals(Map.of("ycsb", 4 * 2 * 2, "adaptivity", 4 * (5 + 5 + 3), "elasticity", 5 + 3 + 2), parts);
         assertTrue(phases.get("lru2") > phases.get("lfu2") + 5, phases::toString);
         assertEquals(4 * 4, phases.size(), phases::toString);
         assertTrue(Files.exists(plots.resolve("kv-adaptivity.png")));
         assertTrue(Files.exists(plots.resolve("kv-elasticity.png")));
+        assertTrue(Files.exists(plots.resolve("kv-elasticity-memory.png")));
     }
 
     @Test
