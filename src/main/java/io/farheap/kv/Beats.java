@@ -15,8 +15,8 @@ import java.util.concurrent.TimeUnit;
 final class Beats {
 
     private static final long BEAT_NANOS = TimeUnit.SECONDS.toNanos(1);
-    /** To the first server, which says what the map has grown by. */
-    private static final long FIRST_BEAT_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
+    /** To the first server, which says what the map has grown by, and to those that can leave. */
+    private static final long OFTEN_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
 
     private static final long SOON_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
     /** While servers ask each other. */
@@ -32,6 +32,7 @@ final class Beats {
     private final ServiceLine line;
     private final MapTime time;
     private final List<Beats> all;
+    private final SpaceMemory space;
     private final Collecting collecting;
     /** Processes that the server has seen end, and wants to know of whether they have ended elsewhere. */
     private final List<Long> wanted = new ArrayList<>();
@@ -48,14 +49,24 @@ final class Beats {
     private long toldEra;
     private long epoch;
     private long next = System.nanoTime();
+    /** Whether the server has said that it is to leave the map. */
+    private boolean leaving;
 
-    /** @param all of the map's servers, this one too */
-    Beats(ServiceLine line, MapTime time, List<Beats> all, Collecting collecting, Eras eras, Growing growing) {
+    /** @param all to the servers that the process uses, these too */
+    Beats(
+            ServiceLine line,
+            List<Beats> all,
+            SpaceMemory space,
+            MapTime time,
+            Collecting collecting,
+            Eras eras,
+            Growing growing) {
         this.growing = growing;
         this.eras = eras;
         this.line = line;
         this.time = time;
         this.all = all;
+        this.space = space;
         this.collecting = collecting;
     }
 
@@ -66,7 +77,8 @@ final class Beats {
 
     /** @return whether the server has room */
     boolean beat(Report report) {
-        next = System.nanoTime() + (line.number == 0 ? FIRST_BEAT_NANOS : BEAT_NANOS);
+        boolean often = line.number == 0 || line.number >= space.layout().madeOn();
+        next = System.nanoTime() + (often ? OFTEN_NANOS : BEAT_NANOS);
         int asked = write();
         long sent = time.local();
         if (!line.call(MapCalls.BEAT, 1 + MapCalls.BEAT_WORDS + 2 * (int) factCount() + asked)) {
@@ -79,6 +91,11 @@ final class Beats {
         long flags = line.reply(2);
         long round = line.reply(3);
         long phase = line.reply(4);
+        if (leaving != ((flags & MapCalls.LEAVING) != 0)) {
+            leaving = !leaving;
+            // Before the next era: whoever is of that one knows.
+            space.leaves(line.number, leaving);
+        }
         if (toldEra == 0 && line.reply(7) > epoch) {
             toldEpoch = line.reply(7);
             toldEra = eras.begin();
@@ -119,6 +136,11 @@ final class Beats {
             // It says next that it has room.
             hurry();
         }
+    }
+
+    /** The server's number among the map's. */
+    int server() {
+        return line.number;
     }
 
     /** Regions that the server hands blocks out of, as it has said last. */

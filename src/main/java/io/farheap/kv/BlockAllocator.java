@@ -52,16 +52,16 @@ final class BlockAllocator {
     private long[] unknown = new long[0];
 
     private final Mailbox mailbox;
+    private final SpaceMemory space;
     private final int unitsKept;
     private long held;
 
-    /**
-     * @param mailbox that surplus goes to
-     * @param units of the map
-     */
-    BlockAllocator(Mailbox mailbox, long units) {
+    /** @param mailbox that surplus goes to, and what lies on a server that is to leave the map */
+    BlockAllocator(Mailbox mailbox, SpaceMemory space) {
+        long units = space.regions() * space.shape().regionBytes() / BlockFormat.UNIT_BYTES;
         unitsKept = (int) Math.clamp(units / KEPT_SHARE, LEAST_KEPT, MOST_UNITS_KEPT);
         this.mailbox = mailbox;
+        this.space = space;
     }
 
     /**
@@ -85,14 +85,57 @@ final class BlockAllocator {
 
     private long takeExact(int sizeClass) {
         long block = takeFree(sizeClass);
-        return block != NONE || cutsLeft(sizeClass) == 0 ? block : takeCut(sizeClass);
+        return block != NONE ? block : takeCut(sizeClass);
+    }
+
+    /** The first free block that may be used; those before it, of servers that leave, go back. */
+    private long takeFree(int sizeClass) {
+        long block = takeFirst(sizeClass);
+        for (int left = count[sizeClass]; block != NONE && !space.mayUse(block); left--) {
+            if (!letGo(block)) {
+                put(sizeClass, block);
+            }
+            block = left == 0 ? NONE : takeFirst(sizeClass);
+            if (block == NONE) {
+                emptyHand();
+            }
+        }
+        return block;
+    }
+
+    private long takeCut(int sizeClass) {
+        while (cutsLeft(sizeClass) > 0) {
+            long block = cut(sizeClass);
+            if (space.mayUse(block)) {
+                return block;
+            }
+            if (!letGo(block)) {
+                put(sizeClass, block);
+            }
+            emptyHand();
+        }
+        return NONE;
+    }
+
+    /** Whether a block that was taken may still be named by a slot: its server does not leave. */
+    boolean mayUse(long block) {
+        return space.mayUse(block);
+    }
+
+    /**
+     * A block of a server that leaves goes back there; of one that has left, it is nobody's.
+     *
+     * @return whether there was room for it on the way
+     */
+    private boolean letGo(long block) {
+        return space.hasLeft(block) || mailbox.giveBack(block);
     }
 
     private int cutsLeft(int sizeClass) {
         return (int) cuts[sizeClass] & CUTS_MASK;
     }
 
-    private long takeFree(int sizeClass) {
+    private long takeFirst(int sizeClass) {
         if (count[sizeClass] == 0) {
             return NONE;
         }
@@ -107,7 +150,7 @@ final class BlockAllocator {
         return block;
     }
 
-    private long takeCut(int sizeClass) {
+    private long cut(int sizeClass) {
         int units = SizeClasses.units(sizeClass);
         long place = cuts[sizeClass] >>> CUTS_BITS;
         long block = SlotWord.live(place, SlotWord.FIRST_INCARNATION, 0, units);
@@ -119,7 +162,7 @@ final class BlockAllocator {
     /** Cuts blocks of a class from a segment, which is the session's alone and was never used. */
     void addSegment(int sizeClass, long place, int bytes) {
         while (cutsLeft(sizeClass) > 0) {
-            put(sizeClass, takeCut(sizeClass));
+            put(sizeClass, cut(sizeClass));
         }
         emptyHand();
         int blocks = bytes / BlockFormat.UNIT_BYTES / SizeClasses.units(sizeClass);
@@ -153,6 +196,9 @@ final class BlockAllocator {
     void giveBack(long word) {
         long block = SlotWord.block(word);
         int sizeClass = SizeClasses.of(SlotWord.units(block));
+        if (!space.mayUse(block) && letGo(block)) {
+            return;
+        }
         if (SlotWord.incarnation(block) == 0) {
             if (!mailbox.giveBack(block)) {
                 keepUnknown(block);
@@ -173,6 +219,9 @@ final class BlockAllocator {
         boolean gave = false;
         for (int i = 0; i < SURPLUS_AT_ONCE && count[sizeClass] > most(sizeClass) / 2; i++) {
             long block = takeFree(sizeClass);
+            if (block == NONE) {
+                break;
+            }
             if (!mailbox.giveBack(block)) {
                 put(sizeClass, block);
                 break;
@@ -196,6 +245,9 @@ final class BlockAllocator {
             boolean room = other != sizeClass;
             while (room && count[other] + cutsLeft(other) > 0) {
                 long block = takeExact(other);
+                if (block == NONE) {
+                    break;
+                }
                 room = mailbox.giveBack(block);
                 gave |= room;
                 if (!room) {

@@ -32,7 +32,7 @@ final class Counts {
     private static final int ENDED = REGRETS + EXPERTS;
 
     private static final int STATUSES = KvStatus.NOT_A_NUMBER + 1;
-    static final int SIZE = ENDED + (Operations.TOUCH + 1) * STATUSES;
+    static final int SIZE = ENDED + Operations.KINDS * STATUSES;
 
     private final long[] counts = new long[SIZE];
 

@@ -4,13 +4,14 @@ import io.farheap.control.ControlException;
 import io.farheap.kv.policy.Replacements;
 import io.farheap.lifetime.Closing;
 import io.farheap.remote.RemoteMemory;
-import io.farheap.remote.RemoteSpace;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Consumer;
 import jdk.jfr.FlightRecorder;
 
 /**
@@ -31,13 +32,18 @@ public final class FarMap implements AutoCloseable {
     private static final int REQUESTS = 16;
     private static final int AUDITS = 5;
     private static final int MOST_REQUESTS = 1024;
+    /** In flight at a time where objects are moved. */
+    private static final int DRAIN_REQUESTS = 64;
 
     private final RemoteMemory memory;
-    private final List<RemoteSpace> spaces;
+    private final MapServers servers;
     private final SpaceMemory space;
     private final MapClock clock;
     private final CachePolicy policy;
     private final Keeper keeper;
+    /** Held by whoever changes what memory the map has. */
+    private final Object memoryChange = new Object();
+
     private final Tally tally;
     private final Runnable statistics = this::emitStatistics;
     private final Set<FutureSession> futures = ConcurrentHashMap.newKeySet();
@@ -48,14 +54,14 @@ public final class FarMap implements AutoCloseable {
      */
     FarMap(
             RemoteMemory memory,
-            List<RemoteSpace> spaces,
+            MapServers servers,
             SpaceMemory space,
             MapClock clock,
             CachePolicy policy,
             Keeper keeper) {
         this.keeper = keeper;
         this.memory = memory;
-        this.spaces = List.copyOf(spaces);
+        this.servers = servers;
         this.space = space;
         this.clock = clock;
         this.policy = policy;
@@ -65,7 +71,7 @@ public final class FarMap implements AutoCloseable {
 
     /** By which processes find it. */
     public String name() {
-        return spaces.getFirst().name();
+        return servers.key().name();
     }
 
     /** What sessions that this process has opened have met so far. */
@@ -165,13 +171,78 @@ public final class FarMap implements AutoCloseable {
      * @throws MapException where a server has too little memory, or does not answer
      */
     public void grow(long bytes) {
-        long share = Math.multiplyExact(space.shape().regionBytes(), spaces.size());
-        long most = (long) (space.shape().mostRegions() - space.regions()) / spaces.size() * share;
+        int regions = regions(bytes, servers.all().size());
+        synchronized (memoryChange) {
+            keeper.moreMemory().add(regions);
+        }
+    }
+
+    /** How many regions on each of some servers so much memory is. */
+    private int regions(long bytes, int of) {
+        long share = Math.multiplyExact(space.shape().regionBytes(), of);
+        long most = (long) (space.shape().mostRegions() - space.regions()) / of * share;
         if (bytes < 1 || bytes > most) {
             throw new IllegalArgumentException(
                     "a map that grows by " + bytes + " bytes; this one grows by 1 to " + most);
         }
-        keeper.grow(Math.toIntExact(Math.ceilDiv(bytes, share)));
+        return Math.toIntExact(Math.ceilDiv(bytes, share));
+    }
+
+    /**
+     * Adds a memory server to the map: its memory is used as soon as every process that has the map open has reached
+     * it; one that is stopped delays it until its lease ends. It has no part of the table, so it can be
+     * {@linkplain #drain drained} again. Where it is lost, only what lies on it is. Processes that open the map later
+     * find it by themselves, by this address.
+     *
+     * @param hostPort of the server, as all processes reach it
+     * @param bytes of the server, rounded up to whole regions
+     * @throws IllegalArgumentException where the map has that server, its regions are of another size, or that is no
+     *     number of bytes that a map can have
+     * @throws ControlException where the server has too little memory, or does not answer
+     * @throws MapException where the map's servers do not answer
+     */
+    public void addServer(String hostPort, long bytes) {
+        int regions = regions(bytes, 1);
+        synchronized (memoryChange) {
+            new JoinServer(servers, keeper.moreMemory()).join(hostPort, regions);
+        }
+    }
+
+    /**
+     * Takes a server that was {@linkplain #addServer added} out of the map while it is used. Its objects are moved to
+     * the other servers: where these have no room for all that the map has, those that were used last. What has not
+     * been moved within a time is evicted; other objects are found all the while. Where the server is lost, what was on
+     * it is gone, and the map is used without it.
+     *
+     * @param hostPort as it was added
+     * @param within what moving may take; that all processes learn of it comes on top, 0.3 s or so
+     * @throws IllegalArgumentException where the map has no such server, or that has a part of its table
+     * @throws MapException where another server is lost, or a process does not answer; then what was not moved is where
+     *     it was
+     */
+    public MapDrain drain(String hostPort, Duration within) {
+        return drain(hostPort, within, soFar -> {});
+    }
+
+    /** The same. @param progress is told now and then how far it is, on this thread */
+    public MapDrain drain(String hostPort, Duration within, Consumer<MapDrain> progress) {
+        synchronized (memoryChange) {
+            return new DrainServer(
+                            servers,
+                            space,
+                            keeper.tasks(),
+                            keeper.moreMemory(),
+                            () -> openSession(DRAIN_REQUESTS),
+                            clock)
+                    .drain(hostPort, within, progress);
+        }
+    }
+
+    /** Addresses of the servers that the map lies on; those that it was made on first. */
+    public List<String> servers() {
+        return servers.all().stream()
+                .map(each -> each.space().server().address())
+                .toList();
     }
 
     /** How far each of the policy's experts is trusted by now, by what all sessions have learned; 0 to 1 each. */
@@ -194,7 +265,7 @@ public final class FarMap implements AutoCloseable {
         List<AutoCloseable> ends = new ArrayList<>();
         ends.add(this::endStatistics);
         ends.add(keeper::drop);
-        spaces.forEach(space -> ends.add(space::drop));
+        servers.all().forEach(each -> ends.add(each.space()::drop));
         ends.add(memory);
         Closing.all(ends);
     }

@@ -45,7 +45,10 @@ public final class FarMapBuilder {
         return this;
     }
 
-    /** Memory servers, HOST:PORT each; to open a map, all that it lies on, in any order. */
+    /**
+     * Memory servers, HOST:PORT each; to open a map, all that it was made on, in any order. Those that have joined it
+     * since are found by themselves.
+     */
     public FarMapBuilder servers(String... hostPorts) {
         servers = List.of(hostPorts);
         return this;
@@ -181,7 +184,7 @@ public final class FarMapBuilder {
             stack.add(space::drop);
             spaces.add(space);
         }
-        return map(remote, descriptor, spaces);
+        return map(remote, key, descriptor, spaces);
     }
 
     private FarMap open(RemoteMemory remote, List<RemoteServer> attached, SpaceKey key, CloseStack unused) {
@@ -190,12 +193,21 @@ public final class FarMapBuilder {
         for (RemoteServer server : attached) {
             RemoteSpace space = remote.openSpace(server, key);
             MapDescriptor own = MapDescriptor.decode(space.descriptor(), space.toString());
-            opened.add(space);
-            descriptors.add(own);
-            if (!own.belongsTo(descriptors.getFirst()) || own.servers() != attached.size()) {
-                throw new MapException(space + " is of a map on " + own.servers() + " servers, and " + attached.size()
-                        + " were named, or of another map; name all servers of one map");
+            if (!own.joined()) {
+                opened.add(space);
+                descriptors.add(own);
             }
+            if (!own.belongsTo(descriptors.isEmpty() ? own : descriptors.getFirst())) {
+                throw new MapException(
+                        space + " is of another map than " + opened.getFirst() + "; name the servers of one map");
+            }
+        }
+        if (descriptors.isEmpty() || descriptors.getFirst().servers() != opened.size()) {
+            throw new MapException("map " + name + " was made on "
+                    + (descriptors.isEmpty()
+                            ? "other"
+                            : Integer.toString(descriptors.getFirst().servers()))
+                    + " servers, and " + opened.size() + " of these were named; name all of them");
         }
         List<RemoteSpace> inOrder = new ArrayList<>();
         for (int number = 0; number < opened.size(); number++) {
@@ -206,7 +218,7 @@ public final class FarMapBuilder {
             }
             inOrder.add(opened.get(at));
         }
-        return map(remote, descriptors.getFirst(), inOrder);
+        return map(remote, key, descriptors.getFirst(), inOrder);
     }
 
     private static int indexOf(List<MapDescriptor> descriptors, int number) {
@@ -216,15 +228,17 @@ public final class FarMapBuilder {
                 .orElse(-1);
     }
 
-    private static FarMap map(RemoteMemory remote, MapDescriptor descriptor, List<RemoteSpace> spaces) {
-        SpaceMemory memory = new SpaceMemory(descriptor.shape(), Layout.of(descriptor), spaces);
+    private static FarMap map(RemoteMemory remote, SpaceKey key, MapDescriptor descriptor, List<RemoteSpace> spaces) {
+        SpaceMemory memory = new SpaceMemory(descriptor.shape(), Layout.of(descriptor), spaces::get);
+        MapServers servers =
+                new MapServers(remote, key, ThreadLocalRandom.current().nextLong());
         MapTime time = new MapTime(System::nanoTime);
         return new FarMap(
                 remote,
-                spaces,
+                servers,
                 memory,
                 time,
                 CachePolicy.of(descriptor.policy()),
-                new Keeper(remote, spaces, memory, time));
+                new Keeper(servers, spaces, memory, time));
     }
 }

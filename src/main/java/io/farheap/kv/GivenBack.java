@@ -1,24 +1,26 @@
 package io.farheap.kv;
 
 import io.farheap.kv.service.MapCalls;
-import java.util.ArrayList;
-import java.util.List;
+import org.agrona.collections.Int2ObjectHashMap;
 
 /** Blocks of a process that are to go back to the servers that they lie on. The keeper's thread. */
 final class GivenBack {
 
     private static final long AGAIN_NANOS = 1_000_000_000;
 
-    private final List<ServiceLine> lines;
-    private final SpaceMemory space;
-    private final List<HeldBlocks> waiting = new ArrayList<>();
-    private final long[] againAt;
+    /** Of one server. */
+    private static final class Waiting {
+        final HeldBlocks blocks = new HeldBlocks();
+        long againAt;
+    }
 
-    GivenBack(List<ServiceLine> lines, SpaceMemory space) {
-        this.lines = lines;
+    private final MapServers servers;
+    private final SpaceMemory space;
+    private final Int2ObjectHashMap<Waiting> waiting = new Int2ObjectHashMap<>();
+
+    GivenBack(MapServers servers, SpaceMemory space) {
+        this.servers = servers;
         this.space = space;
-        againAt = new long[lines.size()];
-        lines.forEach(line -> waiting.add(new HeldBlocks()));
     }
 
     void add(HeldBlocks blocks) {
@@ -28,7 +30,16 @@ final class GivenBack {
     }
 
     private void add(long word) {
-        waiting.get(space.serverOf(word)).add(word);
+        int server = space.serverOf(word);
+        // What was on a server that has left is nobody's.
+        if (servers.of(server) != null) {
+            waiting.computeIfAbsent(server, number -> new Waiting()).blocks.add(word);
+        }
+    }
+
+    /** A server has left, with its blocks. */
+    void forget(int server) {
+        waiting.remove(server);
     }
 
     /** Takes what a session gives back. */
@@ -42,22 +53,28 @@ final class GivenBack {
 
     /** What has not gone back for certain. */
     void held(HeldBlocks into) {
-        for (HeldBlocks blocks : waiting) {
+        for (MapServer server : servers.all()) {
+            HeldBlocks blocks = blocks(server.number());
             for (int i = 0; i < blocks.count(); i++) {
                 into.add(blocks.word(i));
             }
         }
     }
 
+    private HeldBlocks blocks(int server) {
+        return waiting.computeIfAbsent(server, number -> new Waiting()).blocks;
+    }
+
     boolean isEmpty(int server) {
-        return waiting.get(server).count() == 0;
+        return blocks(server).count() == 0;
     }
 
     /** Calls the servers, each once. @return whether something went back */
     boolean give() {
         boolean gave = false;
-        for (ServiceLine line : lines) {
-            HeldBlocks blocks = waiting.get(line.number);
+        for (MapServer server : servers.all()) {
+            ServiceLine line = server.line();
+            HeldBlocks blocks = blocks(line.number);
             if (line.unanswered()) {
                 gave |= again(line, blocks);
             } else if (blocks.count() > 0) {
@@ -77,11 +94,12 @@ final class GivenBack {
 
     /** A change has not been answered: what it gave goes back, and what it took back is away. */
     private boolean again(ServiceLine line, HeldBlocks blocks) {
+        Waiting server = waiting.computeIfAbsent(line.number, number -> new Waiting());
         long now = System.nanoTime();
-        if (now - againAt[line.number] < 0) {
+        if (server.againAt != 0 && now - server.againAt < 0) {
             return false;
         }
-        againAt[line.number] = now + AGAIN_NANOS;
+        server.againAt = now + AGAIN_NANOS;
         if (!line.again()) {
             return false;
         }

@@ -1,16 +1,15 @@
 package io.farheap.kv;
 
-import io.farheap.control.ControlException;
 import io.farheap.kv.service.MapCalls;
 import io.farheap.lifetime.CloseStack;
 import io.farheap.lifetime.Closing;
-import io.farheap.remote.RemoteMemory;
 import io.farheap.remote.RemoteSpace;
-import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
@@ -31,9 +30,12 @@ final class Keeper implements AutoCloseable {
     /** A session: its mailbox, and how to find what it holds. */
     private record Served(Mailbox mailbox, Consumer<HeldBlocks> held, LongSupplier oldestEra) {}
 
-    private final List<ServiceLine> lines = new ArrayList<>();
-    private final List<Beats> beats = new ArrayList<>();
+    private final MapServers servers;
+    /** To each of them. */
+    private final List<Beats> beats = new CopyOnWriteArrayList<>();
+
     private final SpaceMemory space;
+    private final MapTime time;
     private final CloseStack resources = new CloseStack();
     private final TableReader table;
     private final Thread thread =
@@ -47,7 +49,7 @@ final class Keeper implements AutoCloseable {
     private final Growing growing;
     private final MoreMemory moreMemory;
     private final Eras eras = new Eras(this::oldestEra);
-    private int nextLine;
+    private int nextServer;
     /** Somebody waits for what there is to be soon. */
     private boolean waiting;
 
@@ -57,24 +59,24 @@ final class Keeper implements AutoCloseable {
     /**
      * Registers the process with the map's servers.
      *
-     * @param spaces in the order of the map's servers
+     * @param spaces of the servers that the map was made on, in their order
+     * @param joins servers that have joined too, and lets go of those that leave
      * @throws MapException where a server has no such service
      */
-    Keeper(RemoteMemory remote, List<RemoteSpace> spaces, SpaceMemory space, MapTime time) {
+    Keeper(MapServers joins, List<RemoteSpace> spaces, SpaceMemory space, MapTime time) {
+        this.servers = joins;
         this.space = space;
-        growing = new Growing(lines, spaces, space);
-        moreMemory = new MoreMemory(tasks, lines, this::handsOut);
-        long process = ThreadLocalRandom.current().nextLong();
+        this.time = time;
+        growing = new Growing(servers, space, eras, this::joined, this::left);
+        moreMemory = new MoreMemory(tasks, servers, space, this::usedByAll);
+        givenBack = new GivenBack(servers, space);
         try {
-            table = resources.add(new TableReader(remote, space));
-            for (RemoteSpace each : spaces) {
-                ServiceLine line = line(remote, each);
-                lines.add(line);
-                beats.add(new Beats(line, time, beats, new Collecting(line, table, space), eras, growing));
-                register(line, process);
+            resources.add(servers);
+            table = resources.add(new TableReader(servers.remote(), space));
+            for (int number = 0; number < spaces.size(); number++) {
+                joined(servers.open(spaces.get(number), number));
             }
             growing.learn();
-            givenBack = new GivenBack(lines, space);
             // The map's time is known before anybody asks for it.
             beats.getFirst().beat(this::report);
         } catch (Throwable e) {
@@ -84,20 +86,15 @@ final class Keeper implements AutoCloseable {
         thread.start();
     }
 
-    private ServiceLine line(RemoteMemory remote, RemoteSpace each) {
-        try {
-            return resources.add(new ServiceLine(remote, each, lines.size()));
-        } catch (ControlException e) {
-            throw new MapException(
-                    each.server() + " serves no calls, which a map needs to get memory: " + e.getMessage());
-        }
+    private void joined(ServiceLine line) {
+        servers.add(new MapServer(line.number, line.space, line));
+        beats.add(new Beats(line, beats, space, time, new Collecting(line, table, space), eras, growing));
     }
 
-    private static void register(ServiceLine line, long process) {
-        if (!line.with(1, process).call(MapCalls.REGISTER, 2)) {
-            throw new MapException(line.space.server() + " has no service for maps that answers; run the same release "
-                    + "there, with server threads");
-        }
+    private void left(MapServer server) {
+        beats.removeIf(each -> each.server() == server.number());
+        servers.leave(server);
+        givenBack.forget(server.number());
     }
 
     /** For a session that is being opened. */
@@ -138,7 +135,7 @@ final class Keeper implements AutoCloseable {
         while (!closed) {
             try {
                 if (!work()) {
-                    lines.getFirst().await(rest());
+                    servers.first().line().await(rest());
                 }
             } catch (RuntimeException e) {
                 if (!closed) {
@@ -166,12 +163,16 @@ final class Keeper implements AutoCloseable {
             busy |= each.collect();
         }
         if (growing.goOn()) {
-            beats.forEach(Beats::hurry);
+            hurryAll();
         }
         if (hope) {
             sessions.forEach(session -> session.mailbox.hope());
         }
         return busy;
+    }
+
+    private void hurryAll() {
+        beats.forEach(Beats::hurry);
     }
 
     private long oldestEra() {
@@ -197,9 +198,10 @@ final class Keeper implements AutoCloseable {
             return false;
         }
         boolean later = false;
-        for (int tried = 0; tried < lines.size(); tried++) {
-            ServiceLine line = lines.get(nextLine);
-            nextLine = (nextLine + 1) % lines.size();
+        List<MapServer> present = servers.all();
+        for (int tried = 0; tried < present.size(); tried++) {
+            nextServer = (nextServer + 1) % present.size();
+            ServiceLine line = present.get(nextServer).line();
             if (!line.unanswered()
                     && line.changing(2, sizeClass)
                             .changing(3, blocksAtOnce(sizeClass))
@@ -215,7 +217,7 @@ final class Keeper implements AutoCloseable {
         if (later && mailbox.mayWait()) {
             waiting = true;
             // The servers are to know soon that no request in flight is as old.
-            beats.forEach(Beats::hurry);
+            hurryAll();
             return false;
         }
         mailbox.answerNothing();
@@ -231,7 +233,7 @@ final class Keeper implements AutoCloseable {
         if (!mailbox.asksToLearn()) {
             return false;
         }
-        ServiceLine line = lines.getFirst();
+        ServiceLine line = servers.first().line();
         long[] words = mailbox.learned();
         for (int i = 0; i < words.length; i++) {
             line.with(1 + i, words[i]);
@@ -305,22 +307,24 @@ final class Keeper implements AutoCloseable {
         return line.call(MapCalls.HOLD, 5 + n);
     }
 
-    /**
-     * Adds memory to the map.
-     *
-     * @param regions on each server
-     */
-    void grow(int regions) {
-        synchronized (moreMemory) {
-            moreMemory.add(space, regions);
-        }
+    /** Changes what memory the map has; one at a time. */
+    MoreMemory moreMemory() {
+        return moreMemory;
     }
 
-    /** Whether all servers hand blocks out of all of their regions; asks them soon. The keeper's thread. */
-    private boolean handsOut(Layout layout) {
-        beats.forEach(Beats::hurry);
-        for (int server = 0; server < beats.size(); server++) {
-            if (beats.get(server).regions() < layout.regionsOf(server)) {
+    /** What the process calls servers by. */
+    KeeperTasks tasks() {
+        return tasks;
+    }
+
+    /** Whether all processes and servers use a layout as it is; asks them soon. The keeper's thread. */
+    private boolean usedByAll(Layout layout) {
+        hurryAll();
+        if (growing.known() < layout.growths()) {
+            return false;
+        }
+        for (Beats each : beats) {
+            if (each.regions() < layout.regionsOf(each.server())) {
                 return false;
             }
         }
@@ -330,7 +334,8 @@ final class Keeper implements AutoCloseable {
     /** Segments that all servers have handed out. */
     long segmentsTaken() {
         long sum = 0;
-        for (ServiceLine line : lines) {
+        for (MapServer server : servers.all()) {
+            ServiceLine line = server.line();
             sum += tasks.ask(line, () -> line.call(MapCalls.STATE, 1) ? Optional.of(line.reply(1)) : Optional.empty());
         }
         return sum;
@@ -338,7 +343,7 @@ final class Keeper implements AutoCloseable {
 
     /** What all sessions have learned: an expert's weight each. */
     double[] weights() {
-        ServiceLine line = lines.getFirst();
+        ServiceLine line = servers.first().line();
         return tasks.ask(line, () -> {
             if (!line.call(MapCalls.STATE, 1)) {
                 return Optional.empty();
@@ -353,15 +358,20 @@ final class Keeper implements AutoCloseable {
 
     /** Has every server account for its blocks. */
     MapAudit audit() {
-        List<Long> tickets = new ArrayList<>();
-        for (ServiceLine line : lines) {
-            tickets.add(tasks.ask(
+        Map<ServiceLine, Long> tickets = new LinkedHashMap<>();
+        for (MapServer server : servers.all()) {
+            ServiceLine line = server.line();
+            tickets.put(
                     line,
-                    () -> line.with(1, 0).call(MapCalls.AUDIT, 2) ? Optional.of(line.reply(1)) : Optional.empty()));
+                    tasks.ask(
+                            line,
+                            () -> line.with(1, 0).call(MapCalls.AUDIT, 2)
+                                    ? Optional.of(line.reply(1))
+                                    : Optional.empty()));
         }
         MapAudit all = MapAudit.NONE;
-        for (ServiceLine line : lines) {
-            long ticket = tickets.get(line.number);
+        for (ServiceLine line : tickets.keySet()) {
+            long ticket = Objects.requireNonNull(tickets.get(line));
             all = all.plus(tasks.ask(
                     line,
                     () -> line.with(1, ticket).call(MapCalls.AUDIT, 2) && line.reply(1) != 0
@@ -409,7 +419,8 @@ final class Keeper implements AutoCloseable {
         while (givenBack.give()) {
             // Until there is nothing more, or no answer.
         }
-        for (ServiceLine line : lines) {
+        for (MapServer server : servers.all()) {
+            ServiceLine line = server.line();
             if (sessions.isEmpty() && givenBack.isEmpty(line.number) && !line.unanswered()) {
                 line.call(MapCalls.LEAVE, 1);
             }

@@ -11,8 +11,8 @@ import java.nio.charset.StandardCharsets;
  *  8  u32  {@link #VERSION} of the formats
  * 12  u32  engine; {@link #DISAGGREGATED}
  * 16  u64  number of the map, the same on all of its servers
- * 24  u16  number of this server among the map's, from 0
- * 26  u16  how many there are
+ * 24  u16  number of this server among the map's, from 0; of one that has joined later, at least as many as it was made on
+ * 26  u16  how many it was made on
  * 28  u32  regions that the map began with on each
  * 32  u64  bytes of a region
  * 40  u64  objects that it is made for
@@ -33,7 +33,7 @@ public record MapDescriptor(
         String policy) {
 
     static final long MARK = 0x4661726865617031L;
-    static final int VERSION = 2;
+    static final int VERSION = 3;
     static final int DISAGGREGATED = 1;
 
     private static final int BYTES = 64;
@@ -91,7 +91,7 @@ public record MapDescriptor(
                 new String(bytes, BYTES, bytes.length - BYTES, StandardCharsets.US_ASCII));
         if (read.servers < 1
                 || read.servers > MOST_SERVERS
-                || read.server >= read.servers
+                || read.server >= MOST_SERVERS
                 || read.regionsOfEach < 1
                 || read.regionBytes < SpaceShape.PAGE_BYTES
                 || read.objects < 1
@@ -108,6 +108,16 @@ public record MapDescriptor(
         return mostBlocks == 0
                 ? shape
                 : shape.withSegments(BlockFormat.UNIT_BYTES, Math.ceilDiv(mostBlocks, (long) regions));
+    }
+
+    /** Whether the server has joined the map later, so that it has nothing of the table. */
+    public boolean joined() {
+        return server >= servers;
+    }
+
+    /** The regions that the map began with on this server. */
+    public int firstRegions() {
+        return joined() ? 0 : regionsOfEach;
     }
 
     /** Whether it is of another server of the same map. */

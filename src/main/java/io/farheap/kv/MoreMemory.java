@@ -2,17 +2,19 @@ package io.farheap.kv;
 
 import io.farheap.control.ControlException;
 import io.farheap.kv.service.MapCalls;
+import io.farheap.kv.service.Texts;
 import io.farheap.remote.RemoteSpace;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
 import java.util.function.Predicate;
 
 /**
- * Adds memory to a map: regions to the space on each of its servers, which its first server then numbers. One process
- * does so at a time; where it dies in the midst of it, the regions that nobody has numbered are the next one's. Any
- * thread, one at a time.
+ * Adds memory to a map: regions to the space on each of its servers, or on one that joins it, which the map's first
+ * server then numbers; and takes servers out again. One process does so at a time; where it dies in the midst of it,
+ * the regions that nobody has numbered are the next one's. Any thread, one at a time.
  */
 final class MoreMemory {
 
@@ -20,42 +22,79 @@ final class MoreMemory {
     private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 
     private final KeeperTasks keeper;
-    private final List<ServiceLine> lines;
-    private final Predicate<Layout> handsOut;
+    private final MapServers servers;
+    private final SpaceMemory space;
+    private final Predicate<Layout> used;
 
-    /** @param handsOut whether the servers hand blocks out of all regions of a layout; asked on the keeper's thread */
-    MoreMemory(KeeperTasks keeper, List<ServiceLine> lines, Predicate<Layout> handsOut) {
+    /** @param used whether all processes use a layout as it is; asked on the keeper's thread */
+    MoreMemory(KeeperTasks keeper, MapServers servers, SpaceMemory space, Predicate<Layout> used) {
         this.keeper = keeper;
-        this.lines = lines;
-        this.handsOut = handsOut;
+        this.servers = servers;
+        this.space = space;
+        this.used = used;
     }
 
-    /** @param regions on each server */
-    void add(SpaceMemory space, int regions) {
-        ServiceLine first = lines.getFirst();
+    /** What one does while no other process changes the map's memory. */
+    interface Change {
+        /** @return the layout after the change */
+        Layout of(Layout before);
+    }
+
+    /** Changes the map's memory, and waits until all processes have it so. */
+    void change(Change change) {
+        ServiceLine first = servers.first().line();
         keeper.ask(first, () -> answer(first.with(1, 1).call(MapCalls.GROWING, 2)));
         Layout layout;
         try {
-            layout = keeper.ask(first, () -> Optional.ofNullable(Growing.read(first, space.layout())));
-            for (ServiceLine line : lines) {
-                take(line.space, regions - (line.space.refresh().size() - layout.regionsOf(line.number)));
-            }
-            for (ServiceLine line : lines) {
-                int from = layout.regionsOf(line.number);
-                Layout.Growth growth = new Layout.Growth(
-                        line.number, from, line.space.regions().size() - from);
-                layout = layout.with(growth);
-                keeper.ask(
-                        first,
-                        () -> answer(first.with(1, growth.server())
-                                .with(2, growth.first())
-                                .with(3, growth.count())
-                                .call(MapCalls.GROWN, 4)));
-            }
+            Layout before = keeper.ask(first, () -> Optional.ofNullable(Growing.read(first, space.layout())));
+            // What another process has just changed is to be known here.
+            await(() -> space.layout().growths() >= before.growths());
+            layout = change.of(before);
         } finally {
             keeper.ask(first, () -> answer(first.with(1, 0).call(MapCalls.GROWING, 2)));
         }
-        await(layout);
+        await(() -> keeper.ask(() -> used.test(layout)));
+    }
+
+    /** @param regions on each server */
+    void add(int regions) {
+        change(before -> {
+            List<MapServer> all = List.copyOf(servers.all());
+            for (MapServer server : all) {
+                RemoteSpace each = server.space();
+                take(each, regions - (each.refresh().size() - before.regionsOf(server.number())));
+            }
+            Layout layout = before;
+            for (MapServer server : all) {
+                int from = layout.regionsOf(server.number());
+                layout = tell(
+                        layout,
+                        new Layout.Growth(
+                                server.number(), from, server.space().regions().size() - from),
+                        NO_ADDRESS);
+            }
+            return layout;
+        });
+    }
+
+    static final byte[] NO_ADDRESS = {};
+
+    /** Has the first server note a growth; again changes nothing. */
+    Layout tell(Layout before, Layout.Growth growth, byte[] address) {
+        ServiceLine first = servers.first().line();
+        long[] text = new long[Math.ceilDiv(address.length, Long.BYTES)];
+        Texts.words(address, text, 0);
+        keeper.ask(first, () -> {
+            first.with(1, growth.server())
+                    .with(2, growth.first())
+                    .with(3, growth.count())
+                    .with(4, address.length);
+            for (int i = 0; i < text.length; i++) {
+                first.with(5 + i, text[i]);
+            }
+            return answer(first.call(MapCalls.GROWN, 5 + text.length));
+        });
+        return before.with(growth);
     }
 
     private static Optional<Boolean> answer(boolean ok) {
@@ -74,14 +113,16 @@ final class MoreMemory {
         }
     }
 
-    /** Until all servers hand blocks out of it. */
-    private void await(Layout layout) {
+    private void await(BooleanSupplier what) {
         long deadline = System.nanoTime() + PATIENCE_NANOS;
-        while (!keeper.ask(() -> handsOut.test(layout))) {
+        while (!what.getAsBoolean()) {
+            if (servers.first().line().lost()) {
+                throw MapException.of(KvStatus.LOST);
+            }
             if (System.nanoTime() - deadline > 0) {
-                throw new MapException("the map has its new memory, but a process that has it open has not learned of "
+                throw new MapException("the map's memory is changed, but a process that has it open has not learned of "
                         + "that within " + TimeUnit.NANOSECONDS.toSeconds(PATIENCE_NANOS)
-                        + " s; the memory is used as soon as that process goes on or its lease ends");
+                        + " s; it takes effect as soon as that process goes on or its lease ends");
             }
             LockSupport.parkNanos(LOOK_NANOS);
         }

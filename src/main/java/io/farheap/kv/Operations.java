@@ -20,6 +20,11 @@ final class Operations {
     static final int COMPARE_AND_SET = 5;
     static final int INCREMENT = 6;
     static final int TOUCH = 7;
+    /** Of who takes a server out of the map: an object's block is to be on another, or the object goes. */
+    static final int MOVE = 8;
+
+    static final int EVICT = 9;
+    static final int KINDS = 10;
 
     /** Steps that every kind has; a kind's own begin at {@link #OWN_STEPS}. */
     static final int DONE = 0;

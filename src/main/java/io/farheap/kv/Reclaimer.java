@@ -52,6 +52,11 @@ final class Reclaimer {
 
     /** @param word as it was in its slot */
     void reclaim(long word) {
+        if (!space.holdsBlock(word)) {
+            // Of a server that has left, or of nothing that there is.
+            counts.add(Counts.UNLINKED);
+            return;
+        }
         if (!SlotWord.isIndex(word)) {
             allocator.reclaim(word);
             return;

@@ -53,6 +53,7 @@ public final class Session implements AutoCloseable, Waiting.Polled {
     private final ChangeSteps changes;
     private final TouchSteps touches;
     private final DeleteSteps deletes;
+    private final MoveSteps moves;
     private final Counts counts = new Counts();
     private final Keeper keeper;
     private final Tally tally;
@@ -112,7 +113,7 @@ public final class Session implements AutoCloseable, Waiting.Polled {
         posts = new Posts(queue, space, operations, memory, hintMemory);
         records = new AdaptiveRecords(posts, space, clock, policy, counts, number);
         mailbox = keeper.mailbox(records.learnedWords());
-        allocator = new BlockAllocator(mailbox, space.regions() * space.shape().regionBytes() / BlockFormat.UNIT_BYTES);
+        allocator = new BlockAllocator(mailbox, space);
         reclaimer = new Reclaimer(posts, space, allocator, counts, indexMemory);
         writer = new ValueWriter(remote, operations, posts, allocator);
         reader = new ValueReader(remote, operations, posts);
@@ -149,6 +150,7 @@ public final class Session implements AutoCloseable, Waiting.Polled {
                 counts,
                 number);
         deletes = new DeleteSteps(operations, posts, this::end, reclaimer, clock, counts);
+        moves = new MoveSteps(operations, posts, this::end, space, room, allocator, reclaimer);
         keeper.serve(mailbox, this::held, this::oldestEra);
         tally.opened(counts, queue::posted);
     }
@@ -303,6 +305,30 @@ public final class Session implements AutoCloseable, Waiting.Polled {
         return begin(Operations.TOUCH, key, expiry(lifeMillis), tag);
     }
 
+    /**
+     * Begins to write an object's block anew, on a server that does not leave the map; or to evict the object. It ends
+     * as {@link KvStatus#CHANGED} where the slot has changed, or cannot be emptied before a higher one.
+     *
+     * @param kind {@link Operations#MOVE}, of an object without pieces, or {@link Operations#EVICT}
+     * @param slot as {@link MoveSteps#slot} has it
+     * @param word of the slot
+     * @return false where too many requests are in flight
+     */
+    boolean move(int kind, long slot, long word, long tag) {
+        checkOpen();
+        if (full()) {
+            return false;
+        }
+        int place = operations.next();
+        ofBatch[place] = false;
+        // No two of these are of one object, so none waits for another.
+        operations.hash[place] = word;
+        operations.argument[place] = slot;
+        operations.word[place] = word;
+        add(place, kind, tag);
+        return true;
+    }
+
     boolean store(int kind, MemorySegment key, MemorySegment value, long lifeMillis, long argument, long tag) {
         checkOpen();
         int keyBytes = Keys.check(key.byteSize());
@@ -403,6 +429,7 @@ public final class Session implements AutoCloseable, Waiting.Polled {
             case Operations.GET -> gets;
             case Operations.DELETE -> deletes;
             case Operations.TOUCH -> touches;
+            case Operations.MOVE, Operations.EVICT -> moves;
             default -> changes;
         };
     }
@@ -509,7 +536,7 @@ public final class Session implements AutoCloseable, Waiting.Polled {
         long at = 0;
         int bytes = 0;
         int kind = operations.kind[place];
-        boolean done = status == KvStatus.DONE && kind != Operations.DELETE && kind != Operations.TOUCH;
+        boolean done = status == KvStatus.DONE && kind != Operations.DELETE && kind < Operations.TOUCH;
         long block = operations.blockCopy(place);
         version = done ? BlockFormat.version(ALL, block) : 0;
         if (done && (kind == Operations.GET || kind == Operations.INCREMENT)) {

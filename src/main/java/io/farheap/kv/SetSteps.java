@@ -154,7 +154,11 @@ class SetSteps implements Steps {
     private void findRoomForPiece(int place) {
         long block = room.advance(place);
         if (block != BlockAllocator.NONE) {
-            writer.takes(block);
+            if (writer.restarts()) {
+                allocator.giveBack(block);
+            } else {
+                writer.takes(block);
+            }
             takePieces(place);
         } else if (room.none(place)) {
             noRoom(place);
@@ -238,7 +242,10 @@ class SetSteps implements Steps {
 
     private void findRoom(int place) {
         long block = room.advance(place);
-        if (block != BlockAllocator.NONE) {
+        if (block != BlockAllocator.NONE && writer.isOf(place) && writer.restarts()) {
+            allocator.giveBack(block);
+            takePieces(place);
+        } else if (block != BlockAllocator.NONE) {
             write(place, block);
         } else if (room.none(place)) {
             noRoom(place);

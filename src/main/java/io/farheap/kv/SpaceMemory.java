@@ -2,46 +2,92 @@ package io.farheap.kv;
 
 import io.farheap.remote.RemoteRegion;
 import io.farheap.remote.RemoteSpace;
-import java.util.List;
-import java.util.stream.IntStream;
+import java.util.Arrays;
+import java.util.function.IntFunction;
 
 /**
  * A map's regions, as one process sees them. Places that slots name are checked here before anything is posted to them:
  * what another process wrote there may be anything.
  *
  * <p>Any thread reads, and one adds what the map has grown by. No slot names a block in a new region before all
- * processes have added it.
+ * processes have added it. Where a server is to leave the map, no block of it is taken into use any more; where it has
+ * left, words that name one are of what cannot be.
  */
 final class SpaceMemory {
 
     private final SpaceShape shape;
     /** Only ever replaced by one with more, so whoever has found a region in it finds it again. */
     private volatile RemoteRegion[] regions;
+    /** By region; written before {@code regions} where both grow, and read after it. */
+    private volatile byte[] states;
+
+    private static final byte USED = 0;
+    /** There are objects there, and no more are to be. */
+    private static final byte LEAVING = 1;
+
+    private static final byte LEFT = 2;
 
     private volatile Layout layout;
     private final int placeShift;
     private final long unitMask;
 
-    /** @param spaces in the order of the map's servers */
-    SpaceMemory(SpaceShape shape, Layout layout, List<RemoteSpace> spaces) {
+    /** @param spaces of each server, by its number among the map's */
+    SpaceMemory(SpaceShape shape, Layout layout, IntFunction<RemoteSpace> spaces) {
         this.shape = shape;
         this.layout = layout;
-        this.regions = regions(layout, spaces);
+        this.states = new byte[layout.regions()];
+        this.regions = regions(new RemoteRegion[0], layout, spaces);
         this.placeShift = shape.placeShift();
         this.unitMask = (1L << placeShift) - 1;
     }
 
-    private static RemoteRegion[] regions(Layout layout, List<RemoteSpace> spaces) {
-        return IntStream.range(0, layout.regions())
-                .mapToObj(
-                        number -> spaces.get(layout.serverOf(number)).regions().get(layout.indexOf(number)))
-                .toArray(RemoteRegion[]::new);
+    private static RemoteRegion[] regions(RemoteRegion[] known, Layout layout, IntFunction<RemoteSpace> spaces) {
+        RemoteRegion[] all = Arrays.copyOf(known, layout.regions());
+        for (int number = known.length; number < all.length; number++) {
+            int server = layout.serverOf(number);
+            // In place of one of a server that has left, which is never used, stands any.
+            all[number] = layout.hasLeft(server)
+                    ? all[0]
+                    : spaces.apply(server).regions().get(layout.indexOf(number));
+        }
+        return all;
     }
 
-    /** The map has grown, and its spaces have the regions here. */
-    void grow(Layout grown, List<RemoteSpace> spaces) {
-        regions = regions(grown, spaces);
+    /** The map has grown, and its spaces have the regions here; or servers have left it. */
+    void grow(Layout grown, IntFunction<RemoteSpace> spaces) {
+        byte[] more = Arrays.copyOf(states, grown.regions());
+        for (int number = 0; number < more.length; number++) {
+            more[number] = grown.hasLeft(grown.serverOf(number)) ? LEFT : more[number];
+        }
+        states = more;
+        regions = regions(regions, grown, spaces);
         layout = grown;
+    }
+
+    /** A server is to leave the map, or stays after all. */
+    void leaves(int server, boolean leaving) {
+        byte[] changed = states.clone();
+        for (int number = 0; number < changed.length; number++) {
+            if (layout.serverOf(number) == server && changed[number] != LEFT) {
+                changed[number] = leaving ? LEAVING : USED;
+            }
+        }
+        states = changed;
+    }
+
+    /** Whether the block of a word that holds one may be taken into use: its server does not leave. */
+    boolean mayUse(long word) {
+        return states[(int) (SlotWord.place(word) >>> placeShift)] == USED;
+    }
+
+    /** Whether a block that there was is on a server that has left. */
+    boolean hasLeft(long word) {
+        return states[(int) (SlotWord.place(word) >>> placeShift)] == LEFT;
+    }
+
+    /** Whether a region is on a server that has not left. */
+    boolean hasRegion(int number) {
+        return states[number] != LEFT;
     }
 
     Layout layout() {
@@ -63,7 +109,7 @@ final class SpaceMemory {
     /** Whether a place and a length in units lie in one region, behind its table. */
     boolean holds(long place, int units) {
         long number = place >>> placeShift;
-        if (number >= regions.length) {
+        if (number >= regions.length || states[(int) number] == LEFT) {
             return false;
         }
         long offset = (place & unitMask) << 6;

@@ -12,6 +12,7 @@ import io.farheap.remote.RegisteredBuffer;
 import io.farheap.remote.RemoteMemory;
 import io.farheap.remote.RemoteQueue;
 import io.farheap.remote.RemoteRegion;
+import java.lang.foreign.MemorySegment;
 import java.util.concurrent.TimeUnit;
 
 /** Reads words and buckets of a map, one after the other, while others use it. One thread. */
@@ -49,8 +50,12 @@ final class TableReader implements AutoCloseable {
         long history = 0;
         long units = 0;
         long segments = 0;
+        int regions = 0;
         for (int region = 0; region < space.regions(); region++) {
-            segments += shape.segments(region);
+            if (space.hasRegion(region)) {
+                regions++;
+                segments += shape.segments(region);
+            }
         }
         for (int region = 0; region < shape.tableRegions(); region++) {
             for (int bucket = 0; bucket < shape.bucketsPerRegion(); bucket += MOST_BUCKETS) {
@@ -67,7 +72,7 @@ final class TableReader implements AutoCloseable {
             }
         }
         return new MapStats(
-                space.regions(),
+                regions,
                 shape.regionBytes(),
                 (long) shape.tableRegions() * shape.bucketsPerRegion() * SpaceShape.BUCKET_SLOTS,
                 objects,
@@ -94,6 +99,11 @@ final class TableReader implements AutoCloseable {
         return Bucket.word(memory.segment().address(), slot);
     }
 
+    /** When the object of one of the slots that were read was used last. */
+    long usedLast(int slot) {
+        return NativeMemory.ALL.get(JAVA_LONG, memory.segment().address() + Slot.offset(slot) + Slot.ACCESSED);
+    }
+
     /**
      * Reads the index that a word names; what {@link #readSlots} has read stays.
      *
@@ -113,6 +123,19 @@ final class TableReader implements AutoCloseable {
     long readWord(int region, int bucket, int slot) {
         read(space.region(region), space.shape().bucketAt(bucket) + Slot.offset(slot), WORD_AT, Long.BYTES);
         return NativeMemory.ALL.get(JAVA_LONG, memory.segment().address() + WORD_AT);
+    }
+
+    /** The key of the object whose index was read last, and was whole. */
+    byte[] indexKey() {
+        byte[] key = new byte[BlockFormat.keyBytes(NativeMemory.ALL, index())];
+        long at = index() + BlockFormat.keyAt(BlockFormat.extensionBytes(NativeMemory.ALL, index()));
+        MemorySegment.copy(NativeMemory.ALL, at, MemorySegment.ofArray(key), 0, key.length);
+        return key;
+    }
+
+    /** When its time is over, in ms of the map's clock; 0 for never. */
+    long indexExpiryMillis() {
+        return BlockFormat.expiryMillis(NativeMemory.ALL, index());
     }
 
     private long index() {

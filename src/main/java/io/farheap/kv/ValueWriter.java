@@ -89,6 +89,29 @@ final class ValueWriter implements AutoCloseable {
         return taken == count;
     }
 
+    /**
+     * After a wait for room, in which the request counted as one that knows of no block: where one of its pieces is on
+     * a server that is to leave the map since, it gives all back and begins anew.
+     *
+     * @return whether it did
+     */
+    boolean restarts() {
+        boolean usable = true;
+        for (int i = 0; i < taken; i++) {
+            usable &= allocator.mayUse(pieces[i]);
+        }
+        if (usable) {
+            return false;
+        }
+        for (int i = taken - 1; i >= 0; i--) {
+            allocator.giveBack(pieces[i]);
+            WORDS.setRelease(pieces, i, BlockAllocator.NONE);
+        }
+        taken = 0;
+        written = 0;
+        return true;
+    }
+
     /** The class of the block that is needed next. */
     int nextClass() {
         return SizeClasses.of(Pieces.unitsOf(Pieces.bytesOf(bytes, taken)));

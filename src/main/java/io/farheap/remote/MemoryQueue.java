@@ -170,6 +170,11 @@ abstract sealed class MemoryQueue implements AutoCloseable permits RemoteQueue, 
         }
     }
 
+    /** Connects to a server that the queue has no connection to, while its owner goes on. Another thread. */
+    final void join(RemoteServer server) {
+        links().join(server, this::claim, this::unclaim);
+    }
+
     final void checkOpen() {
         if (closed) {
             throw new IllegalStateException("the queue is closed");

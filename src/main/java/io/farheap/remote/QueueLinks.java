@@ -107,6 +107,30 @@ final class QueueLinks<E extends ServerEnd> {
         }
     }
 
+    /**
+     * Connects to a server unless there is a connection already, while the owner goes on. Another thread than the
+     * owner; takes as long as the server takes to answer.
+     *
+     * @param claim keeps the owner out until {@code unclaim}
+     */
+    void join(RemoteServer server, Runnable claim, Runnable unclaim) {
+        changing.lock();
+        try {
+            if (closed || ends.containsKey(server.index())) {
+                return;
+            }
+            E made = connect(server);
+            claim.run();
+            try {
+                owner.add(made);
+            } finally {
+                unclaim.run();
+            }
+        } finally {
+            changing.unlock();
+        }
+    }
+
     private E connect(RemoteServer server) {
         E made = owner.connect(server);
         ends.put(server.index(), made);

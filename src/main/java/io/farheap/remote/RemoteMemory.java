@@ -108,7 +108,8 @@ public final class RemoteMemory implements AutoCloseable {
     }
 
     /**
-     * Opens a lease on a memory server. Queues that are open already reach it after a {@link RemoteQueue#reconnect}.
+     * Opens a lease on a memory server. Queues that are open already reach it after {@link #connectQueues}, or a
+     * {@link RemoteQueue#reconnect} of their own.
      *
      * @param hostPort of its control plane
      * @throws ControlException where it cannot be reached or refuses
@@ -142,6 +143,21 @@ public final class RemoteMemory implements AutoCloseable {
         }
         server.close();
         throw closedAlready();
+    }
+
+    /**
+     * Connects all queues of one-sided operations that are open to a server, while their owners go on; those that have
+     * a connection keep it. When it returns, each of them reaches the server. Any thread but an owner inside its gate.
+     *
+     * @throws ControlException where the server refuses or does not answer; some of the queues may reach it then, and
+     *     it may be called again
+     */
+    public void connectQueues(RemoteServer server) {
+        for (MemoryQueue queue : queues) {
+            if (queue instanceof RemoteQueue) {
+                queue.join(server);
+            }
+        }
     }
 
     /**
@@ -334,10 +350,15 @@ public final class RemoteMemory implements AutoCloseable {
         // It closes the rest itself.
         stack.keep();
         try {
-            for (RemoteServer server : servers) {
-                connect(queue, server);
-            }
+            List<RemoteServer> present = List.copyOf(servers);
+            present.forEach(server -> connect(queue, server));
             add(queue);
+            // Those that came meanwhile, as who connects all queues to them may not have seen this one.
+            for (RemoteServer server : servers) {
+                if (!present.contains(server)) {
+                    queue.join(server);
+                }
+            }
         } catch (Throwable e) {
             Closing.after(e, queue::free);
             throw e;

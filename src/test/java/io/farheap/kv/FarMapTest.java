@@ -131,7 +131,7 @@ class FarMapTest {
             try (FarMap map = named(addresses).memory(2 * REGION_BYTES).create()) {
                 MapException e = assertThrows(
                         MapException.class, () -> named(addresses[0]).open());
-                assertTrue(e.getMessage().contains("2 servers, and 1 were named"), e.getMessage());
+                assertTrue(e.getMessage().contains("2 servers, and 1 of these were named"), e.getMessage());
                 assertThrows(
                         ControlException.class,
                         () -> named(addresses).token("another one").open());

@@ -1,13 +1,17 @@
 package io.farheap.kv;
 
+import static io.farheap.kv.TestServers.TOKEN;
+import static io.farheap.kv.TestServers.VALUE_BYTES;
+import static io.farheap.kv.TestServers.assertSound;
+import static io.farheap.kv.TestServers.found;
+import static io.farheap.kv.TestServers.key;
+import static io.farheap.kv.TestServers.value;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.farheap.control.ControlPlane;
-import io.farheap.control.ControlServer;
 import io.farheap.control.SpaceKey;
 import io.farheap.kv.service.MapCalls;
 import io.farheap.remote.Outcome;
@@ -18,8 +22,6 @@ import io.farheap.remote.RemoteServer;
 import io.farheap.remote.RemoteSpace;
 import io.farheap.remote.RpcOptions;
 import io.farheap.remote.RpcQueue;
-import io.farheap.server.MemoryServer;
-import io.farheap.server.ServerOptions;
 import io.farheap.testing.TestDevice;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
@@ -37,65 +39,15 @@ class GrowTest {
 
     private static final long REGION_BYTES = 256 << 10;
     private static final String NAME = "growing";
-    private static final String TOKEN = "not a secret";
-    private static final long LEASE_NANOS = TestDevice.patience(30_000_000_000L);
-    private static final int VALUE_BYTES = 900;
-
-    private final List<MemoryServer> servers = new ArrayList<>();
-    private final List<ControlServer> controls = new ArrayList<>();
+    private final TestServers servers = new TestServers(NAME);
 
     private String[] start(int count, int regions) {
-        for (int i = 0; i < count; i++) {
-            MemoryServer server = MemoryServer.open(new ServerOptions(
-                    regions * REGION_BYTES, REGION_BYTES, LEASE_NANOS, TestDevice.server(), "grow" + i));
-            servers.add(server);
-            controls.add(ControlServer.start("127.0.0.1:0", server));
-        }
-        return controls.stream().map(ControlServer::address).toArray(String[]::new);
+        return servers.startAll(count, regions, REGION_BYTES);
     }
 
     @AfterEach
     void close() {
-        controls.forEach(ControlServer::close);
-        servers.forEach(MemoryServer::close);
-    }
-
-    private static FarMapBuilder named(String... addresses) {
-        return FarMap.builder()
-                .name(NAME)
-                .token(TOKEN)
-                .device(TestDevice.client())
-                .servers(addresses);
-    }
-
-    private static byte[] key(int number) {
-        return ByteBuffer.allocate(4).putInt(number).array();
-    }
-
-    /** Says its key in each word. */
-    private static byte[] value(int number) {
-        ByteBuffer value = ByteBuffer.allocate(VALUE_BYTES);
-        while (value.hasRemaining()) {
-            value.putInt(number);
-        }
-        return value.array();
-    }
-
-    private static int found(Session session, int objects) {
-        int found = 0;
-        for (int i = 0; i < objects; i++) {
-            byte[] value = session.get(key(i));
-            if (value != null) {
-                assertEquals(ByteBuffer.wrap(value(i)), ByteBuffer.wrap(value));
-                found++;
-            }
-        }
-        return found;
-    }
-
-    private static void assertSound(FarMap map) {
-        MapAudit audit = map.audit();
-        assertTrue(audit.sound(), audit::toString);
+        servers.close();
     }
 
     @Test
@@ -103,31 +55,31 @@ class GrowTest {
         String[] addresses = start(2, 8);
         int objects = 2400;
         try (FarMap first =
-                        named(addresses).memory(4 * REGION_BYTES).objects(4000).create();
+                        servers.named(addresses).memory(4 * REGION_BYTES).objects(4000).create();
                 Session session = first.openSession();
-                FarMap second = named(addresses).open();
+                FarMap second = servers.named(addresses).open();
                 Session other = second.openSession()) {
             for (int i = 0; i < objects; i++) {
-                session.set(key(i), value(i));
+                session.set(key(i), value(i, VALUE_BYTES));
             }
-            int before = found(other, objects);
+            int before = found(other, 0, objects);
             assertTrue(before < 1000, before + " objects of 1 KiB in 1 MiB");
             first.grow(8 * REGION_BYTES);
             assertEquals(12, first.stats().regions());
             for (int i = 0; i < objects; i++) {
-                (i % 2 == 0 ? session : other).set(key(i), value(i));
+                (i % 2 == 0 ? session : other).set(key(i), value(i, VALUE_BYTES));
             }
             // Each process has found what the other has put into the new memory.
-            assertEquals(found(session, objects), found(other, objects));
-            assertTrue(found(session, objects) > 2 * before, before + " before, then " + found(session, objects));
+            assertEquals(found(session, 0, objects), found(other, 0, objects));
+            assertTrue(found(session, 0, objects) > 2 * before, before + " before, then " + found(session, 0, objects));
             assertEquals(12, second.stats().regions());
             assertSound(first);
             second.grow(1);
             assertEquals(14, second.stats().regions());
-            try (FarMap third = named(addresses).open();
+            try (FarMap third = servers.named(addresses).open();
                     Session late = third.openSession()) {
                 assertEquals(14, third.stats().regions());
-                assertEquals(found(session, objects), found(late, objects));
+                assertEquals(found(session, 0, objects), found(late, 0, objects));
                 assertSound(third);
             }
         }
@@ -176,7 +128,7 @@ class GrowTest {
     void nothingIsInNewMemoryBeforeEveryProcessKnowsIt() throws Exception {
         String[] addresses = start(1, 4);
         try (FarMap map =
-                        named(addresses).memory(2 * REGION_BYTES).objects(2000).create();
+                        servers.named(addresses).memory(2 * REGION_BYTES).objects(2000).create();
                 Session session = map.openSession()) {
             long had = map.stats().segmentBytes();
             CompletableFuture<Void> grown;
@@ -186,7 +138,7 @@ class GrowTest {
                     Thread.onSpinWait();
                 }
                 for (int i = 0; i < 2000; i++) {
-                    session.set(key(i), value(i));
+                    session.set(key(i), value(i, VALUE_BYTES));
                 }
                 MapStats stats = map.stats();
                 assertTrue(stats.segmentBytesTaken() <= had, stats::toString);
@@ -194,7 +146,7 @@ class GrowTest {
             }
             grown.get();
             for (int i = 0; i < 2000; i++) {
-                session.set(key(i), value(i));
+                session.set(key(i), value(i, VALUE_BYTES));
             }
             MapStats stats = map.stats();
             assertTrue(stats.segmentBytesTaken() > had + REGION_BYTES, stats::toString);
@@ -205,7 +157,7 @@ class GrowTest {
     @Test
     void whatIsRefusedLeavesTheMapAsItWas() {
         String[] addresses = start(2, 4);
-        try (FarMap map = named(addresses).memory(4 * REGION_BYTES).objects(100).create();
+        try (FarMap map = servers.named(addresses).memory(4 * REGION_BYTES).objects(100).create();
                 FarMap filler = FarMap.builder()
                         .name("filler")
                         .token(TOKEN)
@@ -215,7 +167,7 @@ class GrowTest {
                         .objects(100)
                         .create();
                 Session session = map.openSession()) {
-            session.set(key(1), value(1));
+            session.set(key(1), value(1, VALUE_BYTES));
             assertThrows(IllegalArgumentException.class, () -> map.grow(0));
             assertThrows(IllegalArgumentException.class, () -> map.grow(-1));
             assertThrows(IllegalArgumentException.class, () -> map.grow(Long.MAX_VALUE));
@@ -225,22 +177,14 @@ class GrowTest {
                             .getMessage()
                             .replaceAll(".*?([0-9.]+:[0-9]+) gives the map no 2 regions more.*", "$1"));
             assertEquals(4, map.stats().regions());
-            assertEquals(1, found(session, 10));
+            assertEquals(1, found(session, 0, 10));
             filler.drop();
             // What the first server gave is taken now, and there is no more.
-            awaitFree(1, 2);
+            servers.awaitFree(1, 2);
             map.grow(4 * REGION_BYTES);
             assertEquals(8, map.stats().regions());
             assertThrows(MapException.class, () -> map.grow(1));
             assertSound(map);
-        }
-    }
-
-    private void awaitFree(int server, int regions) {
-        long deadline = System.nanoTime() + TestDevice.patience(20_000_000_000L);
-        while (servers.get(server).hello(ControlPlane.PROTOCOL_VERSION).freeRegions() < regions
-                && System.nanoTime() - deadline < 0) {
-            Thread.onSpinWait();
         }
     }
 
@@ -251,8 +195,8 @@ class GrowTest {
         AtomicBoolean over = new AtomicBoolean();
         AtomicReference<Throwable> failure = new AtomicReference<>();
         try (FarMap first =
-                        named(addresses).memory(4 * REGION_BYTES).objects(3000).create();
-                FarMap second = named(addresses).open()) {
+                        servers.named(addresses).memory(4 * REGION_BYTES).objects(3000).create();
+                FarMap second = servers.named(addresses).open()) {
             List<Thread> users = new ArrayList<>();
             for (int i = 0; i < 3; i++) {
                 FarMap map = i == 0 ? first : second;
@@ -266,10 +210,10 @@ class GrowTest {
                                 case 1 -> {
                                     byte[] value = session.get(key(number));
                                     if (value != null) {
-                                        assertEquals(ByteBuffer.wrap(value(number)), ByteBuffer.wrap(value));
+                                        assertEquals(ByteBuffer.wrap(value(number, VALUE_BYTES)), ByteBuffer.wrap(value));
                                     }
                                 }
-                                default -> session.set(key(number), value(number));
+                                default -> session.set(key(number), value(number, VALUE_BYTES));
                             }
                         }
                     } catch (Throwable e) {

@@ -47,9 +47,39 @@ class LayoutTest {
     }
 
     @Test
+    void serversJoinAndLeaveAndKeepTheirNumbers() {
+        Layout layout = Layout.of(2, 3, SpaceShape.of(REGION_BYTES, 6, 10))
+                .with(new Layout.Growth(2, 0, 4))
+                .with(new Layout.Growth(3, 0, 1))
+                .with(new Layout.Growth(1, 3, 2));
+        assertEquals(4, layout.servers());
+        Layout left = layout.with(new Layout.Growth(2, 4, 0));
+        assertTrue(left.hasLeft(2));
+        assertThrows(IllegalArgumentException.class, () -> left.with(new Layout.Growth(2, 4, 1)));
+        Layout more = left.with(new Layout.Growth(4, 0, 2)).with(new Layout.Growth(3, 1, 1));
+        int[] serverOf = {0, 1, 0, 1, 0, 1, 2, 2, 2, 2, 3, 1, 1, 4, 4, 3};
+        int[] indexOf = {0, 0, 1, 1, 2, 2, 0, 1, 2, 3, 0, 3, 4, 0, 1, 1};
+        assertEquals(serverOf.length, more.regions());
+        for (int number = 0; number < serverOf.length; number++) {
+            assertEquals(serverOf[number], more.serverOf(number), "region " + number);
+            assertEquals(indexOf[number], more.indexOf(number), "region " + number);
+        }
+    }
+
+    @Test
     void whatDoesNotFollowIsRefused() {
         Layout layout = Layout.of(2, 3, SpaceShape.of(REGION_BYTES, 6, 10));
-        int[][] wrong = {{2, 3, 1}, {-1, 3, 1}, {0, 2, 1}, {0, 4, 1}, {0, 3, 0}, {1, 3, Integer.MAX_VALUE}};
+        int[][] wrong = {
+            {2, 3, 1},
+            {3, 0, 1},
+            {2, 0, 0},
+            {-1, 3, 1},
+            {0, 2, 1},
+            {0, 4, 1},
+            {0, 3, 0},
+            {0, 3, -1},
+            {1, 3, Integer.MAX_VALUE}
+        };
         for (int[] each : wrong) {
             Layout.Growth growth = new Layout.Growth(each[0], each[1], each[2]);
             assertThrows(IllegalArgumentException.class, () -> layout.with(growth), growth::toString);

@@ -9,6 +9,7 @@ import io.farheap.testing.RegisterHistory;
 import io.farheap.testing.TestDevice;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
@@ -59,6 +60,18 @@ class MapHistoryTest {
     })
     void eachKeyIsLinearizable(int keys, int threads, long objects, int room, boolean alike, int mostUnits)
             throws Exception {
+        run(keys, threads, objects, room, alike, mostUnits, false);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"8, 2, 1000, 512, false, 254", "400, 2, 100, 256, false, 254", "64, 2, 100, 256, true, 2"})
+    void eachKeyIsLinearizableWhileAServerComesAndGoes(
+            int keys, int threads, long objects, int room, boolean alike, int mostUnits) throws Exception {
+        run(keys, threads, objects, room, alike, mostUnits, true);
+    }
+
+    private static void run(int keys, int threads, long objects, int room, boolean alike, int mostUnits, boolean moving)
+            throws Exception {
         Pieces.mostUnits = mostUnits;
         long seed = System.nanoTime();
         try (TestSpace space = new TestSpace(2, 1, (long) room << 10, objects);
@@ -74,6 +87,9 @@ class MapHistoryTest {
                                 .run(REQUESTS);
                 running.add(executor.submit(client));
             }
+            if (moving) {
+                comeAndGo(space, (long) room << 10, running, new SplittableRandom(seed));
+            }
             List<Event> events = new ArrayList<>();
             for (Future<List<Event>> future : running) {
                 events.addAll(future.get());
@@ -85,6 +101,18 @@ class MapHistoryTest {
         } finally {
             Pieces.mostUnits = SlotWord.MOST_UNITS;
         }
+    }
+
+    /** While requests are made. */
+    private static void comeAndGo(
+            TestSpace space, long regionBytes, List<Future<List<Event>>> running, SplittableRandom random) {
+        String third = space.startServer(2, regionBytes);
+        int rounds = 0;
+        do {
+            space.map.addServer(third, (1 + random.nextInt(2)) * regionBytes);
+            space.map.drain(third, Duration.ofMillis(random.nextInt(100)));
+            rounds++;
+        } while (rounds < 2 || running.stream().anyMatch(each -> !each.isDone()));
     }
 
     private static void check(int keys, List<Event> events, long seed) {

@@ -37,10 +37,7 @@ final class TestSpace implements AutoCloseable {
     TestSpace(int serverCount, int regionsOfEach, long regionBytes, long objects, CachePolicy policy) {
         memory = RemoteMemory.open(TestDevice.client(), "kv");
         for (int i = 0; i < serverCount; i++) {
-            MemoryServer server = MemoryServer.open(new ServerOptions(
-                    regionsOfEach * regionBytes, regionBytes, LEASE_NANOS, TestDevice.server(), "kv" + i));
-            servers.add(server);
-            controls.add(ControlServer.start("127.0.0.1:0", server));
+            startServer(regionsOfEach, regionBytes);
             MapDescriptor descriptor = new MapDescriptor(
                     1,
                     i,
@@ -59,10 +56,25 @@ final class TestSpace implements AutoCloseable {
                     descriptor.encode()));
         }
         shape = SpaceShape.of(regionBytes, serverCount * regionsOfEach, objects);
-        SpaceMemory space = new SpaceMemory(shape, Layout.of(serverCount, regionsOfEach, shape), spaces);
+        SpaceMemory space = new SpaceMemory(shape, Layout.of(serverCount, regionsOfEach, shape), spaces::get);
         regions = IntStream.range(0, space.regions()).mapToObj(space::region).toList();
+        MapServers mapServers = new MapServers(memory, KEY, System.nanoTime());
         map = new FarMap(
-                memory, spaces, space, clock, policy, new Keeper(memory, spaces, space, new MapTime(System::nanoTime)));
+                memory,
+                mapServers,
+                space,
+                clock,
+                policy,
+                new Keeper(mapServers, spaces, space, new MapTime(System::nanoTime)));
+    }
+
+    /** One more, that the map does not lie on. @return its address */
+    String startServer(int serverRegions, long regionBytes) {
+        MemoryServer server = MemoryServer.open(new ServerOptions(
+                serverRegions * regionBytes, regionBytes, LEASE_NANOS, TestDevice.server(), "kv" + servers.size()));
+        servers.add(server);
+        controls.add(ControlServer.start("127.0.0.1:0", server));
+        return controls.getLast().address();
     }
 
     @Override

@@ -54,11 +54,15 @@ final class BlockStore {
     private long worn;
     /** The region that the next segment is of. */
     private int next;
+    /** Nothing is handed out: the server is to leave the map. */
+    private boolean leaving;
+
+    private long leavingEpoch;
 
     BlockStore(MapDescriptor map) {
         this.map = map;
         this.shape = map.shape();
-        for (int i = 0; i < map.regionsOfEach(); i++) {
+        for (int i = 0; i < map.firstRegions(); i++) {
             regions.add(new RegionBlocks(i, i * map.servers() + map.server(), shape));
         }
         for (int i = 0; i < pools.length; i++) {
@@ -78,7 +82,7 @@ final class BlockStore {
         if (number < map.regionsOfEach() * map.servers()
                 || count < 1
                 || count > shape.mostRegions() - number
-                || first < map.regionsOfEach()
+                || first < map.firstRegions()
                 || first > regions.size()
                 || count > regionsHere - first) {
             return false;
@@ -103,10 +107,27 @@ final class BlockStore {
 
     /** Whether there is anything to hand out. */
     boolean hasRoom() {
-        return pooled > 0 || !settled.isEmpty() || leftRegion() != null;
+        return !leaving && (pooled > 0 || !settled.isEmpty() || leftRegion() != null);
     }
 
-    /** Counts up when segments are retired. */
+    /** From now on nothing is handed out; or it is again. */
+    void leave(boolean leaves) {
+        if (leaves && !leaving) {
+            leavingEpoch = ++epoch;
+        }
+        leaving = leaves;
+    }
+
+    boolean isLeaving() {
+        return leaving;
+    }
+
+    /** Whether all requests in flight have begun when it was known that nothing is to be used any more, or later. */
+    boolean hasLeft(long reached) {
+        return leaving && reached >= leavingEpoch;
+    }
+
+    /** Counts up when segments are retired, and when the server is to leave. */
     long epoch() {
         return epoch;
     }
@@ -132,6 +153,11 @@ final class BlockStore {
      * @return its words
      */
     int take(int sizeClass, int largest, int most, IntFunction<MemorySegment> memory, long[] reply) {
+        if (leaving) {
+            reply[1] = MapCalls.NOTHING;
+            reply[2] = 0;
+            return 3;
+        }
         if (pools[sizeClass].size() > 0) {
             return takePooled(sizeClass, most, reply);
         }
@@ -199,6 +225,9 @@ final class BlockStore {
 
     /** Retires full segments, of those that it is the turn of. */
     private void retireFull() {
+        if (regions.isEmpty()) {
+            return;
+        }
         boolean any = false;
         for (int looked = 0; looked < LOOKED_AT && retired.size() < MOST_RETIRED; looked++) {
             if (lookSegment >= regions.get(lookRegion).handedOut()) {
@@ -277,7 +306,7 @@ final class BlockStore {
         if (number >= map.regionsOfEach() * map.servers()) {
             return grown.get(number);
         }
-        return number % map.servers() == map.server() ? regions.get(number / map.servers()) : null;
+        return number >= 0 && number % map.servers() == map.server() ? regions.get(number / map.servers()) : null;
     }
 
     int unit(long word) {

@@ -71,7 +71,10 @@ public final class MapCalls {
      * first server.
      */
     public static final int GROWING = FIRST + 11;
-    /** [space, server, first, count]: a {@link io.farheap.kv.Layout.Growth} of who is {@link #GROWING}. */
+    /**
+     * [space, server, first, count, bytes, address...]: a {@link io.farheap.kv.Layout.Growth} of who is
+     * {@link #GROWING}; with the address of a server that joins by it, of so many bytes in UTF-8, else with 0 bytes.
+     */
     public static final int GROWN = FIRST + 12;
     /**
      * [space, from]: what the map has grown by; the map's first server. Reply: [status, growths, n, (server, first,
@@ -83,6 +86,17 @@ public final class MapCalls {
      * from this one on, so blocks of them may be handed out.
      */
     public static final int OFFER = FIRST + 14;
+    /**
+     * [space, server]: where a server is that has joined; the map's first server. Reply: [status, bytes, address...].
+     */
+    public static final int ADDRESS = FIRST + 15;
+    /**
+     * [space, 1]: the server is to leave the map, so blocks of it are handed out no more, until the process says
+     * [space, 0] or ends. Reply: [status, settled]: whether no request in flight has begun before all processes knew.
+     */
+    public static final int DRAIN = FIRST + 16;
+    /** Of an address. */
+    public static final int MOST_ADDRESS_BYTES = 512;
 
     // Statuses.
     public static final long OK = 0;
@@ -112,6 +126,8 @@ public final class MapCalls {
     public static final long SOON = 2;
     /** The caller collects from now on. */
     public static final long COLLECT = 4;
+    /** The server is to leave the map: no block of it is to be used any more. */
+    public static final long LEAVING = 8;
 
     // What the collector is to do.
     public static final long GO_ON = 0;

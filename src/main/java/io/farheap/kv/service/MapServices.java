@@ -97,7 +97,12 @@ public final class MapServices implements ServerService, SpaceListener {
         });
         register(handlers, spaces, MapCalls.GROWN, (state, space, lease, in, reply) -> {
             reply[0] = state.grown(
-                    lease, number(in.getLong(8)), number(in.getLong(16)), number(in.getLong(24)), space.regions());
+                    lease,
+                    number(in.getLong(8)),
+                    number(in.getLong(16)),
+                    number(in.getLong(24)),
+                    text(in, 32),
+                    space.regions());
             return 1;
         });
         register(
@@ -110,6 +115,16 @@ public final class MapServices implements ServerService, SpaceListener {
                     lease, number(in.getLong(8)), number(in.getLong(16)), number(in.getLong(24)), space.regions());
             return 1;
         });
+        register(
+                handlers,
+                spaces,
+                MapCalls.ADDRESS,
+                (state, space, lease, in, reply) -> state.address(number(in.getLong(8)), reply));
+        register(
+                handlers,
+                spaces,
+                MapCalls.DRAIN,
+                (state, space, lease, in, reply) -> state.drain(lease, in.getLong(8) != 0, reply));
         register(handlers, spaces, MapCalls.STATE, (state, space, lease, in, reply) -> state.state(reply));
     }
 
@@ -126,6 +141,22 @@ public final class MapServices implements ServerService, SpaceListener {
         }
         read(in, at + 8, arguments.get(), (int) n);
         return (int) n;
+    }
+
+    /**
+     * A text whose length stands before it.
+     *
+     * @throws IllegalArgumentException where there is none of that length
+     */
+    private byte[] text(Arguments in, int at) {
+        long bytes = in.getLong(at);
+        if (bytes < 0 || bytes > MapCalls.MOST_ADDRESS_BYTES) {
+            throw new IllegalArgumentException(
+                    "an address of " + bytes + " bytes; it has 0 to " + MapCalls.MOST_ADDRESS_BYTES);
+        }
+        long[] words = arguments.get();
+        read(in, at + 8, words, Math.ceilDiv((int) bytes, Long.BYTES));
+        return Texts.bytes(words, 0, (int) bytes);
     }
 
     /** A small number; one that is none is -1. */
@@ -166,7 +197,7 @@ public final class MapServices implements ServerService, SpaceListener {
     private static Optional<MapState> made(ServedSpace space) {
         try {
             MapDescriptor map = MapDescriptor.decode(space.descriptor(), space.name());
-            if (map.regionBytes() != space.regionBytes() || map.regionsOfEach() > space.regions()) {
+            if (map.regionBytes() != space.regionBytes() || map.firstRegions() > space.regions()) {
                 return Optional.empty();
             }
             return Optional.of(new MapState(map, System::nanoTime, System.currentTimeMillis()));

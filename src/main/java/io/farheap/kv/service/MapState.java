@@ -6,6 +6,8 @@ import io.farheap.kv.SizeClasses;
 import io.farheap.kv.policy.Controller;
 import io.farheap.kv.policy.Replacements;
 import io.farheap.server.ServedSpace;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.function.LongSupplier;
 
 /**
@@ -40,8 +42,12 @@ final class MapState {
     private Layout layout;
 
     private long growthsOfAll;
-    /** Whoever adds memory; 0 nobody. */
+    /** Where servers are that have joined, by their numbers; the first server's. */
+    private final Map<Integer, byte[]> addresses = new HashMap<>();
+    /** Whoever adds memory, or takes a server out; 0 nobody. */
     private long grower;
+    /** Whoever takes this server out; 0 nobody. */
+    private long drainer;
 
     private long collector;
     private long collectorDeadline;
@@ -77,11 +83,11 @@ final class MapState {
 
     synchronized void leave(long lease) {
         members.left(lease);
-        stopGrowing(lease);
+        stop(lease);
     }
 
     synchronized void ended(long lease) {
-        stopGrowing(lease);
+        stop(lease);
         if (members.end(lease)) {
             dirty = true;
             sweep.abandon();
@@ -118,7 +124,8 @@ final class MapState {
         boolean sweeps = sweep.running() || (dirty || audit) && !members.doubted();
         boolean awaited = blocks.waits() && nanoTime.getAsLong() - awaitedUntil < 0;
         boolean growing = growthsOfAll < layout.growths();
-        flags |= sweeps || awaited || growing ? MapCalls.SOON : 0;
+        flags |= sweeps || awaited || growing || blocks.isLeaving() ? MapCalls.SOON : 0;
+        flags |= blocks.isLeaving() ? MapCalls.LEAVING : 0;
         reply[0] = MapCalls.OK;
         reply[1] = clock();
         reply[2] = flags;
@@ -283,7 +290,7 @@ final class MapState {
             return MapCalls.NOT_REGISTERED;
         }
         if (!begins) {
-            stopGrowing(lease);
+            stop(lease);
             return MapCalls.OK;
         }
         if (grower != 0 && grower != lease) {
@@ -293,27 +300,70 @@ final class MapState {
         return MapCalls.OK;
     }
 
-    private void stopGrowing(long lease) {
+    private void stop(long lease) {
         grower = grower == lease ? 0 : grower;
+        if (drainer == lease) {
+            drainer = 0;
+            blocks.leave(false);
+        }
     }
 
-    /** @param regionsHere of the space on this server */
-    synchronized long grown(long lease, int server, int first, int count, int regionsHere) {
+    /**
+     * @param address of a server that joins
+     * @param regionsHere of the space on this server
+     */
+    synchronized long grown(long lease, int server, int first, int count, byte[] address, int regionsHere) {
         Layout.Growth growth = new Layout.Growth(server, first, count);
-        if (map.server() != 0 || server == 0 && (long) first + count > regionsHere) {
+        boolean known = layout.has(growth);
+        boolean joins = !known && server == layout.servers();
+        if (map.server() != 0
+                || server == 0 && (long) first + count > regionsHere
+                || joins != (!known && address.length > 0)) {
             return MapCalls.WRONG;
         }
         if (lease != grower) {
             return MapCalls.STALE;
         }
-        if (!layout.has(growth)) {
+        if (!known) {
             try {
                 layout = layout.with(growth);
             } catch (IllegalArgumentException e) {
                 return MapCalls.WRONG;
             }
+            if (joins) {
+                addresses.put(server, address);
+            }
         }
         return MapCalls.OK;
+    }
+
+    /** @return words of the reply */
+    synchronized int address(int server, long[] reply) {
+        byte[] address = addresses.get(server);
+        if (address == null) {
+            return status(reply, MapCalls.WRONG);
+        }
+        reply[0] = MapCalls.OK;
+        reply[1] = address.length;
+        return 2 + Texts.words(address, reply, 2);
+    }
+
+    /** @return words of the reply */
+    synchronized int drain(long lease, boolean begins, long[] reply) {
+        if (!map.joined()) {
+            return status(reply, MapCalls.WRONG);
+        }
+        if (members.find(lease) == null) {
+            return status(reply, MapCalls.NOT_REGISTERED);
+        }
+        if (drainer != 0 && drainer != lease) {
+            return status(reply, MapCalls.BUSY);
+        }
+        drainer = begins ? lease : 0;
+        blocks.leave(begins);
+        reply[0] = MapCalls.OK;
+        reply[1] = blocks.hasLeft(members.oldestEpoch(blocks.epoch())) ? 1 : 0;
+        return 2;
     }
 
     /** @return words of the reply */

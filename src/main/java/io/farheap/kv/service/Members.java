@@ -10,8 +10,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The processes that use a map through one server. One that has ended here may go on through another server, and then
- * change a slot there that names a block of this one; so it is dead only when all servers have ended its opening, which
- * clients' keepers find out. One thread at a time.
+ * change a slot there that names a block of this one; so it is dead only when all servers that have slots, and this
+ * one, have ended its opening, which clients' keepers find out. One thread at a time.
  */
 final class Members {
 
@@ -21,13 +21,22 @@ final class Members {
     private record Ended(long process, BitSet servers) {}
 
     private final int server;
+    /** That have a part of the table. */
     private final int servers;
+    /** Whose ends a process's end needs. */
+    private final int needed;
+
     private final Map<Long, Member> living = new HashMap<>();
     private final List<Ended> ended = new ArrayList<>();
 
+    /**
+     * @param server number of this one
+     * @param servers that have a part of the table
+     */
     Members(int server, int servers) {
         this.server = server;
         this.servers = servers;
+        needed = server < servers ? servers : servers + 1;
     }
 
     Member add(long lease, long process) {
@@ -73,8 +82,8 @@ final class Members {
     /** @return whether it had registered */
     boolean end(long lease) {
         Member member = living.remove(lease);
-        if (member != null && servers > 1 && ended.size() < MOST_ENDED) {
-            BitSet known = new BitSet(servers);
+        if (member != null && needed > 1 && ended.size() < MOST_ENDED) {
+            BitSet known = new BitSet(needed);
             known.set(server);
             ended.add(new Ended(member.process, known));
         }
@@ -91,7 +100,7 @@ final class Members {
                 each.servers.set((int) other);
             }
         }
-        ended.removeIf(each -> each.servers.cardinality() == servers);
+        ended.removeIf(each -> each.servers.cardinality() == needed);
     }
 
     /** Whether a process that ended here may go on through another server. */

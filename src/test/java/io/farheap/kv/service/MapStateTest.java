@@ -1,15 +1,18 @@
 package io.farheap.kv.service;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.kv.FakeMap;
+import io.farheap.kv.MapDescriptor;
 import io.farheap.kv.SlotWord;
 import io.farheap.server.ServedSpace;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashSet;
@@ -328,7 +331,91 @@ class MapStateTest {
     }
 
     private long grown(long lease, int server, int first, int count) {
-        return state.grown(lease, server, first, count, 4);
+        return state.grown(lease, server, first, count, new byte[0], 4);
+    }
+
+    private long joins(long lease, int server, int count, String address) {
+        return state.grown(lease, server, 0, count, address.getBytes(StandardCharsets.UTF_8), 4);
+    }
+
+    @Test
+    void serversJoinByTheirAddressAndLeave() {
+        state.register(1, 11);
+        state.growing(1, true);
+        assertEquals(MapCalls.WRONG, joins(1, 1, 3, ""), "without an address");
+        assertEquals(MapCalls.WRONG, joins(1, 2, 3, "there:7400"), "not the next number");
+        assertEquals(MapCalls.WRONG, joins(1, 1, 0, "there:7400"), "without memory");
+        assertEquals(MapCalls.OK, joins(1, 1, 3, "there:7400"));
+        assertEquals(MapCalls.OK, joins(1, 1, 3, "there:7400"), "the same once more");
+        assertEquals(MapCalls.OK, joins(1, 2, 1, "elsewhere-ä:7401"));
+        assertEquals(MapCalls.WRONG, state.grown(1, 1, 3, 1, new byte[] {1}, 4), "an address of one that is there");
+        int words = state.address(2, reply);
+        assertEquals("elsewhere-ä:7401", new String(Texts.bytes(reply, 2, (int) reply[1]), StandardCharsets.UTF_8));
+        assertEquals(2 + 3, words);
+        state.address(3, reply);
+        assertEquals(MapCalls.WRONG, reply[0]);
+        assertEquals(MapCalls.WRONG, grown(1, 0, 2, 0), "it has the table");
+        assertEquals(MapCalls.WRONG, grown(1, 1, 2, 0), "it has more regions");
+        assertEquals(MapCalls.OK, grown(1, 1, 3, 0));
+        assertEquals(MapCalls.WRONG, grown(1, 1, 3, 1), "it has left");
+        beat(1, 0, 0, 0, 3);
+        assertEquals(3, reply[9]);
+    }
+
+    private MapDescriptor joined() {
+        MapDescriptor first = FakeMap.descriptor(2, 2, REGION_BYTES);
+        return new MapDescriptor(first.mapId(), 2, 2, 2, REGION_BYTES, first.objects(), 0, 0, first.policy());
+    }
+
+    private boolean drain(long lease, boolean begins) {
+        state.drain(lease, begins, reply);
+        assertEquals(MapCalls.OK, reply[0]);
+        return reply[1] != 0;
+    }
+
+    @Test
+    void aServerThatLeavesHandsNothingOutAndWaitsForRequestsInFlight() {
+        state.drain(1, true, reply);
+        assertEquals(MapCalls.WRONG, reply[0], "the server has a part of the table");
+        state = new MapState(joined(), () -> now, 0);
+        state.drain(1, true, reply);
+        assertEquals(MapCalls.NOT_REGISTERED, reply[0]);
+        state.register(1, 11);
+        state.register(2, 22);
+        assertEquals(MapCalls.NOTHING, take(1, CLASS)[1], "it has no region yet");
+        assertEquals(MapCalls.OK, state.offer(1, 4, 0, 2, 2));
+        assertEquals(MapCalls.SEGMENT, take(1, CLASS)[1]);
+        assertFalse(drain(1, true));
+        assertEquals(MapCalls.NOTHING, take(1, CLASS)[1]);
+        state.drain(2, true, reply);
+        assertEquals(MapCalls.BUSY, reply[0]);
+        long flags = beat(1);
+        assertEquals(MapCalls.LEAVING, flags & (MapCalls.LEAVING | MapCalls.ROOM));
+        long epoch = reply[7];
+        beat(1, 0, 0, epoch, 0);
+        assertFalse(drain(1, true), "the other has not said so");
+        beat(2, 0, 0, epoch, 0);
+        assertTrue(drain(1, true));
+        assertFalse(drain(1, false));
+        assertEquals(MapCalls.SEGMENT, take(1, CLASS)[1]);
+        assertEquals(MapCalls.ROOM, beat(1) & (MapCalls.LEAVING | MapCalls.ROOM));
+        drain(2, true);
+        assertEquals(MapCalls.NOTHING, take(1, CLASS)[1]);
+        state.ended(2);
+        assertEquals(MapCalls.SEGMENT, take(1, CLASS)[1], "whoever drained it has ended");
+    }
+
+    @Test
+    void onAServerThatHasJoinedOneIsDeadWhenItIsOnAllThatHaveTheTable() {
+        Members members = new Members(2, 2);
+        members.add(1, 11);
+        members.end(1);
+        assertTrue(members.doubted());
+        members.endedAt(11, 0);
+        members.endedAt(11, 3);
+        assertTrue(members.doubted());
+        members.endedAt(11, 1);
+        assertFalse(members.doubted());
     }
 
     @Test

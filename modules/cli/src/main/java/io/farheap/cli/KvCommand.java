@@ -18,6 +18,7 @@ import picocli.CommandLine.Command;
             KvAuditCommand.class,
             KvWeightsCommand.class,
             KvGrowCommand.class,
+            KvDrainCommand.class,
             KvDropCommand.class
         })
 public final class KvCommand implements Subcommand {}

@@ -29,13 +29,23 @@ final class KvGrowCommand implements Callable<Integer> {
             description = "How much more on all servers together, rounded up to whole regions on each.")
     private long memory;
 
+    @Option(
+            names = "--on",
+            paramLabel = "HOST:PORT",
+            description = "All of it on this server, which joins the map by this address and can be drained again.")
+    private String server;
+
     @Spec
     private CommandSpec spec;
 
     @Override
     public Integer call() {
         try (FarMap map = options.builder().open()) {
-            map.grow(memory);
+            if (server == null) {
+                map.grow(memory);
+            } else {
+                map.addServer(server, memory);
+            }
             spec.commandLine().getOut().println("the map has grown: " + map.stats());
         }
         return 0;

@@ -21,7 +21,7 @@ final class KvOptions {
             required = true,
             split = ",",
             paramLabel = "HOST:PORT",
-            description = "All memory servers that it lies on, with commas between.")
+            description = "All memory servers that it was made on, with commas between.")
     private List<String> servers;
 
     @Option(

@@ -1,11 +1,13 @@
 package io.farheap.cli;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.command.ChildJvm;
 import io.farheap.command.ServerProcess;
+import io.farheap.control.ControlException;
 import io.farheap.kv.FarMap;
 import io.farheap.kv.FarMapBuilder;
 import io.farheap.kv.MapAudit;
@@ -13,6 +15,7 @@ import io.farheap.kv.MapException;
 import io.farheap.kv.Session;
 import io.farheap.testing.TestDevice;
 import io.farheap.verbs.Devices;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -20,6 +23,7 @@ import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -32,7 +36,8 @@ class KilledMapClientTest {
     private static final String NAME = "prices";
     private static final String TOKEN = "not a secret";
     private static final String LEASE = TestDevice.patience(1000) + "ms";
-    private static final int KILLS = 3;
+    /** Of each test; {@code ./farheap test --kills N} has more. */
+    private static final int KILLS = Integer.getInteger("farheap.kills", 3);
 
     private final List<ServerProcess> servers = new ArrayList<>();
 
@@ -52,11 +57,14 @@ class KilledMapClientTest {
     }
 
     private ChildJvm load(int sessions) throws Exception {
-        List<String> command =
-                new ArrayList<>(List.of(MapLoad.class.getName(), NAME, TOKEN, Integer.toString(sessions)));
+        return child(MapLoad.class.getName(), NAME, TOKEN, Integer.toString(sessions));
+    }
+
+    private ChildJvm child(String... begin) throws Exception {
+        List<String> command = new ArrayList<>(List.of(begin));
         servers.forEach(server -> command.add(server.address()));
         ChildJvm jvm = ChildJvm.start(Devices.library(), Map.of(), List.of("-XX:TieredStopAtLevel=1"), command);
-        jvm.awaitAddress("the load");
+        jvm.awaitAddress("the child");
         return jvm;
     }
 
@@ -147,6 +155,103 @@ class KilledMapClientTest {
             assertEquals(0, audit.account().held() + audit.account().lost(), audit::toString);
             assertTrue(audit.account().pooled() > 0, audit::toString);
         }
+    }
+
+    /**
+     * Killed, or stopped until its lease is over, at any step: whoever adds memory next does, and finds nothing odd.
+     */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void oneThatEndsWhileItAddsMemoryKeepsNobodyFromAddingSome(boolean stopped) throws Exception {
+        long seed = System.nanoTime();
+        SplittableRandom random = new SplittableRandom(seed);
+        for (int i = 0; i < 2; i++) {
+            servers.add(TestServer.start(40 * MIB, MIB / 4, "--lease", LEASE));
+        }
+        try (FarMap map = builder().memory(2 * MIB).objects(MapLoad.KEYS).create();
+                Session session = map.openSession()) {
+            for (int i = 0; i < KILLS; i++) {
+                try (ChildJvm grower = child(MapGrower.class.getName(), NAME, TOKEN, "-")) {
+                    LockSupport.parkNanos(random.nextLong(TestDevice.patience(300_000_000L)));
+                    int before = map.stats().regions();
+                    whileItHasEnded(grower, stopped, () -> {
+                        map.grow(1);
+                        int after = map.stats().regions();
+                        assertTrue(after >= before + 2, before + " regions, then " + after + ", seed " + seed);
+                        for (int request = 0; request < 5000; request++) {
+                            MapLoad.request(session, random);
+                        }
+                    });
+                    if (stopped) {
+                        assertTrue(grower.await(TestDevice.patience(60)), "it grows without a lease, seed " + seed);
+                    }
+                    assertTrue(map.audit().sound(), "seed " + seed);
+                }
+            }
+        }
+    }
+
+    /**
+     * Kills a process, or stops it until its lease is over, and does something. Where it was stopped in the midst of an
+     * operation, it is fenced only when it goes on.
+     */
+    private static void whileItHasEnded(ChildJvm process, boolean stopped, Runnable what) throws Exception {
+        if (!stopped) {
+            process.kill();
+            what.run();
+            return;
+        }
+        process.suspend();
+        CompletableFuture<Void> done = CompletableFuture.runAsync(what);
+        LockSupport.parkNanos(TestDevice.patience(2_000_000_000L));
+        process.resume();
+        done.get();
+    }
+
+    /** Killed, or stopped until its lease is over, at any step: whoever does it next finds nothing odd. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void oneThatEndsWhileAServerComesOrGoesKeepsNobodyFromEither(boolean stopped) throws Exception {
+        long seed = System.nanoTime();
+        SplittableRandom random = new SplittableRandom(seed);
+        for (int i = 0; i < 2; i++) {
+            servers.add(TestServer.start(8 * MIB, MIB / 4, "--lease", LEASE));
+        }
+        try (ServerProcess other = TestServer.start(8 * MIB, MIB / 4, "--lease", LEASE);
+                FarMap map = builder().memory(2 * MIB).objects(MapLoad.KEYS).create();
+                Session session = map.openSession()) {
+            for (int i = 0; i < KILLS; i++) {
+                try (ChildJvm mover = child(MapGrower.class.getName(), NAME, TOKEN, other.address())) {
+                    LockSupport.parkNanos(random.nextLong(TestDevice.patience(500_000_000L)));
+                    whileItHasEnded(mover, stopped, () -> {
+                        for (int request = 0; request < 2000; request++) {
+                            MapLoad.request(session, random);
+                        }
+                        comeAndGo(map, other.address(), seed);
+                    });
+                }
+                assertTrue(map.audit().sound(), "seed " + seed);
+            }
+        }
+    }
+
+    /** One that has ended may have the server half in; its lease has to be over before another begins. */
+    private static void comeAndGo(FarMap map, String other, long seed) {
+        long deadline = System.nanoTime() + TestDevice.patience(60_000_000_000L);
+        boolean there = false;
+        while (!there) {
+            try {
+                if (!map.servers().contains(other)) {
+                    map.addServer(other, MIB / 2);
+                }
+                there = true;
+            } catch (MapException | ControlException | IllegalArgumentException e) {
+                // The other one has added it, and this process has yet to hear of that.
+                assertTrue(System.nanoTime() - deadline < 0, "seed " + seed + ": " + e);
+            }
+        }
+        map.drain(other, Duration.ofSeconds(10));
+        assertFalse(map.servers().contains(other), "seed " + seed);
     }
 
     @Test

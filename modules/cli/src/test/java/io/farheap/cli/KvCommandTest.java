@@ -60,6 +60,16 @@ class KvCommandTest {
             String grown = run(0, "grow", "prices", "--memory", "2m");
             assertTrue(grown.contains("the map has grown: 2 objects") && grown.contains("; 6 regions of"), grown);
             assertTrue(run(0, "get", "prices", "bread").endsWith("3.20 a loaf\n"));
+            try (ServerProcess third = TestServer.start(4 * MIB, MIB)) {
+                String joined = run(0, "grow", "prices", "--memory", "3m", "--on", third.address());
+                assertTrue(joined.contains("; 9 regions of"), joined);
+                run(0, "set", "prices", "butter", "2.00");
+                String drained = run(0, "drain", "prices", "--from", third.address(), "--within", "30s");
+                assertTrue(drained.contains(third.address() + " has left the map after "), drained);
+                assertTrue(run(0, "stats", "prices").contains("3 objects"));
+            }
+            String refused = run(1, "drain", "prices", "--from", first.address());
+            assertTrue(refused.contains("has a part of the map's table"), refused);
             run(0, "delete", "prices", "bread");
             run(1, "delete", "prices", "bread");
             String again = run(1, "create", "prices");

@@ -1,0 +1,58 @@
+package io.farheap.cli;
+
+import io.farheap.command.Durations;
+import io.farheap.command.Progress;
+import io.farheap.kv.FarMap;
+import io.farheap.kv.MapDrain;
+import java.time.Duration;
+import java.util.concurrent.Callable;
+import me.tongfei.progressbar.ProgressBar;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** {@code farheap kv drain}. */
+@Command(
+        name = "drain",
+        description =
+                "Take a server out of a map that joined it by grow --on, while the map is used. Its objects are moved to "
+                        + "the other servers, as many as these have room for, those used last first; the rest is evicted.",
+        mixinStandardHelpOptions = true)
+final class KvDrainCommand implements Callable<Integer> {
+
+    @Mixin
+    private KvOptions options;
+
+    @Option(names = "--from", required = true, paramLabel = "HOST:PORT", description = "The server, as it was added.")
+    private String server;
+
+    @Option(
+            names = "--within",
+            paramLabel = "TIME",
+            converter = Durations.class,
+            defaultValue = "30s",
+            description = "What moving may take; what is left then is evicted (default: ${DEFAULT-VALUE}).")
+    private Duration within;
+
+    @Spec
+    private CommandSpec spec;
+
+    @Override
+    public Integer call() {
+        long started = System.nanoTime();
+        MapDrain drained;
+        try (FarMap map = options.builder().open();
+                ProgressBar bar = Progress.bar("drain", 1).build()) {
+            drained = map.drain(server, within, soFar -> {
+                bar.maxHint(soFar.objects());
+                bar.stepTo(soFar.moved() + soFar.evicted());
+            });
+        }
+        spec.commandLine()
+                .getOut()
+                .printf("%s has left the map after %.1f s: %s%n", server, (System.nanoTime() - started) / 1e9, drained);
+        return 0;
+    }
+}

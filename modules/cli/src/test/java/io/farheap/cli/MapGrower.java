@@ -1,0 +1,43 @@
+package io.farheap.cli;
+
+import io.farheap.kv.FarMap;
+import io.farheap.testing.TestDevice;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+
+/**
+ * A process that adds a region to a map on each of its servers, or takes one more server into it and out again, again
+ * and again, until it is killed or refused. It prints a line before it begins.
+ */
+final class MapGrower {
+
+    private MapGrower() {}
+
+    /** @param arguments name, token, the server that comes and goes or -, and the servers' addresses */
+    public static void main(String[] arguments) {
+        String other = arguments[2];
+        List<String> servers = Arrays.asList(arguments).subList(3, arguments.length);
+        FarMap map = FarMap.builder()
+                .name(arguments[0])
+                .token(arguments[1])
+                .device(TestDevice.client())
+                .servers(servers.toArray(String[]::new))
+                .open();
+        System.out.println("listening on 127.0.0.1:1");
+        try {
+            while (true) {
+                if (other.equals("-")) {
+                    map.grow(1);
+                } else if (map.servers().contains(other)) {
+                    map.drain(other, Duration.ofMillis(50));
+                } else {
+                    map.addServer(other, 1);
+                }
+            }
+        } catch (RuntimeException e) {
+            // No more memory, or it was stopped and its lease has ended.
+            System.exit(0);
+        }
+    }
+}

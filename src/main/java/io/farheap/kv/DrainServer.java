@@ -1,0 +1,165 @@
+package io.farheap.kv;
+
+import io.farheap.control.ControlException;
+import io.farheap.kv.service.MapCalls;
+import io.farheap.remote.RemoteMemory;
+import io.farheap.remote.RemoteServer;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+
+/**
+ * Takes a memory server out of a map while it is used. Only one that has joined: those that the map was made on have
+ * its table.
+ *
+ * <ol>
+ *   <li>The server hands out no block any more, and says so to all processes in their beats. From then on they take
+ *       none of its blocks into use, and it knows when no request in flight has begun before: no slot will name one
+ *       anew.
+ *   <li>What slots name there is moved, the latest used first, until the time is over or the rest is colder than what
+ *       the smaller map would keep ({@link ServerScan}); {@link MoveSteps} has how.
+ *   <li>What is left is evicted. One READ of the whole table finds nothing.
+ *   <li>The map's first server notes that it has left. Each process forgets its regions, says so once no request in
+ *       flight may know of them, and gives its lease up. When all have, the space there is dropped.
+ * </ol>
+ *
+ * <p>Who dies in the midst of it leaves a server that is as it was, with fewer objects, or one that has left, whose
+ * space ends with it or when it joins again. One that is lost is taken out in the same way: what it had is evicted. Any
+ * thread, one at a time.
+ */
+final class DrainServer {
+
+    private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(60);
+    private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
+    /** Looks at the whole table until nothing is left there; the second finds what the first was too early for. */
+    private static final int LOOKS = 10;
+
+    private final MapServers servers;
+    private final SpaceMemory space;
+    private final KeeperTasks keeper;
+    private final MoreMemory memory;
+    private final Supplier<Session> sessions;
+    private final MapClock clock;
+
+    DrainServer(
+            MapServers servers,
+            SpaceMemory space,
+            KeeperTasks keeper,
+            MoreMemory memory,
+            Supplier<Session> sessions,
+            MapClock clock) {
+        this.servers = servers;
+        this.space = space;
+        this.keeper = keeper;
+        this.memory = memory;
+        this.sessions = sessions;
+        this.clock = clock;
+    }
+
+    /**
+     * @param hostPort as it joined by
+     * @param within what moving may take
+     * @param progress told now and then
+     */
+    MapDrain drain(String hostPort, Duration within, Consumer<MapDrain> progress) {
+        long deadline = System.nanoTime() + within.toNanos();
+        MapServer leaving = find(hostPort);
+        MapDrain[] done = new MapDrain[1];
+        memory.change(before -> {
+            try {
+                done[0] = empty(leaving, deadline, progress);
+                return memory.tell(
+                        before,
+                        Layout.Growth.leaving(leaving.number(), before.regionsOf(leaving.number())),
+                        MoreMemory.NO_ADDRESS);
+            } catch (Throwable e) {
+                takeBack(leaving.line());
+                throw e;
+            }
+        });
+        endSpace(hostPort, leaving);
+        return done[0];
+    }
+
+    private MapServer find(String hostPort) {
+        MapServer found = servers.all().stream()
+                .filter(each -> each.space().server().address().equals(hostPort))
+                .findFirst()
+                .orElseThrow(() -> new IllegalArgumentException("server " + hostPort + " is not one of the map's, "
+                        + servers.all().stream()
+                                .map(each -> each.space().server().address())
+                                .toList()));
+        if (found.number() < space.layout().madeOn()) {
+            throw new IllegalArgumentException("server " + hostPort + " has a part of the map's table, so it cannot be "
+                    + "drained; only servers that have joined the map can");
+        }
+        return found;
+    }
+
+    private MapDrain empty(MapServer leaving, long deadline, Consumer<MapDrain> progress) {
+        boolean lost = leaving.line().lost();
+        if (!lost) {
+            refuseBlocks(leaving.line());
+        }
+        try (ServerObjects objects =
+                new ServerObjects(servers.remote(), space, leaving.number(), lost, sessions.get(), clock, progress)) {
+            if (!lost) {
+                objects.move(deadline);
+            }
+            boolean any = true;
+            for (int look = 0; any && look < LOOKS; look++) {
+                any = objects.evict();
+            }
+            // Of a lost server some stay: misses, which go as whatever names no region of the map.
+            if (any && !lost) {
+                throw new MapException("after " + LOOKS + " looks at the table there are still objects on "
+                        + leaving.space().server() + ", which stays in the map; see farheap kv audit, and try again");
+            }
+            return objects.done();
+        }
+    }
+
+    /** From now on no block of the server is taken into use; waits until no request has begun before. */
+    private void refuseBlocks(ServiceLine line) {
+        long end = System.nanoTime() + PATIENCE_NANOS;
+        while (!keeper.<Boolean>ask(
+                line,
+                () -> line.with(1, 1).call(MapCalls.DRAIN, 2) ? Optional.of(line.reply(1) != 0) : Optional.empty())) {
+            if (System.nanoTime() - end > 0) {
+                throw new MapException(
+                        "a process that has the map open has not learned within "
+                                + TimeUnit.NANOSECONDS.toSeconds(PATIENCE_NANOS) + " s that " + line.space.server()
+                                + " is to leave it; nothing has changed, try again when that process goes on or its lease ends");
+            }
+            LockSupport.parkNanos(LOOK_NANOS);
+        }
+    }
+
+    /** Its blocks are used again. */
+    private void takeBack(ServiceLine line) {
+        if (!line.lost()) {
+            keeper.ask(() -> line.with(1, 0).call(MapCalls.DRAIN, 2));
+        }
+    }
+
+    /** Nobody has it open any more but those whose lease is about to end. */
+    private void endSpace(String hostPort, MapServer left) {
+        if (left.line().lost()) {
+            return;
+        }
+        RemoteMemory remote = servers.remote();
+        try {
+            RemoteServer server = remote.attach(hostPort);
+            try {
+                remote.dropSpace(server, servers.key());
+            } finally {
+                remote.detach(server);
+            }
+        } catch (ControlException e) {
+            // It has ended meanwhile, with all that it had.
+        }
+    }
+}

@@ -1,0 +1,108 @@
+package io.farheap.kv;
+
+import io.farheap.control.ControlException;
+import io.farheap.control.ControlException.Code;
+import io.farheap.control.SpaceInfo;
+import io.farheap.control.SpacePlane;
+import io.farheap.remote.RemoteMemory;
+import io.farheap.remote.RemoteServer;
+import io.farheap.remote.RemoteSpace;
+import java.nio.charset.StandardCharsets;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Supplier;
+
+/** Adds a memory server to a map while it is used. Any thread, one at a time. */
+final class JoinServer {
+
+    private static final long ZEROING_NANOS = TimeUnit.SECONDS.toNanos(20);
+    private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
+
+    private final MapServers servers;
+    private final MoreMemory memory;
+
+    JoinServer(MapServers servers, MoreMemory memory) {
+        this.servers = servers;
+        this.memory = memory;
+    }
+
+    /** @param regions of the server's that the map has from now on */
+    void join(String hostPort, int regions) {
+        memory.change(before -> {
+            if (servers.all().stream()
+                    .anyMatch(each -> each.space().server().address().equals(hostPort))) {
+                throw new IllegalArgumentException(
+                        "server " + hostPort + " is in the map already; let the map grow by memory alone");
+            }
+            RemoteServer server = servers.remote().attach(hostPort);
+            RemoteSpace made = null;
+            try {
+                made = make(server, before, regions);
+                byte[] address = hostPort.getBytes(StandardCharsets.UTF_8);
+                return memory.tell(before, new Layout.Growth(before.servers(), 0, regions), address);
+            } catch (Throwable e) {
+                if (made != null && !(e instanceof MapException)) {
+                    made.drop();
+                }
+                servers.remote().detach(server);
+                throw e;
+            }
+        });
+    }
+
+    private RemoteSpace make(RemoteServer server, Layout before, int regions) {
+        RemoteSpace first = servers.first().space();
+        MapDescriptor map =
+                MapDescriptor.decode(first.descriptor(), first.toString()).of(before.servers());
+        if (server.description().regionBytes() != map.regionBytes()) {
+            throw new IllegalArgumentException(
+                    "regions of " + server.description().regionBytes() + " bytes on "
+                            + server + ", and of " + map.regionBytes()
+                            + " in the map; a map lies on servers with regions of one size");
+        }
+        long millis = millisLeft(first);
+        RemoteMemory remote = servers.remote();
+        try {
+            return remote.createSpace(server, servers.key(), regions, millis, map.encode());
+        } catch (ControlException e) {
+            if (e.code() != Code.INVALID_ARGUMENT || !isLeftOver(server, map, before)) {
+                throw e;
+            }
+            remote.dropSpace(server, servers.key());
+            return afterDrop(() -> remote.createSpace(server, servers.key(), regions, millis, map.encode()));
+        }
+    }
+
+    /** What was dropped is free once it is zeroed. */
+    private static RemoteSpace afterDrop(Supplier<RemoteSpace> creation) {
+        long deadline = System.nanoTime() + ZEROING_NANOS;
+        while (true) {
+            try {
+                return creation.get();
+            } catch (ControlException e) {
+                if (e.code() != Code.OUT_OF_MEMORY || System.nanoTime() - deadline > 0) {
+                    throw e;
+                }
+                LockSupport.parkNanos(LOOK_NANOS);
+            }
+        }
+    }
+
+    /** Whether somebody has begun to add the server and died, or has taken it out and died before its space ended. */
+    private boolean isLeftOver(RemoteServer server, MapDescriptor map, Layout before) {
+        MapDescriptor there = MapDescriptor.decode(
+                servers.remote().openSpace(server, servers.key()).descriptor(), server.toString());
+        return there.belongsTo(map)
+                && there.joined()
+                && (there.server() >= before.servers() || before.hasLeft(there.server()));
+    }
+
+    /** The new part of the map ends when the others do. */
+    private long millisLeft(RemoteSpace first) {
+        return servers.remote().spaces(first.server()).stream()
+                .filter(each -> each.name().equals(first.name()))
+                .mapToLong(SpaceInfo::millisLeft)
+                .findFirst()
+                .orElse(SpacePlane.FOR_EVER);
+    }
+}

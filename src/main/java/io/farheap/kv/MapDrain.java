@@ -1,0 +1,20 @@
+package io.farheap.kv;
+
+/**
+ * How far a server's objects have been taken off it.
+ *
+ * @param objects that were found there
+ * @param moved to other servers of the map
+ * @param evicted since there was no time or no room for them
+ * @param movedBytes of the blocks that were moved
+ */
+public record MapDrain(long objects, long moved, long evicted, long movedBytes) {
+
+    static final MapDrain NONE = new MapDrain(0, 0, 0, 0);
+
+    @Override
+    public String toString() {
+        return String.format(
+                "%,d objects moved in blocks of %,d bytes together, %,d evicted", moved, movedBytes, evicted);
+    }
+}

@@ -1,0 +1,10 @@
+package io.farheap.kv;
+
+import io.farheap.remote.RemoteSpace;
+
+/**
+ * One server of a map, as a process has it: its part of the space, and calls to its service.
+ *
+ * @param number among the map's
+ */
+record MapServer(int number, RemoteSpace space, ServiceLine line) {}

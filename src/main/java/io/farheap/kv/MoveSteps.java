@@ -1,0 +1,183 @@
+package io.farheap.kv;
+
+import io.farheap.memory.NativeMemory;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * What takes objects off a server that is to leave the map. A move is a READ of the block that a slot names, a WRITE of
+ * the same, under the same version and expiry, to a block elsewhere, and a compare-and-swap of the slot's word, as a
+ * touch: it takes effect on nothing but where the object lies. An eviction is a READ of the slot's bucket, as only a
+ * slot with no higher one of its fingerprint may be emptied, and a compare-and-swap.
+ */
+final class MoveSteps implements Steps {
+
+    private static final int BLOCK = Operations.OWN_STEPS;
+    private static final int ROOM = Operations.OWN_STEPS + 1;
+    private static final int WRITTEN = Operations.OWN_STEPS + 2;
+    private static final int MOVED = Operations.OWN_STEPS + 3;
+    private static final int BUCKET = Operations.OWN_STEPS + 4;
+    private static final int EVICTED = Operations.OWN_STEPS + 5;
+
+    private static final MemorySegment ALL = NativeMemory.ALL;
+    private static final int SLOT_BITS = 4;
+    private static final int BUCKET_BITS = Integer.SIZE;
+
+    private final Operations operations;
+    private final Posts posts;
+    private final Ending ending;
+    private final SpaceMemory space;
+    private final Room room;
+    private final BlockAllocator allocator;
+    private final Reclaimer reclaimer;
+    /** What the slot had when it was found; whoever makes room has {@link Operations#word} meanwhile. */
+    private final long[] words;
+
+    MoveSteps(
+            Operations operations,
+            Posts posts,
+            Ending ending,
+            SpaceMemory space,
+            Room room,
+            BlockAllocator allocator,
+            Reclaimer reclaimer) {
+        this.operations = operations;
+        this.posts = posts;
+        this.ending = ending;
+        this.space = space;
+        this.room = room;
+        this.allocator = allocator;
+        this.reclaimer = reclaimer;
+        words = new long[operations.count];
+    }
+
+    /** A slot of the table, as requests are given it. */
+    static long slot(int region, int bucket, int slot) {
+        return ((long) region << BUCKET_BITS | bucket) << SLOT_BITS | slot;
+    }
+
+    private int region(int place) {
+        return (int) (operations.argument[place] >>> SLOT_BITS + BUCKET_BITS);
+    }
+
+    private int bucket(int place) {
+        return (int) (operations.argument[place] >>> SLOT_BITS);
+    }
+
+    private int slot(int place) {
+        return (int) operations.argument[place] & SpaceShape.BUCKET_SLOTS - 1;
+    }
+
+    @Override
+    public void begin(int place) {
+        words[place] = operations.word[place];
+        operations.block[place] = BlockAllocator.NONE;
+        if (operations.kind[place] == Operations.EVICT) {
+            operations.step[place] = BUCKET;
+            posts.readSample(place, region(place), bucket(place), 1, 0);
+            return;
+        }
+        operations.step[place] = BLOCK;
+        if (SlotWord.isIndex(words[place]) || !posts.readBlock(place, words[place])) {
+            ending.end(place, KvStatus.CHANGED);
+        }
+    }
+
+    @Override
+    public void advance(int place) {
+        switch (operations.step[place]) {
+            case BLOCK -> findBlock(place);
+            case ROOM -> findRoom(place);
+            case WRITTEN -> {
+                operations.step[place] = MOVED;
+                swap(place, operations.block[place]);
+            }
+            case MOVED -> moved(place);
+            case BUCKET -> evict(place);
+            case EVICTED -> {
+                boolean done = posts.found(place) == words[place];
+                if (done) {
+                    reclaimer.reclaim(words[place]);
+                }
+                ending.end(place, done ? KvStatus.DONE : KvStatus.CHANGED);
+            }
+            default -> throw new IllegalStateException("step " + operations.step[place]);
+        }
+    }
+
+    private void findBlock(int place) {
+        if (!BlockFormat.isWhole(ALL, operations.blockCopy(place), words[place])) {
+            ending.end(place, KvStatus.CHANGED);
+            return;
+        }
+        int sizeClass = SizeClasses.of(SlotWord.units(words[place]));
+        long block = allocator.take(sizeClass);
+        if (block == BlockAllocator.NONE) {
+            operations.step[place] = ROOM;
+            room.begin(place, sizeClass);
+        } else {
+            write(place, block);
+        }
+    }
+
+    private void findRoom(int place) {
+        long block = room.advance(place);
+        if (block != BlockAllocator.NONE) {
+            write(place, block);
+        } else if (room.none(place)) {
+            ending.end(place, KvStatus.NO_ROOM);
+        }
+    }
+
+    private void write(int place, long block) {
+        long own = SlotWord.live(
+                SlotWord.place(block),
+                SlotWord.incarnation(block),
+                SlotWord.fingerprint(words[place]),
+                SlotWord.units(block));
+        operations.block[place] = own;
+        operations.writes(place, own);
+        allocator.emptyHand();
+        long copy = operations.blockCopy(place);
+        BlockFormat.seal(ALL, copy, SlotWord.incarnation(own));
+        operations.step[place] = WRITTEN;
+        posts.writeBlock(
+                place,
+                BlockFormat.valueAt(BlockFormat.extensionBytes(ALL, copy), BlockFormat.keyBytes(ALL, copy))
+                        + BlockFormat.valueBytes(ALL, copy));
+    }
+
+    private void swap(int place, long value) {
+        posts.swap(
+                place,
+                space.region(region(place)),
+                space.shape().bucketAt(bucket(place)),
+                slot(place),
+                words[place],
+                value);
+    }
+
+    private void moved(int place) {
+        boolean done = posts.found(place) == words[place];
+        if (done) {
+            allocator.reclaim(words[place]);
+        } else {
+            allocator.giveBack(operations.block[place]);
+        }
+        ending.end(place, done ? KvStatus.DONE : KvStatus.CHANGED);
+    }
+
+    private void evict(int place) {
+        long copy = operations.sample(place);
+        if (Bucket.word(copy, slot(place)) != words[place] || !Bucket.mayEvict(copy, slot(place))) {
+            ending.end(place, KvStatus.CHANGED);
+            return;
+        }
+        operations.step[place] = EVICTED;
+        swap(place, SlotWord.EMPTY);
+    }
+
+    @Override
+    public void abandon(int place) {
+        ending.end(place, KvStatus.LOST);
+    }
+}

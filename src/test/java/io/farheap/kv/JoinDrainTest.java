@@ -1,0 +1,338 @@
+package io.farheap.kv;
+
+import static io.farheap.kv.TestServers.LEASE_NANOS;
+import static io.farheap.kv.TestServers.TOKEN;
+import static io.farheap.kv.TestServers.VALUE_BYTES;
+import static io.farheap.kv.TestServers.assertSound;
+import static io.farheap.kv.TestServers.fill;
+import static io.farheap.kv.TestServers.found;
+import static io.farheap.kv.TestServers.key;
+import static io.farheap.kv.TestServers.value;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.farheap.control.ControlException;
+import io.farheap.control.SpaceKey;
+import io.farheap.control.SpacePlane;
+import io.farheap.remote.RemoteMemory;
+import io.farheap.remote.RemoteSpace;
+import io.farheap.testing.TestDevice;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Servers that join a map, and leave it, while it is used. */
+class JoinDrainTest {
+
+    private static final long REGION_BYTES = 256 << 10;
+    private static final String NAME = "elastic";
+    private static final Duration LONG = Duration.ofSeconds(TestDevice.patience(60));
+
+    private final TestServers servers = new TestServers(NAME);
+
+    private String start(int regions) {
+        return servers.start(regions, REGION_BYTES, LEASE_NANOS);
+    }
+
+    @AfterEach
+    void close() {
+        servers.close();
+    }
+
+    @Test
+    void aServerJoinsIsUsedByAllProcessesAndLeaves() {
+        String first = start(8);
+        String second = start(8);
+        try (FarMap map = servers.named(first).memory(4 * REGION_BYTES).objects(4000).create();
+                Session session = map.openSession();
+                FarMap other = servers.named(first).open();
+                Session theirs = other.openSession()) {
+            fill(session, 0, 2000);
+            int before = found(theirs, 0, 2000);
+            map.addServer(second, 4 * REGION_BYTES);
+            assertEquals(List.of(first, second), map.servers());
+            assertEquals(List.of(first, second), other.servers());
+            assertEquals(8, other.stats().regions());
+            assertEquals(4, servers.freeRegions(1));
+            fill(session, 0, 1000);
+            fill(theirs, 1000, 2000);
+            int more = found(session, 0, 2000);
+            assertTrue(more > before * 3 / 2, before + " objects, then " + more);
+            // Who opens it later finds the server, whether it is named or not.
+            for (String[] addresses : new String[][] {{first}, {second, first}}) {
+                try (FarMap late = servers.named(addresses).open();
+                        Session lates = late.openSession()) {
+                    assertEquals(8, late.stats().regions());
+                    assertEquals(more, found(lates, 0, 2000));
+                }
+            }
+            assertSound(map);
+            // Three of four objects go, so that there is room for the others.
+            for (int i = 0; i < 2000; i++) {
+                if (i % 4 != 0) {
+                    session.delete(key(i));
+                }
+            }
+            int left = found(theirs, 0, 2000);
+            MapDrain drained = other.drain(second, LONG);
+            assertEquals(0, drained.evicted(), drained::toString);
+            assertTrue(drained.moved() > 50, drained::toString);
+            assertEquals(drained.objects(), drained.moved());
+            assertEquals(left, found(session, 0, 2000));
+            assertEquals(left, found(theirs, 0, 2000));
+            assertEquals(List.of(first), map.servers());
+            assertEquals(4, map.stats().regions());
+            servers.awaitFree(1, 8);
+            assertSound(map);
+            // It may come again.
+            map.addServer(second, 1);
+            assertEquals(5, other.stats().regions());
+            fill(theirs, 0, 2000);
+            map.grow(2 * REGION_BYTES);
+            assertEquals(7, other.stats().regions());
+            try (FarMap late = servers.named(first).open();
+                    Session lates = late.openSession()) {
+                assertEquals(found(theirs, 0, 2000), found(lates, 0, 2000));
+            }
+            assertSound(other);
+        }
+    }
+
+    @Test
+    void whereThereIsNoRoomForAllTheLatestUsedStay() {
+        String first = start(8);
+        String second = start(8);
+        try (FarMap map = servers.named(first).memory(8 * REGION_BYTES).objects(8000).create();
+                Session session = map.openSession()) {
+            map.addServer(second, 8 * REGION_BYTES);
+            int objects = 3800;
+            fill(session, 0, objects);
+            int from = objects / 2;
+            int to = from + objects / 10;
+            int hot = found(session, from, to);
+            assertTrue(hot > 200, hot + " of those used");
+            found(session, from, to);
+            MapDrain drained = map.drain(second, LONG);
+            assertTrue(drained.evicted() > 0, drained::toString);
+            assertTrue(drained.moved() > 0, drained::toString);
+            int kept = found(session, from, to);
+            assertTrue(kept >= hot * 9 / 10, kept + " of " + hot + ": " + drained);
+            assertSound(map);
+        }
+    }
+
+    @Test
+    void withoutTimeWhatIsThereIsEvictedAndNothingElse() {
+        String first = start(8);
+        String second = start(8);
+        try (FarMap map = servers.named(first).memory(8 * REGION_BYTES).objects(8000).create();
+                Session session = map.openSession()) {
+            map.addServer(second, 8 * REGION_BYTES);
+            fill(session, 0, 1500);
+            int there = found(session, 0, 1500);
+            MapDrain drained = map.drain(second, Duration.ZERO);
+            assertTrue(drained.evicted() > 100, drained::toString);
+            assertEquals(there - drained.evicted(), found(session, 0, 1500), drained::toString);
+            servers.awaitFree(1, 8);
+            assertSound(map);
+        }
+    }
+
+    @Test
+    void valuesInPiecesMoveToo() {
+        String first = servers.start(8, 1L << 20, LEASE_NANOS);
+        String second = servers.start(8, 1L << 20, LEASE_NANOS);
+        try (FarMap map = servers.named(first).memory(6 << 20).objects(1000).create();
+                Session session = map.openSession()) {
+            map.addServer(second, 6 << 20);
+            for (int i = 0; i < 50; i++) {
+                session.set(key(i), value(i, 20_000 + 1000 * i), 100_000_000);
+            }
+            assertEquals(50, found(session, 0, 50));
+            MapDrain drained = map.drain(second, LONG);
+            assertTrue(drained.moved() > 10, drained::toString);
+            assertEquals(0, drained.evicted(), drained::toString);
+            assertEquals(50, found(session, 0, 50));
+            assertSound(map);
+            map.addServer(second, 6 << 20);
+            for (int i = 0; i < 50; i++) {
+                session.set(key(i), value(i, 20_000 + 1000 * i));
+            }
+            drained = map.drain(second, Duration.ZERO);
+            assertTrue(drained.evicted() > 10, drained::toString);
+            assertEquals(50 - drained.evicted(), found(session, 0, 50));
+            assertSound(map);
+        }
+    }
+
+    @Test
+    void whatIsRefusedLeavesTheMapAsItWas() {
+        String first = start(4);
+        String second = start(4);
+        String small = servers.start(4, REGION_BYTES / 2, LEASE_NANOS);
+        try (FarMap map = servers.named(first).memory(4 * REGION_BYTES).objects(100).create();
+                Session session = map.openSession()) {
+            session.set(key(1), value(1, VALUE_BYTES));
+            assertThrows(IllegalArgumentException.class, () -> map.addServer(second, 0));
+            assertThrows(ControlException.class, () -> map.addServer(second, 5 * REGION_BYTES));
+            assertThrows(ControlException.class, () -> map.addServer("127.0.0.1:1", REGION_BYTES));
+            assertThrows(IllegalArgumentException.class, () -> map.addServer(small, REGION_BYTES));
+            assertThrows(IllegalArgumentException.class, () -> map.addServer(first, REGION_BYTES));
+            assertEquals(
+                    "server " + first + " has a part of the map's table, so it cannot be drained; only servers that "
+                            + "have joined the map can",
+                    assertThrows(IllegalArgumentException.class, () -> map.drain(first, LONG))
+                            .getMessage());
+            assertThrows(IllegalArgumentException.class, () -> map.drain(second, LONG));
+            assertEquals(List.of(first), map.servers());
+            assertEquals(4, map.stats().regions());
+            assertEquals(4, servers.freeRegions(1));
+            map.addServer(second, REGION_BYTES);
+            assertThrows(IllegalArgumentException.class, () -> map.addServer(second, REGION_BYTES));
+            try (FarMap stranger = FarMap.builder()
+                    .name("other")
+                    .token(TOKEN)
+                    .device(TestDevice.client())
+                    .servers(small)
+                    .memory(REGION_BYTES)
+                    .objects(10)
+                    .create()) {
+                assertThrows(IllegalArgumentException.class, () -> stranger.drain(second, LONG));
+            }
+            assertEquals(1, found(session, 0, 10));
+            assertThrows(MapException.class, () -> servers.named(second).open());
+            assertSound(map);
+        }
+    }
+
+    @Test
+    void whatAnEarlierAttemptLeftOnTheServerIsReplaced() {
+        String first = start(4);
+        String second = start(4);
+        try (FarMap map = servers.named(first).memory(4 * REGION_BYTES).objects(100).create();
+                RemoteMemory remote = RemoteMemory.open(TestDevice.client(), "test")) {
+            SpaceKey key = SpaceKey.of(NAME, TOKEN);
+            RemoteSpace made = remote.openSpace(remote.attach(first), key);
+            MapDescriptor descriptor =
+                    MapDescriptor.decode(made.descriptor(), "test").of(1);
+            remote.createSpace(remote.attach(second), key, 3, SpacePlane.FOR_EVER, descriptor.encode());
+            map.addServer(second, 4 * REGION_BYTES);
+            assertEquals(8, map.stats().regions());
+            // One that is in use is no leftover.
+            try (FarMap other = FarMap.builder()
+                    .name(NAME)
+                    .token(TOKEN)
+                    .device(TestDevice.client())
+                    .servers(start(4))
+                    .memory(REGION_BYTES)
+                    .objects(10)
+                    .create()) {
+                assertThrows(RuntimeException.class, () -> other.addServer(second, REGION_BYTES));
+                assertEquals(1, other.servers().size());
+            }
+            assertEquals(8, map.stats().regions());
+            assertSound(map);
+        }
+    }
+
+    @Test
+    void aServerThatIsLostIsTakenOutWithWhatItHad() {
+        long lease = TestDevice.patience(2_000_000_000L);
+        String first = servers.start(8, REGION_BYTES, lease);
+        String second = servers.start(8, REGION_BYTES, lease);
+        try (FarMap map = servers.named(first).memory(8 * REGION_BYTES).objects(4000).create();
+                Session session = map.openSession();
+                FarMap other = servers.named(first).open();
+                Session theirs = other.openSession()) {
+            map.addServer(second, 8 * REGION_BYTES);
+            fill(session, 0, 1500);
+            int there = found(theirs, 0, 1500);
+            servers.stop(1);
+            long deadline = System.nanoTime() + TestDevice.patience(60_000_000_000L);
+            MapDrain drained = null;
+            while (drained == null && System.nanoTime() - deadline < 0) {
+                try {
+                    drained = map.drain(second, LONG);
+                } catch (MapException e) {
+                    // It is not known to be lost yet.
+                    Thread.onSpinWait();
+                }
+            }
+            assertNotNull(drained);
+            assertTrue(drained.evicted() > 100, drained::toString);
+            assertEquals(0, drained.moved());
+            // What cannot be evicted, below a slot of its fingerprint, is a miss too.
+            assertEquals(there - drained.objects(), found(theirs, 0, 1500));
+            fill(session, 0, 1500);
+            assertTrue(found(theirs, 0, 1500) > 1000);
+            assertEquals(List.of(first), other.servers());
+            assertSound(map);
+            try (FarMap late = servers.named(first).open();
+                    Session lates = late.openSession()) {
+                assertEquals(found(theirs, 0, 1500), found(lates, 0, 1500));
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {VALUE_BYTES, 30_000})
+    void serversComeAndGoUnderLoad(int valueBytes) throws Exception {
+        long seed = System.nanoTime();
+        long regionBytes = valueBytes > 10_000 ? 1 << 20 : REGION_BYTES;
+        String first = servers.start(10, regionBytes, LEASE_NANOS);
+        String second = servers.start(10, regionBytes, LEASE_NANOS);
+        AtomicBoolean over = new AtomicBoolean();
+        AtomicReference<Throwable> failure = new AtomicReference<>();
+        try (FarMap map = servers.named(first).memory(6 * regionBytes).objects(3000).create();
+                FarMap other = servers.named(first).open()) {
+            List<Thread> users = new ArrayList<>();
+            for (int i = 0; i < 3; i++) {
+                FarMap its = i == 0 ? map : other;
+                SplittableRandom random = new SplittableRandom(seed + i);
+                users.add(Thread.ofPlatform().start(() -> {
+                    try (Session session = its.openSession()) {
+                        while (!over.get()) {
+                            request(session, random, valueBytes);
+                        }
+                    } catch (Throwable e) {
+                        failure.compareAndSet(null, e);
+                    }
+                }));
+            }
+            SplittableRandom random = new SplittableRandom(seed);
+            for (int round = 0; round < 4; round++) {
+                (round % 2 == 0 ? map : other).addServer(second, 4 * regionBytes);
+                Thread.sleep(random.nextInt(200));
+                (round % 2 == 0 ? other : map).drain(second, Duration.ofMillis(random.nextInt(1000)));
+            }
+            over.set(true);
+            for (Thread user : users) {
+                user.join();
+            }
+            assertNull(failure.get(), () -> "seed " + seed + ": " + failure.get());
+            assertEquals(6, map.stats().regions());
+            assertSound(map);
+            assertSound(other);
+        }
+    }
+
+    private static void request(Session session, SplittableRandom random, int valueBytes) {
+        int number = random.nextInt(3000);
+        switch (random.nextInt(5)) {
+            case 0 -> session.delete(key(number));
+            case 1, 2 -> found(session, number, number + 1);
+            case 3 -> session.touch(key(number), 0);
+            default -> session.set(key(number), value(number, valueBytes));
+        }
+    }
+}

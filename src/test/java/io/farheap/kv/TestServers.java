@@ -1,0 +1,115 @@
+package io.farheap.kv;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.farheap.control.ControlPlane;
+import io.farheap.control.ControlServer;
+import io.farheap.server.MemoryServer;
+import io.farheap.server.ServerOptions;
+import io.farheap.testing.TestDevice;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Memory servers in this process for maps that get and give back memory, and objects that say their key. */
+final class TestServers implements AutoCloseable {
+
+    static final long LEASE_NANOS = TestDevice.patience(30_000_000_000L);
+    static final String TOKEN = "not a secret";
+    static final int VALUE_BYTES = 900;
+
+    private final String name;
+    private final List<MemoryServer> servers = new ArrayList<>();
+    private final List<ControlServer> controls = new ArrayList<>();
+
+    /** @param name of maps */
+    TestServers(String name) {
+        this.name = name;
+    }
+
+    /** @return its address */
+    String start(int regions, long regionBytes, long leaseNanos) {
+        MemoryServer server = MemoryServer.open(new ServerOptions(
+                regions * regionBytes, regionBytes, leaseNanos, TestDevice.server(), name + servers.size()));
+        servers.add(server);
+        controls.add(ControlServer.start("127.0.0.1:0", server));
+        return controls.getLast().address();
+    }
+
+    String[] startAll(int count, int regions, long regionBytes) {
+        for (int i = 0; i < count; i++) {
+            start(regions, regionBytes, LEASE_NANOS);
+        }
+        return controls.stream().map(ControlServer::address).toArray(String[]::new);
+    }
+
+    /** A server goes without a word. */
+    void stop(int server) {
+        controls.remove(server).close();
+        servers.remove(server).close();
+    }
+
+    int freeRegions(int server) {
+        return servers.get(server).hello(ControlPlane.PROTOCOL_VERSION).freeRegions();
+    }
+
+    void awaitFree(int server, int regions) {
+        long deadline = System.nanoTime() + TestDevice.patience(20_000_000_000L);
+        while (freeRegions(server) < regions && System.nanoTime() - deadline < 0) {
+            Thread.onSpinWait();
+        }
+        assertEquals(regions, freeRegions(server));
+    }
+
+    FarMapBuilder named(String... addresses) {
+        return FarMap.builder()
+                .name(name)
+                .token(TOKEN)
+                .device(TestDevice.client())
+                .servers(addresses);
+    }
+
+    static byte[] key(int number) {
+        return ByteBuffer.allocate(4).putInt(number).array();
+    }
+
+    /** Says its key in each word. */
+    static byte[] value(int number, int bytes) {
+        ByteBuffer value = ByteBuffer.allocate(bytes);
+        while (value.remaining() >= 4) {
+            value.putInt(number);
+        }
+        return value.array();
+    }
+
+    static void fill(Session session, int from, int to) {
+        for (int i = from; i < to; i++) {
+            session.set(key(i), value(i, VALUE_BYTES));
+        }
+    }
+
+    /** How many of some keys are there, each with its own value. */
+    static int found(Session session, int from, int to) {
+        int found = 0;
+        for (int i = from; i < to; i++) {
+            byte[] value = session.get(key(i));
+            if (value != null) {
+                assertEquals(ByteBuffer.wrap(value(i, value.length)), ByteBuffer.wrap(value));
+                found++;
+            }
+        }
+        return found;
+    }
+
+    static void assertSound(FarMap map) {
+        MapAudit audit = map.audit();
+        assertTrue(audit.sound(), audit::toString);
+    }
+
+    @Override
+    public void close() {
+        controls.forEach(ControlServer::close);
+        servers.forEach(MemoryServer::close);
+    }
+}
