@@ -2,9 +2,11 @@ package io.farheap.manager.state;
 
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.api.transaction.CuratorOp;
 import org.jspecify.annotations.Nullable;
@@ -72,24 +74,46 @@ final class Batch {
         return OVERHEAD_BYTES + path.length() + (data == null ? 0 : data.length);
     }
 
-    /** To create, replace or delete takes different operations: it looks first what is there. */
-    List<CuratorOp> operations(CuratorFramework client, Reads reads) throws Exception {
-        List<String> paths = List.copyOf(values.keySet());
-        List<byte @Nullable []> there = reads.data(paths);
-        List<CuratorOp> operations = new ArrayList<>(paths.size());
-        for (int i = 0; i < paths.size(); i++) {
-            String path = paths.get(i);
-            byte[] data = values.get(path);
+    /**
+     * To create, replace or delete takes different operations: it looks first what is there, where that is not known.
+     */
+    List<CuratorOp> operations(CuratorFramework client, Reads reads, Nodes nodes) throws Exception {
+        Set<String> there = there(reads, nodes);
+        List<CuratorOp> operations = new ArrayList<>(values.size());
+        for (Map.Entry<String, byte @Nullable []> value : values.entrySet()) {
+            String path = value.getKey();
+            byte[] data = value.getValue();
             if (data == null) {
-                if (there.get(i) != null) {
+                if (there.contains(path)) {
                     operations.add(client.transactionOp().delete().forPath(path));
                 }
-            } else if (there.get(i) != null) {
+            } else if (there.contains(path)) {
                 operations.add(client.transactionOp().setData().forPath(path, data));
             } else {
                 operations.add(client.transactionOp().create().forPath(path, data));
             }
         }
         return operations;
+    }
+
+    private Set<String> there(Reads reads, Nodes nodes) throws Exception {
+        Set<String> there = new HashSet<>();
+        if (nodes.known()) {
+            values.keySet().stream().filter(nodes::has).forEach(there::add);
+            return there;
+        }
+        List<String> paths = List.copyOf(values.keySet());
+        List<byte @Nullable []> data = reads.data(paths);
+        for (int i = 0; i < paths.size(); i++) {
+            if (data.get(i) != null) {
+                there.add(paths.get(i));
+            }
+        }
+        return there;
+    }
+
+    /** All of it has happened. */
+    void happened(Nodes nodes) {
+        values.forEach((path, data) -> nodes.change(path, data != null));
     }
 }

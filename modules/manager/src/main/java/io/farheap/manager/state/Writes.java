@@ -29,6 +29,7 @@ final class Writes {
 
     private final CuratorFramework client;
     private final Reads reads;
+    private final Nodes nodes = new Nodes();
     private final int epoch;
 
     private int writesVersion;
@@ -54,6 +55,11 @@ final class Writes {
         }
     }
 
+    /** All records were read, and these are where they are. */
+    void know(List<List<String>> paths) {
+        nodes.know(paths);
+    }
+
     void commit(Batch batch) throws Exception {
         String marker = ours() + ++sequence;
         for (int attempt = 1; ; attempt++) {
@@ -63,16 +69,19 @@ final class Writes {
                     .setData()
                     .withVersion(writesVersion)
                     .forPath(NodePaths.WRITES, marker.getBytes(StandardCharsets.UTF_8)));
-            operations.addAll(batch.operations(client, reads));
+            operations.addAll(batch.operations(client, reads, nodes));
             try {
                 if (happens(operations, marker)) {
                     unsettled = false;
+                    batch.happened(nodes);
                     return;
                 }
+                nodes.forget();
             } catch (StaleEpochException e) {
                 throw e;
             } catch (Exception e) {
                 unsettled = true;
+                nodes.forget();
                 if (e instanceof InterruptedException) {
                     Thread.currentThread().interrupt();
                 }

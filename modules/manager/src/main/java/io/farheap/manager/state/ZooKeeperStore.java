@@ -75,14 +75,19 @@ public final class ZooKeeperStore implements StateStore, AutoCloseable {
     private State read() throws Exception {
         List<String> servers = paths(List.of(NodePaths.SERVERS));
         List<String> caches = paths(NodePaths.buckets());
+        List<String> menu = List.of(NodePaths.MENU);
+        List<String> models = paths(List.of(NodePaths.MODELS));
+        List<String> tenants = paths(List.of(NodePaths.TENANTS));
+        List<String> lives = paths(List.of(NodePaths.LIVES));
         State state = new State(
                 records(servers, RecordFormat::server),
                 records(caches, RecordFormat::cache),
-                records(List.of(NodePaths.MENU), (_, bytes) -> text(bytes)).getFirst(),
-                records(paths(List.of(NodePaths.MODELS)), RecordFormat::model),
-                records(paths(List.of(NodePaths.TENANTS)), RecordFormat::tenant),
-                records(paths(List.of(NodePaths.LIVES)), RecordFormat::life));
+                records(menu, (_, bytes) -> text(bytes)).getFirst(),
+                records(models, RecordFormat::model),
+                records(tenants, RecordFormat::tenant),
+                records(lives, RecordFormat::life));
         writes.checkEpoch();
+        writes.know(List.of(servers, caches, menu, models, tenants, lives));
         return state;
     }
 

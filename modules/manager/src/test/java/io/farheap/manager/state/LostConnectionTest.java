@@ -121,6 +121,20 @@ class LostConnectionTest {
         }
     }
 
+    /** What it knew of nodes holds no more: a write that was thought to have failed has made one. */
+    @Test
+    void afterAnUnknownOutcomeItLooksAgainWhatIsThere() throws Exception {
+        try (ZooKeeperStore store = new ZooKeeperStore(proxy.connection(), SHORT)) {
+            assertEquals(List.of(), store.load().caches());
+            proxy.cut(Cut.ANSWER, true);
+            unknown(store, put(1, 0));
+            proxy.mend();
+            eventually(() -> store.write(put(1, 1)));
+            store.write(List.of(new Change.RemoveCache(1)));
+            assertEquals(List.of(), store.load().caches());
+        }
+    }
+
     @Test
     void theNextWriteSettlesItToo() throws Exception {
         try (ZooKeeperStore store = new ZooKeeperStore(proxy.connection(), SHORT)) {

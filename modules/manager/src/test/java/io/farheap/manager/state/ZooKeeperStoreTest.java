@@ -224,6 +224,26 @@ class ZooKeeperStoreTest {
         }
     }
 
+    /** A store that has read everything does not look again what is there, but where it was wrong. */
+    @Test
+    void whatAnOperatorHasChangedIsWrittenAllTheSame() throws Exception {
+        try (ZooKeeperStore store = open();
+                CuratorFramework operator = operator()) {
+            store.write(List.of(put(Samples.cache(1, 0)), put(Samples.cache(2, 0)), put(Samples.server(1))));
+            assertState(store, Set.of(Samples.server(1)), Set.of(Samples.cache(1, 0), Samples.cache(2, 0)));
+            operator.delete().forPath(NodePaths.cache(1));
+            operator.delete().forPath(NodePaths.cache(2));
+            operator.create().forPath(NodePaths.cache(3), new byte[0]);
+            store.write(List.of(put(Samples.cache(1, 1)), new Change.RemoveCache(2), put(Samples.cache(3, 1))));
+            store.write(List.of(put(Samples.cache(1, 2)), put(Samples.cache(2, 2)), new Change.RemoveServer(1)));
+            Set<CacheRecord> left = Set.of(Samples.cache(1, 2), Samples.cache(2, 2), Samples.cache(3, 1));
+            assertState(store, Set.of(), left);
+            store.write(List.of(new Change.RemoveCache(1), new Change.RemoveCache(1), new Change.RemoveServer(1)));
+            store.write(List.of(new Change.RemoveCache(3), put(Samples.server(1))));
+            assertState(store, Set.of(Samples.server(1)), Set.of(Samples.cache(2, 2)));
+        }
+    }
+
     @Test
     void tooMuchForOneWriteIsRefused() {
         try (ZooKeeperStore store = open()) {
