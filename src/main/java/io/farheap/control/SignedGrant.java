@@ -6,6 +6,7 @@ import java.security.PublicKey;
 import java.security.Signature;
 import java.util.Arrays;
 import java.util.HexFormat;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /** A {@link CacheGrant} with its manager's Ed25519 signature, as clients carry it; or {@link #NONE}. Immutable. */
@@ -52,15 +53,26 @@ public final class SignedGrant {
 
     /** @throws IllegalArgumentException the key is none for Ed25519 */
     public static SignedGrant sign(CacheGrant grant, PrivateKey key) {
-        try {
-            Signature signature = Signature.getInstance(ALGORITHM);
-            signature.initSign(key);
-            byte[] content = grant.encode();
-            signature.update(content);
-            return join(signature.sign(), content);
-        } catch (GeneralSecurityException e) {
-            throw new IllegalArgumentException("cannot sign a grant: " + e.getMessage(), e);
+        return sign(grant, content -> {
+            try {
+                Signature signature = Signature.getInstance(ALGORITHM);
+                signature.initSign(key);
+                signature.update(content);
+                return signature.sign();
+            } catch (GeneralSecurityException e) {
+                throw new IllegalArgumentException("cannot sign a grant: " + e.getMessage(), e);
+            }
+        });
+    }
+
+    /** @param signer the Ed25519 signature of some bytes, which it leaves as they are */
+    public static SignedGrant sign(CacheGrant grant, UnaryOperator<byte[]> signer) {
+        byte[] content = grant.encode();
+        byte[] signature = signer.apply(content);
+        if (signature.length != SIGNATURE_BYTES) {
+            throw new IllegalArgumentException("a signature of " + signature.length + " bytes");
         }
+        return join(signature, content);
     }
 
     /**

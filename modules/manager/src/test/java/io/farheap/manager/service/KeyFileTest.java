@@ -62,6 +62,7 @@ class KeyFileTest {
                 signer.receipt().getMillis());
         assertTrue(grant.isSignedBy(known.key()));
         assertEquals(GRANT.given(9, 1_000 + CacheGrant.MOST_MILLIS), grant.grant());
+        assertEquals(SignedGrant.sign(grant.grant(), keys.getPrivate()), grant, "as the JDK signs it");
         assertEquals(9, known.epoch());
         assertEquals(SignedGrant.NONE, signed.reserved().getFirst().grant());
     }
