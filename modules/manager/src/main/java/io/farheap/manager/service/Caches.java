@@ -32,6 +32,8 @@ final class Caches {
     private final Journal journal;
     private final Tenants tenants;
     private final TreeMap<Long, CacheRecord> caches = new TreeMap<>(Long::compareUnsigned);
+    /** Those of {@link #caches} whose time ends. */
+    private final TreeMap<Long, CacheRecord> timed = new TreeMap<>(Long::compareUnsigned);
     /** Those that were ended, until their servers have taken back what they had. */
     private final TreeMap<Long, CacheRecord> ended = new TreeMap<>();
     /** Those of which nobody may hear yet. */
@@ -46,16 +48,36 @@ final class Caches {
     /** Replaces all, by what is on disk. */
     void load(List<CacheRecord> stored) {
         caches.clear();
+        timed.clear();
         ended.clear();
         unwritten.clear();
         servers.forgetPromises();
         for (CacheRecord cache : stored) {
-            (cache.ended() ? ended : caches).put(cache.id(), cache);
+            if (cache.ended()) {
+                ended.put(cache.id(), cache);
+            } else {
+                keep(cache);
+            }
             servers.promise(null, cache);
             if (!cache.ended()) {
                 tenants.count(null, cache);
             }
         }
+    }
+
+    /** @return what it replaces, or null */
+    private @Nullable CacheRecord keep(CacheRecord cache) {
+        if (cache.terms().expiresAtMillis() == 0) {
+            timed.remove(cache.id());
+        } else {
+            timed.put(cache.id(), cache);
+        }
+        return caches.put(cache.id(), cache);
+    }
+
+    private void drop(long id) {
+        caches.remove(id);
+        timed.remove(id);
     }
 
     @Nullable
@@ -84,6 +106,11 @@ final class Caches {
         return caches.values();
     }
 
+    /** Those of {@link #all} whose time ends. */
+    Collection<CacheRecord> timed() {
+        return timed.values();
+    }
+
     NavigableMap<Long, CacheRecord> after(long id) {
         return caches.tailMap(id, false);
     }
@@ -91,14 +118,14 @@ final class Caches {
     void put(CacheRecord cache) {
         journal.add(new Change.PutCache(cache));
         unwritten.add(cache.id());
-        CacheRecord before = caches.put(cache.id(), cache);
+        CacheRecord before = keep(cache);
         servers.promise(before, cache);
         tenants.count(before, cache);
     }
 
     void remove(CacheRecord cache) {
         journal.add(new Change.RemoveCache(cache.id()));
-        caches.remove(cache.id());
+        drop(cache.id());
         servers.promise(cache, null);
         tenants.count(cache, null);
     }
@@ -108,7 +135,7 @@ final class Caches {
         CacheRecord over = cache.end();
         journal.add(new Change.PutCache(over));
         unwritten.add(over.id());
-        caches.remove(over.id());
+        drop(over.id());
         ended.put(over.id(), over);
         tenants.count(cache, null);
     }

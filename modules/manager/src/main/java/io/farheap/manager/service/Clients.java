@@ -2,7 +2,10 @@ package io.farheap.manager.service;
 
 import io.farheap.manager.CacheManager;
 import io.farheap.manager.state.CacheRecord;
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Consumer;
@@ -43,8 +46,8 @@ final class Clients {
     }
 
     private final Map<Long, Line> lines = new HashMap<>();
-    /** When somebody last said that a cache is its own. */
-    private final Map<Long, Long> claimed = new HashMap<>();
+    /** When somebody last said that a cache is its own; what was said first comes first. */
+    private final LinkedHashMap<Long, Long> claimed = new LinkedHashMap<>();
 
     private final long silentNanos;
 
@@ -52,8 +55,16 @@ final class Clients {
         this.silentNanos = silentNanos;
     }
 
+    /** @param now no earlier than what was said before */
     void claim(long cacheId, long now) {
-        claimed.put(cacheId, now);
+        claimed.putLast(cacheId, now);
+    }
+
+    /** As {@link #claim}, where nobody ever did. */
+    void claimIfNew(long cacheId, long now) {
+        if (!claimed.containsKey(cacheId)) {
+            claim(cacheId, now);
+        }
     }
 
     void renew(Line line, Set<Long> cacheIds, long now) {
@@ -61,7 +72,9 @@ final class Clients {
         line.caches = Set.copyOf(cacheIds);
         for (long cacheId : cacheIds) {
             lines.put(cacheId, line);
-            claimed.computeIfPresent(cacheId, (_, _) -> now);
+            if (claimed.containsKey(cacheId)) {
+                claim(cacheId, now);
+            }
         }
     }
 
@@ -78,6 +91,18 @@ final class Clients {
     boolean abandoned(long cacheId, long now) {
         Long last = claimed.get(cacheId);
         return last == null || now - last > silentNanos;
+    }
+
+    /** Caches of which nobody has said for long that they are its own. It looks at those alone. */
+    List<Long> abandoned(long now) {
+        List<Long> abandoned = new ArrayList<>();
+        for (Map.Entry<Long, Long> claim : claimed.entrySet()) {
+            if (now - claim.getValue() <= silentNanos) {
+                break;
+            }
+            abandoned.add(claim.getKey());
+        }
+        return abandoned;
     }
 
     void forget(long cacheId) {

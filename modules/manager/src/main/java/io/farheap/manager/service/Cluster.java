@@ -59,6 +59,7 @@ public final class Cluster implements CacheManager {
 
     private final ReentrantLock lock = new ReentrantLock();
     private final Journal journal;
+    private final Inbox inbox = new Inbox();
     private final Prices prices = new Prices(Menu.EMPTY);
     private final Rates rates = new Rates();
     private final Servers servers;
@@ -100,7 +101,7 @@ public final class Cluster implements CacheManager {
         this.started = nanos.getAsLong();
         this.ticked = started;
         Supply supply = options.supply();
-        this.servers = new Servers(prices, rates, options.serverSilentNanos(), supply.spares() > 0);
+        this.servers = new Servers(prices, rates, inbox, options.serverSilentNanos(), supply.spares() > 0);
         this.clients = new Clients(options.clientSilentNanos());
         this.journal = new Journal(store, lock, this::written, this::load);
         this.tenants = new Tenants(journal);
@@ -112,7 +113,7 @@ public final class Cluster implements CacheManager {
         this.endings = new Endings(caches, servers, clients, expiry, this::ended);
         this.moves = new Moves(caches, servers, clients, allocator, reserve, rates, endings);
         Condition changed = lock.newCondition();
-        this.fleet = new Fleet(servers, lock, changed, nanos, supply.idleNanos(), this::report);
+        this.fleet = new Fleet(servers, lock, changed, nanos, supply.idleNanos(), this::answered);
         this.roll = new Roll(servers, journal, prices, fleet::isStopped, millis);
         this.shopping = new Shopping(fleet, allocator, prices, rates);
         this.recruits = new Recruits(fleet, shopping, changed, nanos, supply.startWaitNanos());
@@ -125,12 +126,12 @@ public final class Cluster implements CacheManager {
         this.thrift = new Thrift(caches, servers, moves, allocator, prices, options);
         this.losses = new Losses(caches, servers, clients);
         load();
-        caches.all().forEach(cache -> clients.claim(cache.id(), started));
     }
 
     /** Has what is on disk, and what was reported. */
     private void load() {
         State state = store.load();
+        inbox.forgetAll();
         prices.change(state.menu().isEmpty() ? Menu.EMPTY : MenuFile.parse(state.menu()));
         roll.load(state.lives());
         state.servers().forEach(servers::put);
@@ -138,7 +139,9 @@ public final class Cluster implements CacheManager {
         tenants.load(state.tenants());
         caches.load(state.caches());
         servers.offerAnew();
-        moves.loaded(nanos.getAsLong());
+        long now = nanos.getAsLong();
+        caches.all().forEach(cache -> clients.claimIfNew(cache.id(), now));
+        moves.loaded(now);
     }
 
     private void written(Change change) {
@@ -147,20 +150,25 @@ public final class Cluster implements CacheManager {
 
     /** Something with the lock, of which nobody hears before all that it has changed or seen is on disk. */
     private <T> T settled(Supplier<T> action) {
+        T result;
+        Journal.Group changes;
         lock.lock();
         try {
             journal.recover();
-            T result = action.get();
-            journal.settle();
-            return result;
+            inbox.read(this::hear);
+            result = action.get();
+            changes = journal.latest();
         } finally {
             lock.unlock();
         }
+        Journal.await(changes);
+        return result;
     }
 
     private void locked(Runnable action) {
         lock.lock();
         try {
+            inbox.read(this::hear);
             action.run();
         } finally {
             lock.unlock();
@@ -231,6 +239,8 @@ public final class Cluster implements CacheManager {
 
     /** Another cache needs the room of one whose time is over. */
     private void ended(long cacheId) {
+        // Its servers are to hear of it.
+        inbox.forgetAll();
         moves.forget(cacheId);
         recruits.forget(cacheId);
         endings.forget(cacheId);
@@ -401,32 +411,80 @@ public final class Cluster implements CacheManager {
 
     @Override
     public Orders report(ServerReport said) {
+        if (!inbox.keep(said, nanos.getAsLong())) {
+            return answered(said);
+        }
+        // Who has the lock reads it later.
+        if (lock.tryLock()) {
+            try {
+                inbox.read(this::hear);
+            } finally {
+                lock.unlock();
+            }
+        }
+        return Orders.NONE;
+    }
+
+    private Orders answered(ServerReport said) {
+        Hearing hearing;
+        Journal.Group changes;
         lock.lock();
         try {
             journal.recover();
-            long now = nanos.getAsLong();
-            ServerReport told = fleet.told(said, now);
-            boolean drained = !told.leaving() && roll.isToLeave(told.serverId());
-            ServerReport report = drained ? told.leavingWithin(told.noticeMillis()) : told;
-            boolean changed = roll.report(report, now);
-            if (changed) {
-                spares.changed();
-                fleet.reported(Objects.requireNonNull(servers.find(report.serverId())));
-            }
-            Servers.Known server = Objects.requireNonNull(servers.find(report.serverId()));
-            freeEnded(caches.ended().stream().filter(over -> report.ended().contains(over.id())), now);
-            if (report.leaving()) {
-                moves.plan(now, millis.getAsLong());
-            }
+            inbox.read(this::hear);
+            hearing = hear(said, nanos.getAsLong());
             // Thousands of servers say each second what has not changed: they do not wait for the disk.
-            if (changed || report.leaving()) {
-                journal.settle();
-                alertWithLock();
+            if (!hearing.matters()) {
+                return orders(hearing);
             }
-            return new Orders(drained, endings.of(server));
+            changes = journal.latest();
         } finally {
             lock.unlock();
         }
+        Journal.await(changes);
+        lock.lock();
+        try {
+            alertWithLock();
+            return orders(hearing);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /**
+     * A report that was heard.
+     *
+     * @param report what it counts as
+     * @param drained the server was told to leave, and does not say that it does
+     * @param matters others are to know of it
+     */
+    private record Hearing(Servers.Known server, ServerReport report, boolean drained, boolean matters) {}
+
+    private Hearing hear(ServerReport said, long now) {
+        ServerReport told = fleet.told(said, now);
+        boolean drained = !told.leaving() && roll.isToLeave(told.serverId());
+        ServerReport report = drained ? told.leavingWithin(told.noticeMillis()) : told;
+        boolean changed = roll.report(report, now);
+        if (changed) {
+            spares.changed();
+            fleet.reported(Objects.requireNonNull(servers.find(report.serverId())));
+        }
+        freeEnded(caches.ended().stream().filter(over -> report.ended().contains(over.id())), now);
+        if (report.leaving()) {
+            moves.plan(now, millis.getAsLong());
+        }
+        Servers.Known server = Objects.requireNonNull(servers.find(report.serverId()));
+        return new Hearing(server, report, drained, changed || report.leaving());
+    }
+
+    private Orders orders(Hearing hearing) {
+        Orders orders = new Orders(hearing.drained(), endings.of(hearing.server()));
+        ServerReport report = hearing.report();
+        // Whoever may have to end a cache later has to be answered.
+        if (!report.leaving() && report.ended().isEmpty() && caches.ended().isEmpty()) {
+            inbox.expect(report);
+        }
+        return orders;
     }
 
     /**
@@ -511,9 +569,10 @@ public final class Cluster implements CacheManager {
     }
 
     private void forgetAbandoned(long now) {
-        List<CacheRecord> abandoned = caches.all().stream()
-                .filter(cache -> clients.abandoned(cache.id(), now)
-                        && servers.allKnown(cache, now, started, options.clientSilentNanos()))
+        List<CacheRecord> abandoned = clients.abandoned(now).stream()
+                .map(caches::find)
+                .filter(Objects::nonNull)
+                .filter(cache -> servers.allKnown(cache, now, started, options.clientSilentNanos()))
                 .toList();
         if (abandoned.isEmpty() || !servers.anyHeard(now)) {
             return;

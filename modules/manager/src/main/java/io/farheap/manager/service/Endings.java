@@ -85,7 +85,7 @@ final class Endings {
     /** @return those that are over for longest and give enough together; none where not even all do */
     private List<CacheRecord> enough(
             long forCache, BooleanSupplier fits, List<CacheRecord> coming, long now, long millis) {
-        List<CacheRecord> all = caches.all().stream()
+        List<CacheRecord> all = caches.timed().stream()
                 .filter(cache -> cache.id() != forCache
                         && expiry.mayEnd(cache, now, millis)
                         && caches.isWritten(cache.id())

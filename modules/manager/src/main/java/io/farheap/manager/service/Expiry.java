@@ -43,10 +43,10 @@ final class Expiry {
 
     void alert(long now, long millis) {
         told.keySet().removeIf(cache -> caches.find(cache) == null);
-        for (CacheRecord cache : caches.all()) {
+        for (CacheRecord cache : caches.timed()) {
             Terms terms = cache.terms();
             long left = terms.expiresAtMillis() - millis;
-            if (terms.expiresAtMillis() == 0 || left > BEFORE_MILLIS) {
+            if (left > BEFORE_MILLIS) {
                 continue;
             }
             Clients.Line line = clients.line(cache.id());

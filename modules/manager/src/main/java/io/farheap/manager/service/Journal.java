@@ -8,7 +8,12 @@ import io.farheap.manager.state.StateException;
 import io.farheap.manager.state.StateStore;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.locks.Condition;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -16,12 +21,16 @@ import org.jspecify.annotations.Nullable;
 /**
  * Writes what a manager changes, many changes at once: those that are made while one group is being written are the
  * next group. A change takes effect in memory first, and whoever made it, or has seen it, waits until it is on disk
- * before anybody else hears of it. One of those who wait writes, so this has no thread of its own.
+ * before anybody else hears of it: takes {@link #latest} with the lock, and waits for it ({@link #await}) without.
+ *
+ * <p>A thread writes one group after another while there are any. It ends by itself when there was nothing for a while.
+ * None of those who wait does it, and none of them takes the lock again: with thousands of others who ask for it, each
+ * would stand in line once more, and the disk would stand still meanwhile.
  *
  * <p>Where a group cannot be written, it and all that was changed after it fail, since that was built on it: then the
  * manager's memory is ahead of the disk, and {@link #recover} brings it back.
  *
- * <p>Every method is called with the lock, which {@link #settle} gives up while it waits.
+ * <p>Every method but {@link #await} is called with the lock.
  */
 final class Journal {
 
@@ -29,30 +38,29 @@ final class Journal {
     private static final int GROUP_BYTES = 400_000;
     /** Of a life that was seen. */
     private static final int SEEN_BYTES = 40;
+    /** For so long a thread waits for more to write. */
+    private static final long IDLE_SECONDS = 10;
 
     /** What is written at once. */
-    private static final class Group {
-        final List<Change> changes = new ArrayList<>();
-        int bytes;
-        boolean done;
-
-        @Nullable
-        ControlException failure;
+    static final class Group {
+        private final List<Change> changes = new ArrayList<>();
+        private int bytes;
+        /** Completed without the lock; with a {@link ControlException} where it is not on disk. */
+        private final CompletableFuture<@Nullable Void> outcome = new CompletableFuture<>();
     }
 
     private final StateStore store;
     private final ReentrantLock lock;
     private final Consumer<Change> written;
     private final Runnable lost;
-    private final Condition changed;
+    private final ThreadPoolExecutor writer;
     /** In the order in which they are to be written; the last one takes changes. */
     private final List<Group> groups = new ArrayList<>();
 
+    /** The writer has the first group, or is about to take it. */
     private boolean writing;
     /** The memory is ahead of the disk. */
     private boolean ahead;
-
-    private int waiting;
 
     /**
      * @param written called with the lock for each change that is on disk
@@ -63,7 +71,11 @@ final class Journal {
         this.lock = lock;
         this.written = written;
         this.lost = lost;
-        this.changed = lock.newCondition();
+        ThreadFactory daemons =
+                Thread.ofPlatform().name("farheap-manager-journal").daemon().factory();
+        this.writer =
+                new ThreadPoolExecutor(1, 1, IDLE_SECONDS, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), daemons);
+        this.writer.allowCoreThreadTimeOut(true);
     }
 
     void add(Change change) {
@@ -111,64 +123,99 @@ final class Journal {
         return 6 * text.length();
     }
 
+    /** What has all that has been changed until now; null where that is on disk. It is written from now on. */
+    @Nullable
+    Group latest() {
+        if (groups.isEmpty()) {
+            return null;
+        }
+        if (!writing) {
+            writing = true;
+            writer.execute(this::writeAll);
+        }
+        return groups.getLast();
+    }
+
     /**
-     * Returns when all that has been changed until now is on disk.
+     * Returns when a group is on disk, and so all before it. Without the lock.
      *
      * @throws ControlException it is not, and has not happened: UNAVAILABLE where another manager leads, else INTERNAL
      */
-    void settle() {
-        if (groups.isEmpty()) {
+    static void await(@Nullable Group group) {
+        if (group == null) {
             return;
         }
-        Group last = groups.getLast();
-        while (!last.done) {
-            if (writing) {
-                waiting++;
-                changed.awaitUninterruptibly();
-                waiting--;
-            } else {
-                write(groups.getFirst());
+        try {
+            group.outcome.join();
+        } catch (CompletionException e) {
+            if (e.getCause() instanceof ControlException failure) {
+                throw new ControlException(failure.code(), String.valueOf(failure.getMessage()), failure);
             }
-        }
-        if (last.failure != null) {
-            throw new ControlException(last.failure.code(), String.valueOf(last.failure.getMessage()), last.failure);
+            throw e;
         }
     }
 
-    private void write(Group group) {
-        writing = true;
-        ControlException failure = null;
-        lock.unlock();
+    /** On the writer. */
+    private void writeAll() {
+        for (Group group = first(); group != null; group = next(group)) {
+            ControlException failure = write(group);
+            if (failure != null) {
+                fail(failure);
+                return;
+            }
+        }
+    }
+
+    private @Nullable Group first() {
+        lock.lock();
+        try {
+            return groups.getFirst();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private @Nullable ControlException write(Group group) {
         try {
             store.write(group.changes);
+            return null;
         } catch (StaleEpochException e) {
-            failure = new ControlException(Code.UNAVAILABLE, "this manager leads no more: " + e.getMessage(), e);
+            return new ControlException(Code.UNAVAILABLE, "this manager leads no more: " + e.getMessage(), e);
         } catch (StateException e) {
-            failure = new ControlException(Code.INTERNAL, "the manager cannot write its state: " + e.getMessage(), e);
+            return new ControlException(Code.INTERNAL, "the manager cannot write its state: " + e.getMessage(), e);
         } catch (Throwable e) {
-            failure = new ControlException(Code.INTERNAL, "the manager failed: " + e, e);
-        } finally {
-            lock.lock();
-            writing = false;
+            return new ControlException(Code.INTERNAL, "the manager failed: " + e, e);
         }
-        if (failure == null) {
-            groups.remove(group);
-            group.done = true;
-            group.changes.forEach(written);
-        } else {
-            for (Group failed : groups) {
-                failed.done = true;
-                failed.failure = failure;
-            }
-            groups.clear();
-            ahead = true;
-        }
-        changed.signalAll();
     }
 
-    /** How many wait while another one writes. */
-    int waiting() {
-        return waiting;
+    /** @return the group after one that is on disk, or null: the writer ends */
+    private @Nullable Group next(Group done) {
+        Group next;
+        lock.lock();
+        try {
+            groups.remove(done);
+            done.changes.forEach(written);
+            writing = !groups.isEmpty();
+            next = writing ? groups.getFirst() : null;
+        } finally {
+            lock.unlock();
+        }
+        done.outcome.complete(null);
+        return next;
+    }
+
+    private void fail(ControlException failure) {
+        List<Group> failed;
+        lock.lock();
+        try {
+            failed = List.copyOf(groups);
+            groups.clear();
+            writing = false;
+            ahead = true;
+        } finally {
+            lock.unlock();
+        }
+        failed.forEach(group -> group.outcome.completeExceptionally(failure));
     }
 
     /** Before anything is done on what the memory has: it is as the disk is, but for what is on its way there. */

@@ -74,13 +74,18 @@ final class Servers {
 
     private final Prices prices;
     private final Rates rates;
+    private final Inbox inbox;
     private final long silentNanos;
 
-    /** @param holdsBack whether {@link #holdBack} will be called */
-    Servers(Prices prices, Rates rates, long silentNanos, boolean holdsBack) {
+    /**
+     * @param inbox told of each server that is other than it was
+     * @param holdsBack whether {@link #holdBack} will be called
+     */
+    Servers(Prices prices, Rates rates, Inbox inbox, long silentNanos, boolean holdsBack) {
         this.whole = holdsBack ? new Stock() : stock;
         this.prices = prices;
         this.rates = rates;
+        this.inbox = inbox;
         this.silentNanos = silentNanos;
     }
 
@@ -154,10 +159,12 @@ final class Servers {
     void put(ServerRecord record) {
         Known known = servers.computeIfAbsent(record.id(), _ -> new Known(record));
         known.record = record;
+        inbox.forget(record.id());
         offer(known);
     }
 
     void remove(long id) {
+        inbox.forget(id);
         servers.remove(id);
         heard.remove(id);
         unlist(id);

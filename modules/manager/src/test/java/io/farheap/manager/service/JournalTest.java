@@ -1,6 +1,7 @@
 package io.farheap.manager.service;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -19,7 +20,10 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -63,15 +67,20 @@ class JournalTest {
             onDisk::add,
             () -> recoveries++);
 
+    private final AtomicInteger made = new AtomicInteger();
+
     private void change(long id) {
+        Journal.Group changes;
         lock.lock();
         try {
             journal.recover();
             journal.add(new Change.RemoveCache(id));
-            journal.settle();
+            changes = journal.latest();
         } finally {
             lock.unlock();
         }
+        made.incrementAndGet();
+        Journal.await(changes);
     }
 
     /** @return those that write at once: the first alone, all others behind it */
@@ -86,19 +95,10 @@ class JournalTest {
             long id = i;
             calls.add(threads.submit(() -> change(id)));
         }
-        while (lock.hasQueuedThreads() || waiting() < count - 1) {
+        while (made.get() < count) {
             Thread.sleep(1);
         }
         return calls;
-    }
-
-    private int waiting() {
-        lock.lock();
-        try {
-            return journal.waiting();
-        } finally {
-            lock.unlock();
-        }
     }
 
     @Test
@@ -137,6 +137,46 @@ class JournalTest {
         assertEquals(List.of(new Change.RemoveCache(7)), onDisk);
         change(8);
         assertEquals(1, recoveries);
+    }
+
+    @Test
+    void whoeverSawAChangeWaitsForItTooAndNobodyElse() throws Exception {
+        assertNull(latest());
+        try (ExecutorService threads = Executors.newCachedThreadPool()) {
+            List<Future<?>> calls = together(threads, 2);
+            Future<?> reader = threads.submit(() -> Journal.await(latest()));
+            assertThrows(TimeoutException.class, () -> reader.get(50, TimeUnit.MILLISECONDS));
+            gate.countDown();
+            reader.get(30, TimeUnit.SECONDS);
+            assertEquals(2, onDisk.size());
+            for (Future<?> call : calls) {
+                call.get(30, TimeUnit.SECONDS);
+            }
+        }
+        assertNull(latest());
+    }
+
+    private Journal.@Nullable Group latest() {
+        lock.lock();
+        try {
+            return journal.latest();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** What is added without anybody who waits is written with what somebody waits for. */
+    @Test
+    void whatNobodyWaitsForIsWrittenWithTheNext() {
+        lock.lock();
+        try {
+            journal.add(new Change.RemoveCache(1));
+        } finally {
+            lock.unlock();
+        }
+        assertEquals(List.of(), written);
+        change(2);
+        assertEquals(List.of(List.of(new Change.RemoveCache(1), new Change.RemoveCache(2))), written);
     }
 
     @Test
