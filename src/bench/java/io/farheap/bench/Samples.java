@@ -13,6 +13,10 @@ public final class Samples {
         values.add(value);
     }
 
+    public void addAll(Samples others) {
+        values.addAll(others.values);
+    }
+
     public double median() {
         if (values.isEmpty()) {
             return Double.NaN;

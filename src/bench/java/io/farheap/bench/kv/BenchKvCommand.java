@@ -39,14 +39,13 @@ import picocli.CommandLine.Spec;
         })
 public final class BenchKvCommand implements Callable<Integer> {
 
-    private static final long TENTH_NANOS = 100_000_000;
-
     private enum Part {
         MESSAGES,
         YCSB,
         TRACES,
         ADAPTIVITY,
-        ELASTICITY
+        ELASTICITY,
+        WORTH
     }
 
     @Option(
@@ -148,7 +147,7 @@ public final class BenchKvCommand implements Callable<Integer> {
             new MessagesPart(report, out, keys, turns, sessions).run();
         }
         if (wanted(Part.YCSB)) {
-            new YcsbPart(report, out, keys, turns * TENTH_NANOS, sessions).run();
+            new YcsbPart(report, out, keys, turns, sessions).run();
         }
         if (wanted(Part.TRACES)) {
             play(report, out);
@@ -165,6 +164,11 @@ public final class BenchKvCommand implements Callable<Integer> {
             GrowingMap growing = new GrowingMap(report, out, keys, turns);
             growing.run();
             plots.add(growing.plot());
+        }
+        if (wanted(Part.WORTH)) {
+            WorthPart part = new WorthPart(report, out, keys, turns, sessions);
+            part.run();
+            plots.addAll(part.plots());
         }
         output.write(report, plots.toArray(Plot[]::new));
         return 0;

@@ -2,6 +2,7 @@ package io.farheap.bench.kv;
 
 import io.farheap.command.ServerProcess;
 import io.farheap.kv.FarMap;
+import io.farheap.kv.policy.Replacements;
 
 /** Maps that parts of the benchmark make on a server of their own. */
 final class BenchMaps {
@@ -25,13 +26,31 @@ final class BenchMaps {
     }
 
     static FarMap create(ServerProcess server, String name, long bytes, long objects) {
+        return create(server, name, bytes, objects, Replacements.ADAPTIVE);
+    }
+
+    static FarMap create(ServerProcess server, String name, long bytes, long objects, String policy) {
         return FarMap.builder()
                 .name(name)
                 .token(TOKEN)
                 .servers(server.address())
                 .memory(bytes)
                 .objects(objects)
+                .policy(policy)
                 .create();
+    }
+
+    /** Sets each of the first keys. */
+    static void fill(FarMap map, long keys) {
+        fill(map, keys, VALUE_BYTES);
+    }
+
+    static void fill(FarMap map, long keys, int valueBytes) {
+        try (MapCaller caller = new MapCaller(map.openSession(), valueBytes)) {
+            for (long key = 0; key < keys; key++) {
+                caller.set(key);
+            }
+        }
     }
 
     /** The same map once more, as another process has it. */

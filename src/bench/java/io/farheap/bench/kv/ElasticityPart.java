@@ -51,11 +51,7 @@ final class ElasticityPart {
         Deque<Client> clients = new ArrayDeque<>();
         try (ServerProcess server = ServerProcess.start(Devices.library(), room, room);
                 FarMap map = BenchMaps.create(server, "elasticity", room, 4 * objects)) {
-            try (MapCaller filling = new MapCaller(map.openSession(), BenchMaps.VALUE_BYTES)) {
-                for (long key = 0; key < objects; key++) {
-                    filling.set(key);
-                }
-            }
+            BenchMaps.fill(map, objects);
             long started = System.nanoTime();
             try {
                 for (int count : CLIENTS) {

@@ -86,6 +86,12 @@ final class MapCaller implements AutoCloseable {
         }
     }
 
+    /** Whether all have ended. Does not wait. */
+    boolean ended() {
+        session.poll(handler);
+        return session.inFlight() == 0;
+    }
+
     /** How many requests have ended well so far. */
     long done() {
         return done;

@@ -54,11 +54,15 @@ final class MapTrace implements AutoCloseable {
 
     /** Of all sessions. */
     VerbCounts posted() {
-        VerbCounts sum = new VerbCounts(0, 0, 0, 0, 0, 0, 0);
+        VerbCounts sum = none();
         for (Session session : sessions) {
             sum = sum(sum, session.posted());
         }
         return sum;
+    }
+
+    static VerbCounts none() {
+        return new VerbCounts(0, 0, 0, 0, 0, 0, 0);
     }
 
     static VerbCounts sum(VerbCounts one, VerbCounts other) {

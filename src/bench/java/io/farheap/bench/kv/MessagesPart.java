@@ -238,7 +238,7 @@ final class MessagesPart {
                     hits += caller.get(workload.inserts() > 0 ? keys.latest() : keys.zipfian()) ? 1 : 0;
                 }
             }
-            VerbCounts posted = new VerbCounts(0, 0, 0, 0, 0, 0, 0);
+            VerbCounts posted = MapTrace.none();
             for (int i = 0; i < sessions; i++) {
                 posted = MapTrace.sum(posted, callers.get(i).session().posted().since(before.get(i)));
             }

@@ -1,0 +1,246 @@
+package io.farheap.bench.kv;
+
+import io.farheap.bench.Samples;
+import io.farheap.bench.report.BenchReport;
+import io.farheap.lifetime.Closing;
+import io.farheap.remote.VerbCounts;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.BrokenBarrierException;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.function.Supplier;
+import org.HdrHistogram.Histogram;
+
+/**
+ * Clients that each keep one request under way, on as many threads as there are cores, two at most. Latency is from the
+ * issue of a request until its thread, which goes round its clients, has come to it again and found it ended: with many
+ * clients it is mostly that round. The first windows are for compilers and count for nothing.
+ */
+final class ClosedLoop {
+
+    static final long WINDOW_NANOS = 100_000_000;
+    private static final int WARM_UPS = 3;
+    private static final long END_NANOS = 10_000_000_000L;
+    private static final int MOST_THREADS = 2;
+    /** Rounds without an ended request after which one looks at the clock. */
+    private static final int LOOK_EVERY = 64;
+
+    /** One that requests. One thread. */
+    interface Client extends AutoCloseable {
+
+        /** Begins its next request; the last one has ended. */
+        void begin();
+
+        /** Whether its request has ended. Does not wait. */
+        boolean ended();
+
+        VerbCounts posted();
+
+        /** Gets that it has begun. */
+        long gets();
+
+        /** Gets that have not found their key. */
+        long absent();
+
+        @Override
+        void close();
+    }
+
+    /** What clients of one thread have in common. */
+    @FunctionalInterface
+    interface Side {
+        Supplier<Client> of(int thread);
+    }
+
+    /**
+     * What was measured.
+     *
+     * @param rates requests a second, of each window
+     */
+    record Ran(long requests, Samples rates, Histogram latency, VerbCounts posted, long gets, long absent) {
+
+        /** Of nothing, to add to. */
+        static Ran nothing() {
+            return new Ran(0, new Samples(), new Histogram(3), MapTrace.none(), 0, 0);
+        }
+
+        /** Both, as if it had been one run. */
+        Ran and(Ran other) {
+            Samples both = new Samples();
+            both.addAll(rates);
+            both.addAll(other.rates);
+            Histogram all = latency.copy();
+            all.add(other.latency);
+            return new Ran(
+                    requests + other.requests,
+                    both,
+                    all,
+                    MapTrace.sum(posted, other.posted),
+                    gets + other.gets,
+                    absent + other.absent);
+        }
+
+        /** What each row of a closed loop has. */
+        BenchReport.Row put(BenchReport.Row row) {
+            double each = Math.max(1, requests);
+            return row.put("ops_per_s", rates.median())
+                    .put("ops_per_s_least", rates.least())
+                    .put("ops_per_s_most", rates.most())
+                    .put("p50_ns", (double) latency.getValueAtPercentile(50))
+                    .put("p99_ns", (double) latency.getValueAtPercentile(99))
+                    .put("reads", posted.reads() / each)
+                    .put("writes", posted.writes() / each)
+                    .put("cas", posted.swaps() / each)
+                    .put("faa", posted.adds() / each)
+                    .put("hit_pct", hitPercent());
+        }
+
+        double hitPercent() {
+            return 100.0 * (gets - absent) / Math.max(1, gets);
+        }
+    }
+
+    private final int windows;
+    private final Side side;
+    private final int threads;
+    private final int clients;
+    private final long[][] inWindow;
+
+    private ClosedLoop(int clients, int windows, Side side) {
+        this.clients = clients;
+        this.windows = windows;
+        this.side = side;
+        threads = threads(clients);
+        inWindow = new long[threads][windows];
+    }
+
+    /** Threads for so many clients. */
+    static int threads(int clients) {
+        return Math.min(clients, Math.min(MOST_THREADS, Runtime.getRuntime().availableProcessors()));
+    }
+
+    /** @param windows of 0.1 s that count */
+    static Ran run(int clients, int windows, Side side) {
+        return new ClosedLoop(clients, windows, side).run();
+    }
+
+    private Ran run() {
+        try (ExecutorService executor = Executors.newFixedThreadPool(threads)) {
+            // All begin when all have opened their clients.
+            CyclicBarrier ready = new CyclicBarrier(threads);
+            List<Future<Ran>> running = new ArrayList<>();
+            for (int thread = 0; thread < threads; thread++) {
+                int number = thread;
+                running.add(executor.submit(() -> run(number, ready)));
+            }
+            Ran sum = Ran.nothing();
+            for (Future<Ran> future : running) {
+                sum = sum.and(future.get());
+            }
+            for (int window = 0; window < windows; window++) {
+                long requests = 0;
+                for (long[] ofThread : inWindow) {
+                    requests += ofThread[window];
+                }
+                sum.rates.add(requests * 1e9 / WINDOW_NANOS);
+            }
+            return sum;
+        } catch (InterruptedException e) {
+            throw new IllegalStateException("interrupted", e);
+        } catch (ExecutionException e) {
+            throw new IllegalStateException("a thread of the benchmark failed: " + e.getCause(), e);
+        }
+    }
+
+    private Ran run(int thread, CyclicBarrier ready) throws InterruptedException, BrokenBarrierException {
+        Client[] own = new Client[clients / threads + (thread < clients % threads ? 1 : 0)];
+        List<AutoCloseable> ends = new ArrayList<>();
+        try {
+            Supplier<Client> opener = side.of(thread);
+            for (int i = 0; i < own.length; i++) {
+                own[i] = opener.get();
+                ends.add(own[i]);
+            }
+            ready.await();
+            return measure(thread, own);
+        } catch (Throwable e) {
+            // Nobody may wait for this thread.
+            ready.reset();
+            throw e;
+        } finally {
+            Closing.all(ends);
+        }
+    }
+
+    private Ran measure(int thread, Client[] own) {
+        Histogram latency = new Histogram(3);
+        long[] begun = new long[own.length];
+        long from = System.nanoTime() + WARM_UPS * WINDOW_NANOS;
+        Ran before = null;
+        long requests = 0;
+        for (long i = 0; ; i++) {
+            int at = (int) (i % own.length);
+            boolean ended = own[at].ended();
+            if (!ended && i % LOOK_EVERY != 0) {
+                continue;
+            }
+            long now = System.nanoTime();
+            if (now >= from && before == null) {
+                before = counted(own);
+            }
+            if (now - from >= windows * WINDOW_NANOS) {
+                break;
+            }
+            if (!ended) {
+                continue;
+            }
+            if (before != null) {
+                latency.recordValue(now - begun[at]);
+                inWindow[thread][(int) ((now - from) / WINDOW_NANOS)]++;
+                requests++;
+            }
+            begun[at] = now;
+            own[at].begin();
+        }
+        Ran after = counted(own);
+        endAll(own);
+        return new Ran(
+                requests,
+                new Samples(),
+                latency,
+                after.posted.since(before.posted),
+                after.gets - before.gets,
+                after.absent - before.absent);
+    }
+
+    /** One client may wait for what another has locked. */
+    private static void endAll(Client[] own) {
+        long deadline = System.nanoTime() + END_NANOS;
+        boolean all = false;
+        while (!all) {
+            if (System.nanoTime() - deadline > 0) {
+                throw new IllegalStateException("a request has not ended within 10 s");
+            }
+            all = true;
+            for (Client client : own) {
+                all &= client.ended();
+            }
+        }
+    }
+
+    private static Ran counted(Client[] own) {
+        VerbCounts posted = MapTrace.none();
+        long gets = 0;
+        long absent = 0;
+        for (Client client : own) {
+            posted = MapTrace.sum(posted, client.posted());
+            gets += client.gets();
+            absent += client.absent();
+        }
+        return new Ran(0, new Samples(), new Histogram(3), posted, gets, absent);
+    }
+}

@@ -1,0 +1,151 @@
+package io.farheap.bench.kv;
+
+import io.farheap.bench.kv.worth.Design;
+import io.farheap.bench.kv.worth.FarClient;
+import io.farheap.bench.kv.worth.FarTable;
+import io.farheap.command.ServerProcess;
+import io.farheap.kv.FarMap;
+import io.farheap.remote.VerbCounts;
+
+/** One of the maps that {@link WorthPart} compares: the benchmark's own, or the library's. */
+interface WorthMap extends AutoCloseable {
+
+    /** Of the table, where all keys have room: none is evicted because its bucket is full. */
+    int SPARSE = 4;
+
+    /** A client that gets Zipfian keys, and inserts what it misses. */
+    ClosedLoop.Client open(YcsbKeys keys);
+
+    /** Throws where what clients left is not as it should be. */
+    default void check() {}
+
+    @Override
+    void close();
+
+    /** The benchmark's own, with all objects that it has room for. */
+    static WorthMap own(ServerProcess server, Design design, long objects, boolean sparse) {
+        FarTable table = new FarTable(server.address(), design, sparse ? SPARSE * objects : objects, objects);
+        try (FarClient filling = table.openClient()) {
+            for (long key = 0; key < objects; key++) {
+                filling.begin(key);
+                while (!filling.ended()) {
+                    Thread.onSpinWait();
+                }
+            }
+        } catch (Throwable e) {
+            table.close();
+            throw e;
+        }
+        return new WorthMap() {
+            @Override
+            public ClosedLoop.Client open(YcsbKeys keys) {
+                return new OwnClient(table.openClient(), keys);
+            }
+
+            @Override
+            public void check() {
+                if (design.kind() == Design.Kind.LISTS) {
+                    table.checkLists();
+                }
+            }
+
+            @Override
+            public void close() {
+                table.close();
+            }
+        };
+    }
+
+    /** The library's, filled. */
+    static WorthMap library(FarMap map, long objects, int valueBytes) {
+        BenchMaps.fill(map, objects, valueBytes);
+        return new WorthMap() {
+            @Override
+            public ClosedLoop.Client open(YcsbKeys keys) {
+                return new LibraryClient(map, valueBytes, keys);
+            }
+
+            @Override
+            public void close() {
+                map.drop();
+            }
+        };
+    }
+
+    /** A client of the benchmark's own map. */
+    final class OwnClient implements ClosedLoop.Client {
+
+        private final FarClient client;
+        private final YcsbKeys keys;
+        private long gets;
+
+        OwnClient(FarClient client, YcsbKeys keys) {
+            this.client = client;
+            this.keys = keys;
+        }
+
+        @Override
+        public void begin() {
+            gets++;
+            client.begin(keys.zipfian());
+        }
+
+        @Override
+        public boolean ended() {
+            return client.ended();
+        }
+
+        @Override
+        public VerbCounts posted() {
+            return client.posted();
+        }
+
+        @Override
+        public long gets() {
+            return gets;
+        }
+
+        @Override
+        public long absent() {
+            return client.absent();
+        }
+
+        @Override
+        public void close() {
+            client.close();
+        }
+    }
+
+    /** A session of the library's map: a get and, where it misses, a set are one request. */
+    final class LibraryClient extends MapClient {
+
+        private final YcsbKeys keys;
+        private long key;
+        private long missed;
+
+        LibraryClient(FarMap map, int valueBytes, YcsbKeys keys) {
+            super(map, valueBytes);
+            this.keys = keys;
+        }
+
+        @Override
+        public void begin() {
+            key = keys.zipfian();
+            missed = absent();
+            get(key);
+        }
+
+        @Override
+        public boolean ended() {
+            if (!super.ended()) {
+                return false;
+            }
+            if (absent() == missed) {
+                return true;
+            }
+            missed = absent();
+            caller.beginSet(key);
+            return super.ended();
+        }
+    }
+}

@@ -1,0 +1,259 @@
+package io.farheap.bench.kv;
+
+import io.farheap.bench.kv.worth.Design;
+import io.farheap.bench.report.BenchReport;
+import io.farheap.command.Plot;
+import io.farheap.command.ServerProcess;
+import io.farheap.kv.policy.FrequencyCounterCache;
+import io.farheap.kv.policy.Replacements;
+import io.farheap.remote.VerbCounts;
+import io.farheap.verbs.Devices;
+import java.io.PrintStream;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Supplier;
+
+/**
+ * What each part of the design is worth (Ditto, figures 2, 14, 24 and 25), on reads of Zipfian keys (YCSB C). In one
+ * map all keys have room: LRU lists under locks, the table alone, and frequency-counter caches of several sizes. In the
+ * other a tenth has, and what is missed is inserted: the parts that evictions and misses need, left out one by one and
+ * together. These are maps of the benchmark's own, which differ in nothing else; two of the library's stand beside
+ * them.
+ */
+final class WorthPart {
+
+    private static final int ROUNDS = 2;
+    private static final int SHARDS = 32;
+    /** Of the paper's sharded list. */
+    private static final long BACK_OFF_NANOS = 5_000;
+    /** In the map that misses. */
+    private static final int KEYS_AN_OBJECT = 10;
+
+    private static final String FITS = "fits";
+    private static final String MISSES = "misses";
+    private static final String NO_COUNTERS = "FC cache off";
+    private static final String COUNTERS = "FC cache, all keys";
+    private static final String WHOLE = "all parts";
+    private static final String WITHOUT_LAZY = "no lazy weights, FC";
+    private static final String WITHOUT_HISTORY = "nor history in table";
+    private static final String WITHOUT_TABLE = "nor metadata there";
+
+    /** @param load all keys have room, or a tenth has */
+    private record Variant(String load, String name, Supplier<WorthMap> map) {}
+
+    private static final List<String> POLICIES = List.of(Replacements.PAPER, Replacements.ADAPTIVE);
+
+    private final BenchReport report;
+    private final PrintStream out;
+    private final long keys;
+    /** Objects that have room in the map that misses. */
+    private final long held;
+
+    private final int windows;
+    private final List<Integer> sessionCounts;
+    /** By variant, of each number of sessions. */
+    private final Map<Variant, List<ClosedLoop.Ran>> measured = new LinkedHashMap<>();
+
+    private final List<Variant> variants = new ArrayList<>();
+    private ServerProcess server;
+
+    /**
+     * @param keys that are asked for
+     * @param windows of 0.1 s for each figure
+     * @param sessionCounts one after the other
+     */
+    WorthPart(BenchReport report, PrintStream out, long keys, int windows, List<Integer> sessionCounts) {
+        this.report = report;
+        this.out = out;
+        this.keys = keys;
+        held = Math.max(1, keys / KEYS_AN_OBJECT);
+        this.windows = Math.ceilDiv(windows, ROUNDS);
+        this.sessionCounts = sessionCounts;
+        Design whole = Design.whole();
+        fits("table alone", Design.table());
+        fits("LRU list", Design.lists(1, 0));
+        fits("LRU list, 5 us", Design.lists(1, BACK_OFF_NANOS));
+        fits(SHARDS + " LRU lists, 5 us", Design.lists(SHARDS, BACK_OFF_NANOS));
+        fits(NO_COUNTERS, whole.withoutCounters());
+        fits("FC cache, 1/100", whole.counters(keys * FrequencyCounterCache.ENTRY_BYTES / 100));
+        fits("FC cache, 1/10", whole.counters(keys * FrequencyCounterCache.ENTRY_BYTES / 10));
+        fits(COUNTERS, whole.counters(keys * FrequencyCounterCache.ENTRY_BYTES));
+        for (String policy : POLICIES) {
+            variants.add(new Variant(FITS, "library, " + policy, () -> library(policy)));
+        }
+        misses(WHOLE, whole);
+        misses("no metadata in table", whole.metadataInBlocks());
+        misses("no history in table", whole.historyApart());
+        misses("no lazy weights", whole.eagerWeights());
+        misses("no FC cache", whole.withoutCounters());
+        Design eager = whole.eagerWeights().withoutCounters();
+        misses(WITHOUT_LAZY, eager);
+        misses(WITHOUT_HISTORY, eager.historyApart());
+        misses(WITHOUT_TABLE, eager.historyApart().metadataInBlocks());
+        for (String policy : POLICIES) {
+            variants.add(new Variant(MISSES, "library, " + policy, () -> librarySmall(policy)));
+        }
+    }
+
+    private void fits(String name, Design design) {
+        variants.add(new Variant(FITS, name, () -> WorthMap.own(server, design, keys, true)));
+    }
+
+    private void misses(String name, Design design) {
+        variants.add(new Variant(MISSES, name, () -> WorthMap.own(server, design, held, false)));
+    }
+
+    private WorthMap library(String policy) {
+        long room = BenchMaps.room(keys);
+        return WorthMap.library(
+                BenchMaps.create(server, "worth", room, WorthMap.SPARSE * keys, policy), keys, BenchMaps.VALUE_BYTES);
+    }
+
+    /** Only of small objects does the library hold so many and no more. */
+    private WorthMap librarySmall(String policy) {
+        return WorthMap.library(BenchMaps.createSmall(server, held, 1, policy), held, Long.BYTES);
+    }
+
+    void run() {
+        out.printf(
+                "%nworth: %,d keys, Zipfian, pairs of 256 bytes; medians of %d windows of 0.1 s, in turns; %d threads%n",
+                keys, ROUNDS * windows, ClosedLoop.threads(Integer.MAX_VALUE));
+        out.printf(
+                "fits: each key has room; misses: %,d have, and what is missed is inserted (library's maps: values of 8 "
+                        + "bytes)%n",
+                held);
+        long room = BenchMaps.room(keys);
+        // A map that has ended is zeroed while the next one is there.
+        try (ServerProcess started = ServerProcess.start(Devices.library(), 4 * room, room)) {
+            server = started;
+            sessionCounts.forEach(this::measure);
+        }
+        gains();
+    }
+
+    private void measure(int sessions) {
+        Map<Variant, ClosedLoop.Ran> sums = new LinkedHashMap<>();
+        for (int round = 0; round < ROUNDS; round++) {
+            for (Variant variant : variants) {
+                sums.merge(variant, measure(variant, sessions), ClosedLoop.Ran::and);
+            }
+        }
+        out.printf(
+                "%n%-8s%-22s%9s%14s%26s%11s%11s   a request: %6s%8s%8s%8s%8s%n",
+                "keys",
+                "variant",
+                "sessions",
+                "requests/s",
+                "(least..most)",
+                "p50 ns",
+                "p99",
+                "READ",
+                "WRITE",
+                "CAS",
+                "FAA",
+                "hit %");
+        sums.forEach((variant, ran) -> {
+            print(variant, sessions, ran);
+            measured.computeIfAbsent(variant, added -> new ArrayList<>()).add(ran);
+            ran.put(report.row()
+                    .put("part", "worth")
+                    .put("load", variant.load)
+                    .put("variant", variant.name)
+                    .put("sessions", (long) sessions)
+                    .put("threads", (long) ClosedLoop.threads(sessions)));
+        });
+    }
+
+    private ClosedLoop.Ran measure(Variant variant, int sessions) {
+        try (WorthMap map = variant.map.get()) {
+            ClosedLoop.Ran ran = ClosedLoop.run(sessions, windows, thread -> {
+                YcsbKeys drawn = new YcsbKeys(keys, thread);
+                return () -> map.open(drawn);
+            });
+            map.check();
+            return ran;
+        }
+    }
+
+    private void print(Variant variant, int sessions, ClosedLoop.Ran ran) {
+        double each = Math.max(1, ran.requests());
+        VerbCounts posted = ran.posted();
+        out.printf(
+                "%-8s%-22s%9d%,14.0f%26s%,11d%,11d   %17.3f%8.3f%8.3f%8.3f%8.2f%n",
+                variant.load,
+                variant.name,
+                sessions,
+                ran.rates().median(),
+                String.format("(%,.0f..%,.0f)", ran.rates().least(), ran.rates().most()),
+                ran.latency().getValueAtPercentile(50),
+                ran.latency().getValueAtPercentile(99),
+                posted.reads() / each,
+                posted.writes() / each,
+                posted.swaps() / each,
+                posted.adds() / each,
+                ran.hitPercent());
+    }
+
+    /** One part after the other, as the paper adds them. */
+    private void gains() {
+        out.printf(
+                "%nadded one after the other: gain in requests/s; messages a request, and what the gain would be if nothing "
+                        + "but messages bounded the rate, as at the paper's NIC (a projection)%n%-30s%9s%9s%16s%12s   %s%n",
+                "part", "sessions", "rate", "messages", "projected", "the paper's");
+        for (int i = 0; i < sessionCounts.size(); i++) {
+            gain("sample-friendly table", i, MISSES, WITHOUT_TABLE, WITHOUT_HISTORY, "+42%");
+            gain("embedded history", i, MISSES, WITHOUT_HISTORY, WITHOUT_LAZY, "+13%");
+            gain("lazy weights and FC cache", i, MISSES, WITHOUT_LAZY, WHOLE, "+4%");
+            gain("FC cache, where all keys fit", i, FITS, NO_COUNTERS, COUNTERS, "+32%, tail 28 to 21 us");
+        }
+    }
+
+    private void gain(String part, int at, String load, String without, String with, String paper) {
+        ClosedLoop.Ran before = measured.get(variant(load, without)).get(at);
+        ClosedLoop.Ran after = measured.get(variant(load, with)).get(at);
+        out.printf(
+                "%-30s%9d%+8.0f%%%16s%+11.0f%%   %s%n",
+                part,
+                sessionCounts.get(at),
+                percentMore(after.rates().median(), before.rates().median()),
+                String.format("%.2f to %.2f", messages(before), messages(after)),
+                percentMore(messages(before), messages(after)),
+                paper);
+    }
+
+    private static double percentMore(double one, double other) {
+        return 100 * (one / other - 1);
+    }
+
+    private static double messages(ClosedLoop.Ran ran) {
+        return ran.posted().operations() / (double) Math.max(1, ran.requests());
+    }
+
+    private Variant variant(String load, String name) {
+        return variants.stream()
+                .filter(variant -> variant.load.equals(load) && variant.name.equals(name))
+                .findFirst()
+                .orElseThrow();
+    }
+
+    /** By sessions. */
+    List<Plot> plots() {
+        double[] sessions =
+                sessionCounts.stream().mapToDouble(Integer::doubleValue).toArray();
+        Map<String, Plot> plots = new LinkedHashMap<>();
+        plots.put(FITS, plot("kv-worth-lists", "Reads a second, all keys have room"));
+        plots.put(MISSES, plot("kv-worth-parts", "Reads a second, a tenth of the keys has room"));
+        measured.forEach((variant, ran) -> plots.get(variant.load)
+                .series(
+                        variant.name,
+                        sessions,
+                        ran.stream().mapToDouble(one -> one.rates().median()).toArray()));
+        return List.copyOf(plots.values());
+    }
+
+    private static Plot plot(String name, String title) {
+        return Plot.lines(name, title, "sessions", "requests/s").logarithmicX();
+    }
+}

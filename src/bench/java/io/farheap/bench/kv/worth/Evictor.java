@@ -1,0 +1,200 @@
+package io.farheap.bench.kv.worth;
+
+import io.farheap.kv.policy.HistoryIds;
+import io.farheap.kv.policy.Metadata;
+import io.farheap.kv.policy.Replacement;
+import java.util.SplittableRandom;
+
+/**
+ * Takes an object out to make room: reads a bucket at a random place, lets the experts choose of the paper's five
+ * objects, and turns the slot into a history entry, or enters the object into a history apart. One thread.
+ */
+final class Evictor {
+
+    /** In a sample. */
+    static final int OBJECTS = 5;
+
+    private static final int SAMPLE = 0;
+    private static final int HEADS = 1;
+    private static final int VICTIM = 2;
+    private static final int HISTORY = 3;
+    private static final int DONE = 4;
+
+    private final Wire wire;
+    private final Shape shape;
+    private final Design design;
+    private final Replacement replacement;
+    private final Learning learning;
+    private final HistoryApart history;
+    private final SplittableRandom random;
+    private final Metadata metadata = new Metadata();
+    private final int[] slots = new int[OBJECTS];
+    private int objects;
+    private int step;
+    private long bucketAt;
+    private long number;
+    private boolean numbered;
+    private long newest;
+    private long word;
+    private int slot;
+    private long experts;
+
+    Evictor(
+            Wire wire,
+            Shape shape,
+            Design design,
+            Replacement replacement,
+            Learning learning,
+            HistoryApart history,
+            long seed) {
+        this.wire = wire;
+        this.shape = shape;
+        this.design = design;
+        this.replacement = replacement;
+        this.learning = learning;
+        this.history = history;
+        random = new SplittableRandom(seed);
+    }
+
+    /** The number of the next history entry, as far as this client knows. */
+    long newest() {
+        return newest;
+    }
+
+    /** Posts the first step. */
+    void begin() {
+        step = SAMPLE;
+        bucketAt = shape.bucketAt(random.nextInt(shape.buckets()));
+        wire.beginList();
+        wire.read(bucketAt, Page.SAMPLE, Shape.BUCKET_BYTES);
+        if (!numbered) {
+            wire.add(Shape.COUNTER, 1, Page.NUMBER);
+        }
+        if (!design.lazyWeights()) {
+            learning.read();
+        }
+        wire.postList();
+    }
+
+    /** Goes on when nothing is pending; whether it is done: then see {@link #evicted}. */
+    boolean advance() {
+        switch (step) {
+            case SAMPLE -> sampled();
+            case HEADS -> choose();
+            case VICTIM -> {
+                if (wire.get(Page.OLD) != word) {
+                    // Another was faster.
+                    begin();
+                } else {
+                    enter();
+                }
+            }
+            default -> {
+                history.finish(experts);
+                step = DONE;
+            }
+        }
+        return step == DONE;
+    }
+
+    /** The word of the slot whose block is free now. */
+    long evicted() {
+        return word;
+    }
+
+    private void sampled() {
+        if (!numbered) {
+            number = wire.get(Page.NUMBER);
+            numbered = true;
+            newest = HistoryIds.plus(number, 1);
+        }
+        if (!design.lazyWeights()) {
+            learning.take();
+        }
+        objects = 0;
+        int first = random.nextInt(Shape.SLOTS);
+        for (int i = 0; i < Shape.SLOTS && objects < OBJECTS; i++) {
+            int candidate = (first + i) % Shape.SLOTS;
+            if (Words.isLive(sampledWord(candidate))) {
+                slots[objects++] = candidate;
+            }
+        }
+        if (objects == 0) {
+            begin();
+        } else if (design.metadataInTable()) {
+            choose();
+        } else {
+            readHeads();
+        }
+    }
+
+    private long sampledWord(int slotOfSample) {
+        return wire.get(sampledAt(slotOfSample));
+    }
+
+    private static int sampledAt(int slotOfSample) {
+        return Page.SAMPLE + slotOfSample * Shape.SLOT_BYTES;
+    }
+
+    private void readHeads() {
+        step = HEADS;
+        wire.beginList();
+        for (int i = 0; i < objects; i++) {
+            wire.read(shape.blockOf(sampledWord(slots[i])), headAt(i), Page.HEAD_BYTES);
+        }
+        wire.postList();
+    }
+
+    private static int headAt(int object) {
+        return Page.HEADS + object * Page.HEAD_BYTES;
+    }
+
+    private void choose() {
+        long now = System.nanoTime();
+        replacement.begin();
+        for (int i = 0; i < objects; i++) {
+            int at = design.metadataInTable() ? sampledAt(slots[i]) : headAt(i);
+            // A block that was used again says nothing of the object.
+            if (wire.get(at) == sampledWord(slots[i])) {
+                replacement.offer(i, fill(wire, metadata, at, now));
+            }
+        }
+        int chosen = replacement.choose();
+        if (chosen == Replacement.NONE) {
+            begin();
+            return;
+        }
+        step = VICTIM;
+        slot = slots[chosen];
+        word = sampledWord(slot);
+        experts = replacement.experts();
+        long slotAt = bucketAt + (long) slot * Shape.SLOT_BYTES;
+        if (design.historyInTable()) {
+            wire.swap(slotAt, word, Words.history(number, word), Page.OLD);
+        } else {
+            wire.beginList();
+            wire.swap(slotAt, word, 0, Page.OLD);
+            history.begin(number, wire.get((design.metadataInTable() ? sampledAt(slot) : headAt(chosen)) + Shape.HASH));
+            wire.postList();
+        }
+    }
+
+    private void enter() {
+        numbered = false;
+        if (design.historyInTable()) {
+            wire.hintWrite(bucketAt + (long) slot * Shape.SLOT_BYTES + Shape.INSERTED, experts);
+            step = DONE;
+        } else {
+            step = HISTORY;
+            history.enter();
+        }
+    }
+
+    /** What a slot or a block's beginning says of its object. */
+    static Metadata fill(Wire wire, Metadata metadata, int at, long now) {
+        return metadata.frequency(wire.get(at + Shape.FREQUENCY) & 0xFFFFFFFFL)
+                .insertTime(wire.get(at + Shape.INSERTED))
+                .lastAccess(wire.get(at + Shape.ACCESSED))
+                .now(now);
+    }
+}

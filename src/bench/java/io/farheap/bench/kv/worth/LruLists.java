@@ -1,0 +1,132 @@
+package io.farheap.bench.kv.worth;
+
+import io.farheap.kv.SlotWord;
+
+/**
+ * One client's changes of LRU lists in far memory, each under a lock that is a word there (Ditto, section 3.1): CAS
+ * takes it, a READ of the list's ends and one of the block's neighbours go together, then the WRITEs that move the
+ * block to the front and, behind them, the one that frees the lock. No fewer round trips do. One thread.
+ */
+final class LruLists {
+
+    static final int MORE = 0;
+    static final int WAIT = 1;
+    static final int DONE = 2;
+
+    private static final int LOCK = 0;
+    private static final int LINKS = 1;
+    private static final int WRITTEN = 2;
+    private static final int BACK_OFF = 3;
+
+    private final Wire wire;
+    private final Shape shape;
+    private final long backOffNanos;
+    private final long owner;
+    private int step;
+    private long list;
+    private long block;
+    private boolean isNew;
+    private long tryAt;
+
+    /** @param owner not 0, and no other client's */
+    LruLists(Wire wire, Shape shape, long backOffNanos, long owner) {
+        this.wire = wire;
+        this.shape = shape;
+        this.backOffNanos = backOffNanos;
+        this.owner = owner;
+    }
+
+    /** Begins to move the block of a slot's word to the front of its list. */
+    void begin(long word, long hash, boolean inserted) {
+        block = SlotWord.place(word);
+        list = shape.listAt(shape.listOf(hash));
+        isNew = inserted;
+        lock();
+    }
+
+    private void lock() {
+        step = LOCK;
+        wire.swap(list, 0, owner, Page.OLD);
+    }
+
+    /** Goes on when nothing is pending; {@link #WAIT} where it is not yet time. */
+    int advance() {
+        switch (step) {
+            case LOCK -> {
+                if (wire.get(Page.OLD) == 0) {
+                    readLinks();
+                } else if (backOffNanos == 0) {
+                    lock();
+                } else {
+                    step = BACK_OFF;
+                    tryAt = System.nanoTime() + backOffNanos;
+                    return WAIT;
+                }
+            }
+            case BACK_OFF -> {
+                if (System.nanoTime() - tryAt < 0) {
+                    return WAIT;
+                }
+                lock();
+            }
+            case LINKS -> moveToFront();
+            default -> {
+                return DONE;
+            }
+        }
+        return MORE;
+    }
+
+    private void readLinks() {
+        step = LINKS;
+        wire.beginList();
+        wire.read(list, Page.LIST, Shape.LAST + Long.BYTES);
+        if (!isNew) {
+            wire.read(shape.linksAt(block), Page.LINKS, Shape.LINKS_BYTES);
+        }
+        wire.postList();
+    }
+
+    private void moveToFront() {
+        step = WRITTEN;
+        long self = block + 1;
+        long first = wire.get(Page.LIST + Shape.FIRST);
+        wire.beginList();
+        if (first != self) {
+            long last = wire.get(Page.LIST + Shape.LAST);
+            if (!isNew) {
+                long before = wire.get(Page.LINKS);
+                long behind = wire.get(Page.LINKS + Shape.BEHIND);
+                write(0, shape.linksAt(before - 1) + Shape.BEHIND, behind);
+                if (behind == 0) {
+                    last = before;
+                } else {
+                    write(1, shape.linksAt(behind - 1), before);
+                }
+            } else if (first == 0) {
+                last = self;
+            }
+            wire.set(word(2), 0);
+            wire.set(word(3), first);
+            wire.write(shape.linksAt(block), word(2), Shape.LINKS_BYTES);
+            if (first != 0) {
+                write(4, shape.linksAt(first - 1), self);
+            }
+            wire.set(word(5), self);
+            wire.set(word(6), last);
+            wire.write(list + Shape.FIRST, word(5), 2 * Long.BYTES);
+        }
+        // Operations of one connection take effect in order: nobody has the lock before the list is whole.
+        write(7, list, 0);
+        wire.postList();
+    }
+
+    private static int word(int number) {
+        return Page.WORDS + number * Long.BYTES;
+    }
+
+    private void write(int number, long offset, long value) {
+        wire.set(word(number), value);
+        wire.write(offset, word(number), Long.BYTES);
+    }
+}
