@@ -169,7 +169,7 @@ final class AdaptivityPart {
         private final MapTrace trace;
 
         Played(String policy, int clients) {
-            map = BenchMaps.createSmall(server, objects, clients, policy);
+            map = BenchMaps.createSmall(server, "bench", objects, clients, policy);
             trace = new MapTrace(map, clients);
         }
 

@@ -4,10 +4,6 @@ import io.farheap.bench.report.BenchOutput;
 import io.farheap.bench.report.BenchReport;
 import io.farheap.command.DeviceNotice;
 import io.farheap.command.Plot;
-import io.farheap.command.ServerProcess;
-import io.farheap.kv.FarMap;
-import io.farheap.kv.policy.Replacements;
-import io.farheap.remote.VerbCounts;
 import io.farheap.verbs.Context;
 import io.farheap.verbs.Devices;
 import java.io.IOException;
@@ -15,8 +11,8 @@ import java.io.PrintStream;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.concurrent.Callable;
-import java.util.stream.IntStream;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -35,7 +31,8 @@ import picocli.CommandLine.Spec;
                     + "changes between what LRU and LFU are good at. elasticity: rate over time while clients come and go, and a map grows.",
             "traces: hits and operations of a trace played on a map, a get for each request, and a set where it misses. "
                     + "The map holds N objects of one size; what sessions hold free meanwhile, one or two each, is among "
-                    + "them. A trace is a file with a key a line, whole numbers from 0 on."
+                    + "them. A trace is a file with a key a line, whole numbers from 0 on.",
+            "worth: rate and operations of maps that lack one part or another of the design, and of LRU lists under a lock."
         })
 public final class BenchKvCommand implements Callable<Integer> {
 
@@ -53,8 +50,8 @@ public final class BenchKvCommand implements Callable<Integer> {
             split = ",",
             paramLabel = "PART",
             description =
-                    "messages, ycsb, traces, adaptivity, elasticity (default: traces where --trace is given, else "
-                            + "all others)")
+                    "messages, ycsb, traces, adaptivity, elasticity, worth (default: traces where --trace is given, "
+                            + "else all others)")
     private List<Part> parts = List.of();
 
     @Option(
@@ -69,7 +66,7 @@ public final class BenchKvCommand implements Callable<Integer> {
             paramLabel = "N",
             defaultValue = "7",
             description =
-                    "messages: turns of each side, of 0.1 s; ycsb: tenths of a second for each figure; elasticity: "
+                    "messages: turns of each side, of 0.1 s; ycsb, worth: tenths of a second for each figure; elasticity: "
                             + "windows of 0.1 s for each number of clients and size of the map (default: ${DEFAULT-VALUE})")
     private int turns;
 
@@ -78,10 +75,10 @@ public final class BenchKvCommand implements Callable<Integer> {
             split = ",",
             paramLabel = "N",
             defaultValue = "1,2,4,8,16,32,64",
-            description = "messages, ycsb: sessions for YCSB (default: ${DEFAULT-VALUE})")
+            description = "messages, ycsb, worth: sessions for YCSB (default: ${DEFAULT-VALUE})")
     private List<Integer> sessions;
 
-    @Option(names = "--trace", split = ",", paramLabel = "FILE", description = "traces")
+    @Option(names = "--trace", split = ",", paramLabel = "FILE", description = "traces, or directories of them; those that end with .xz are unpacked by xz")
     private List<Path> traces = List.of();
 
     @Option(names = "--objects", split = ",", paramLabel = "N", description = "objects that the map holds")
@@ -99,17 +96,23 @@ public final class BenchKvCommand implements Callable<Integer> {
     @Option(
             names = "--policy",
             paramLabel = "P",
-            defaultValue = Replacements.ADAPTIVE,
-            description = "adaptive, paper, lru, lfu, ...; several with a blank between (default: ${DEFAULT-VALUE})")
-    private String policies;
+            description = "adaptive, paper, lru, lfu, ...; several with a blank between (default: adaptive and paper, and "
+                    + "where --clients is not given either, at a tenth of the keys all others)")
+    private String policies = "";
 
     @Option(
             names = "--clients",
             split = ",",
             paramLabel = "C",
-            defaultValue = "1",
-            description = "sessions that requests are dealt to in turn (default: ${DEFAULT-VALUE})")
-    private List<Integer> clients;
+            description = "sessions that requests are dealt to in turn (default: 1; where --policy is not given either, 1, "
+                    + "8 and 64 for adaptive and paper)")
+    private List<Integer> clients = List.of();
+
+    @Option(
+            names = "--peers",
+            description = "messages: Redis and memcached beside; ./farheap installs what it can, the rest is listed as "
+                    + "absent")
+    private boolean peers;
 
     @Mixin
     private BenchOutput output;
@@ -135,6 +138,10 @@ public final class BenchKvCommand implements Callable<Integer> {
         if (parts.contains(Part.TRACES) && traces.isEmpty()) {
             throw new IllegalArgumentException("--part traces: name the files by --trace FILE,...");
         }
+        List<Path> files = TraceFile.in(traces);
+        if (files.isEmpty() && !traces.isEmpty()) {
+            throw new IllegalArgumentException("--trace " + traces + ": there is no trace in it");
+        }
         DeviceNotice.print(spec.commandLine().getErr());
         BenchReport report;
         try (Context context = Devices.open("")) {
@@ -143,116 +150,63 @@ public final class BenchKvCommand implements Callable<Integer> {
         PrintStream out = System.out;
         report.origin().forEach(out::println);
         List<Plot> plots = new ArrayList<>();
-        if (wanted(Part.MESSAGES)) {
+        timed(Part.MESSAGES, out, report, () -> {
             new MessagesPart(report, out, keys, turns, sessions).run();
-        }
-        if (wanted(Part.YCSB)) {
-            new YcsbPart(report, out, keys, turns, sessions).run();
-        }
-        if (wanted(Part.TRACES)) {
-            play(report, out);
-        }
-        if (wanted(Part.ADAPTIVITY)) {
+            if (peers) {
+                new KvPeers(report, out, turns).run();
+            }
+        });
+        timed(Part.YCSB, out, report, () -> new YcsbPart(report, out, keys, turns, sessions).run());
+        timed(
+                Part.TRACES,
+                out,
+                report,
+                () -> new TracesPart(report, out, objects, percents, policyNames(), clients).run(files));
+        timed(Part.ADAPTIVITY, out, report, () -> {
             AdaptivityPart part = new AdaptivityPart(report, out, keys);
             part.run();
             plots.add(part.plot());
-        }
-        if (wanted(Part.ELASTICITY)) {
+        });
+        timed(Part.ELASTICITY, out, report, () -> {
             ElasticityPart part = new ElasticityPart(report, out, keys, turns);
             part.run();
             plots.add(part.plot());
             GrowingMap growing = new GrowingMap(report, out, keys, turns);
             growing.run();
             plots.add(growing.plot());
-        }
-        if (wanted(Part.WORTH)) {
+        });
+        timed(Part.WORTH, out, report, () -> {
             WorthPart part = new WorthPart(report, out, keys, turns, sessions);
             part.run();
             plots.addAll(part.plots());
-        }
+        });
         output.write(report, plots.toArray(Plot[]::new));
         return 0;
+    }
+
+    private List<String> policyNames() {
+        return policies.isBlank() ? List.of() : List.of(policies.strip().split(" +"));
     }
 
     private boolean wanted(Part part) {
         return parts.isEmpty() ? traces.isEmpty() != (part == Part.TRACES) : parts.contains(part);
     }
 
-    private void play(BenchReport report, PrintStream out) throws IOException {
-        out.printf(
-                "%n%-16s%10s  %-10s%8s%12s%12s%8s   a request: %6s%8s%8s%8s%n",
-                "trace", "objects", "policy", "clients", "requests", "hits", "hit %", "READ", "WRITE", "CAS", "FAA");
-        for (Path trace : traces) {
-            int[] keys = TraceFile.read(trace);
-            for (long count : counts(keys)) {
-                for (String policy : policies.split(" ")) {
-                    for (int sessions : clients) {
-                        play(report, out, trace, keys, count, policy, sessions);
-                    }
-                }
-            }
+    /** A part, and how long it took. */
+    private void timed(Part part, PrintStream out, BenchReport report, Running running) throws IOException {
+        if (!wanted(part)) {
+            return;
         }
+        long begun = System.nanoTime();
+        running.run();
+        double seconds = (System.nanoTime() - begun) / 1e9;
+        String name = part.name().toLowerCase(Locale.ROOT);
+        out.printf("%n%s took %,.0f s%n", name, seconds);
+        report.summary().put(name + "_seconds", seconds);
     }
 
-    private List<Long> counts(int[] keys) {
-        if (!objects.isEmpty()) {
-            return objects;
-        }
-        long distinct = IntStream.of(keys).distinct().count();
-        return percents.stream()
-                .map(percent -> Math.max(1, Math.round(distinct * percent / 100.0)))
-                .toList();
-    }
-
-    private static void play(
-            BenchReport report, PrintStream out, Path trace, int[] keys, long objects, String policy, int sessions) {
-        long bytes = BenchMaps.bytesOfSmall(objects);
-        try (ServerProcess server = ServerProcess.start(Devices.library(), bytes, bytes);
-                FarMap map = BenchMaps.createSmall(server, objects, sessions, policy);
-                MapTrace played = new MapTrace(map, sessions)) {
-            long hits = played.play(keys);
-            print(report, out, trace, objects, policy, sessions, keys.length, hits, played.posted());
-        }
-    }
-
-    private static void print(
-            BenchReport report,
-            PrintStream out,
-            Path trace,
-            long objects,
-            String policy,
-            int sessions,
-            int requests,
-            long hits,
-            VerbCounts posted) {
-        double percent = 100.0 * hits / Math.max(1, requests);
-        double each = Math.max(1, requests);
-        String name = trace.getFileName().toString();
-        out.printf(
-                "%-16s%,10d  %-10s%8d%,12d%,12d%8.2f   %16.3f%8.3f%8.3f%8.3f%n",
-                name,
-                objects,
-                policy,
-                sessions,
-                requests,
-                hits,
-                percent,
-                posted.reads() / each,
-                posted.writes() / each,
-                posted.swaps() / each,
-                posted.adds() / each);
-        report.row()
-                .put("part", "traces")
-                .put("trace", name)
-                .put("objects", objects)
-                .put("policy", policy)
-                .put("clients", (long) sessions)
-                .put("requests", (long) requests)
-                .put("hits", hits)
-                .put("hit_pct", percent)
-                .put("reads", posted.reads() / each)
-                .put("writes", posted.writes() / each)
-                .put("cas", posted.swaps() / each)
-                .put("faa", posted.adds() / each);
+    @FunctionalInterface
+    private interface Running {
+        void run() throws IOException;
     }
 }

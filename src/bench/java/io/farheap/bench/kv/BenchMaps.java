@@ -68,13 +68,13 @@ final class BenchMaps {
     }
 
     /**
-     * A map that holds so many objects of one block and no more, on all of a server.
+     * A map that holds so many objects of one block and no more.
      *
      * @param sessions hold one free each
      */
-    static FarMap createSmall(ServerProcess server, long objects, int sessions, String policy) {
+    static FarMap createSmall(ServerProcess server, String name, long objects, int sessions, String policy) {
         return FarMap.builder()
-                .name("bench")
+                .name(name)
                 .token(TOKEN)
                 .servers(server.address())
                 .memory(bytesOfSmall(objects))

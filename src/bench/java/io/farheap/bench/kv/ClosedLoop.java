@@ -86,17 +86,12 @@ final class ClosedLoop {
 
         /** What each row of a closed loop has. */
         BenchReport.Row put(BenchReport.Row row) {
-            double each = Math.max(1, requests);
-            return row.put("ops_per_s", rates.median())
+            row.put("ops_per_s", rates.median())
                     .put("ops_per_s_least", rates.least())
                     .put("ops_per_s_most", rates.most())
                     .put("p50_ns", (double) latency.getValueAtPercentile(50))
-                    .put("p99_ns", (double) latency.getValueAtPercentile(99))
-                    .put("reads", posted.reads() / each)
-                    .put("writes", posted.writes() / each)
-                    .put("cas", posted.swaps() / each)
-                    .put("faa", posted.adds() / each)
-                    .put("hit_pct", hitPercent());
+                    .put("p99_ns", (double) latency.getValueAtPercentile(99));
+            return MapTrace.put(row, posted, requests).put("hit_pct", hitPercent());
         }
 
         double hitPercent() {

@@ -50,8 +50,11 @@ final class MapCaller implements AutoCloseable {
     /** Stores an object of the key, and waits. */
     void set(long number) {
         key.set(JAVA_LONG, 0, number);
-        session.set(key, value, 0);
-        if (await() != KvStatus.DONE) {
+        long deadline = System.nanoTime() + MapTrace.PATIENCE_NANOS;
+        do {
+            session.set(key, value, 0);
+        } while (await() == KvStatus.NO_ROOM && System.nanoTime() < deadline);
+        if (status != KvStatus.DONE) {
             throw new IllegalStateException("a set of key " + number + ": " + KvStatus.describe(status));
         }
     }

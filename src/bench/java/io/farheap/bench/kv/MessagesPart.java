@@ -261,17 +261,12 @@ final class MessagesPart {
     }
 
     private BenchReport.Row row(String workload, String operation, int sessions, VerbCounts posted, long requests) {
-        double each = Math.max(1, requests);
-        return report.row()
+        BenchReport.Row row = report.row()
                 .put("part", "messages")
                 .put("engine", "disaggregated")
                 .put("workload", workload)
                 .put("operation", operation)
-                .put("sessions", (long) sessions)
-                .put("reads", posted.reads() / each)
-                .put("writes", posted.writes() / each)
-                .put("cas", posted.swaps() / each)
-                .put("faa", posted.adds() / each)
-                .put("calls", 0L);
+                .put("sessions", (long) sessions);
+        return MapTrace.put(row, posted, requests).put("calls", 0L);
     }
 }

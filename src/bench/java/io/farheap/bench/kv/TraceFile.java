@@ -5,24 +5,81 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
+import java.util.stream.Stream;
 
 /** A trace of requests: a key a line, in the order of the requests; a key is a whole number from 0 on. */
 public final class TraceFile {
 
     private static final int DECIMAL = 10;
+    private static final String COMPRESSED = ".xz";
 
     private TraceFile() {}
 
     /**
-     * The keys of a file.
+     * Files that were named, and those of directories that were: what is compressed ({@code .xz}), or has no ending, as
+     * notes have one.
+     */
+    static List<Path> in(List<Path> named) throws IOException {
+        List<Path> files = new ArrayList<>();
+        for (Path one : named) {
+            if (Files.isDirectory(one)) {
+                try (Stream<Path> inside = Files.list(one)) {
+                    inside.filter(file -> Files.isRegularFile(file)
+                                    && (isCompressed(file) || !file.getFileName().toString().contains(".")))
+                            .sorted()
+                            .forEach(files::add);
+                }
+            } else {
+                files.add(one);
+            }
+        }
+        return files;
+    }
+
+    /** A trace's name: its file's, without {@code .xz}. */
+    static String name(Path file) {
+        String name = file.getFileName().toString();
+        return isCompressed(file) ? name.substring(0, name.length() - COMPRESSED.length()) : name;
+    }
+
+    private static boolean isCompressed(Path file) {
+        return file.getFileName().toString().endsWith(COMPRESSED);
+    }
+
+    /**
+     * The keys of a file; one whose name ends with {@code .xz} is unpacked by the program xz.
      *
      * @throws IOException where it cannot be read, or a line is no key
      */
     public static int[] read(Path file) throws IOException {
+        if (!isCompressed(file)) {
+            try (InputStream in = Files.newInputStream(file)) {
+                return read(file, in);
+            }
+        }
+        Process unpacking = new ProcessBuilder("xz", "-dc", file.toString())
+                .redirectError(ProcessBuilder.Redirect.INHERIT)
+                .start();
+        try (InputStream in = unpacking.getInputStream()) {
+            int[] keys = read(file, in);
+            if (unpacking.waitFor() != 0) {
+                throw new IOException(file + ": xz cannot unpack it");
+            }
+            return keys;
+        } catch (InterruptedException e) {
+            throw new IOException(file + ": interrupted", e);
+        } finally {
+            unpacking.destroy();
+        }
+    }
+
+    private static int[] read(Path file, InputStream from) throws IOException {
         int[] keys = new int[1 << 16];
         int count = 0;
-        try (InputStream in = new BufferedInputStream(Files.newInputStream(file), 1 << 16)) {
+        try (InputStream in = new BufferedInputStream(from, 1 << 16)) {
             long key = 0;
             int digits = 0;
             for (int next = in.read(); next >= 0 || digits > 0; next = in.read()) {

@@ -113,7 +113,7 @@ final class WorthPart {
 
     /** Only of small objects does the library hold so many and no more. */
     private WorthMap librarySmall(String policy) {
-        return WorthMap.library(BenchMaps.createSmall(server, held, 1, policy), held, Long.BYTES);
+        return WorthMap.library(BenchMaps.createSmall(server, "bench", held, 1, policy), held, Long.BYTES);
     }
 
     void run() {

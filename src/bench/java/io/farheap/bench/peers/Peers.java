@@ -10,6 +10,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.ServiceLoader;
+import java.util.function.Consumer;
 import java.util.stream.Stream;
 
 /** All peers, open or absent with a reason. */
@@ -29,27 +30,48 @@ final class Peers implements AutoCloseable {
     private final Map<String, Contestant> open = new LinkedHashMap<>();
     private final Map<String, String> absent = new LinkedHashMap<>();
 
+    private Peers(Path parent, long turnNanos) throws IOException {
+        this.directory = Files.createTempDirectory(parent, "farheap-peers");
+        this.turnNanos = turnNanos;
+    }
+
     /**
      * @param parent of the directory that this run uses, on a local disk
      * @param server a memory server for Farheap
      */
-    Peers(Path parent, String server, int maxBytes, long turnNanos) throws IOException {
-        this.directory = Files.createTempDirectory(parent, "farheap-peers");
-        this.turnNanos = turnNanos;
+    static Peers all(Path parent, String server, int maxBytes, long turnNanos) throws IOException {
+        return new Peers(parent, turnNanos).with(peers -> peers.addAll(server, maxBytes));
+    }
+
+    /** Those that keep objects by key, as a map does. */
+    static Peers caches(Path parent, long turnNanos) throws IOException {
+        return new Peers(parent, turnNanos).with(Peers::addCaches);
+    }
+
+    private Peers with(Consumer<Peers> adding) {
         try {
-            add("local memory", () -> timed("local memory", new LocalPeer(maxBytes)));
-            add(FARHEAP, () -> timed(FARHEAP, new FarheapPeer(server, maxBytes)));
-            add("UCX (C)", () -> UcxPerftest.open(directory));
-            addProvided(JUCX);
-            add("file", () -> timed("file", FilePeer.open(directory, false, maxBytes)));
-            add("file, direct", () -> timed("file, direct", FilePeer.open(directory, true, maxBytes)));
-            add("Unix socket", () -> timed("Unix socket", EchoPeer.open(directory)));
-            addProvided(REDIS);
-            addProvided(MEMCACHED);
+            adding.accept(this);
+            return this;
         } catch (Throwable e) {
             close();
             throw e;
         }
+    }
+
+    private void addAll(String server, int maxBytes) {
+        add("local memory", () -> timed("local memory", new LocalPeer(maxBytes)));
+        add(FARHEAP, () -> timed(FARHEAP, new FarheapPeer(server, maxBytes)));
+        add("UCX (C)", () -> UcxPerftest.open(directory));
+        addProvided(JUCX);
+        add("file", () -> timed("file", FilePeer.open(directory, false, maxBytes)));
+        add("file, direct", () -> timed("file, direct", FilePeer.open(directory, true, maxBytes)));
+        add("Unix socket", () -> timed("Unix socket", EchoPeer.open(directory)));
+        addCaches();
+    }
+
+    private void addCaches() {
+        addProvided(REDIS);
+        addProvided(MEMCACHED);
     }
 
     /** By name, in the order of a table. */
@@ -73,7 +95,7 @@ final class Peers implements AutoCloseable {
                 return;
             }
         }
-        absent.put(name, "its client library is not on the class path; ./farheap bench peers fetches it");
+        absent.put(name, "its client library is not on the class path; ./farheap bench peers, and bench kv --peers, fetch it");
     }
 
     private void add(String name, Opening opening) {

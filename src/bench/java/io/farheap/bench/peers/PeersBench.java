@@ -39,23 +39,37 @@ public final class PeersBench {
      * @param progress told how many rounds are done, those that warm up too
      */
     public void run(Path parent, String server, int rounds, long turnNanos, IntConsumer progress) throws Exception {
-        int maxBytes = sizes.stream().mapToInt(Integer::intValue).max().orElseThrow();
-        try (Peers peers = new Peers(parent, server, maxBytes, turnNanos)) {
-            names = List.copyOf(peers.open().keySet());
-            absent.putAll(peers.absent());
-            for (Contestant contestant : peers.open().values()) {
-                warmUp(contestant, maxBytes);
-            }
-            for (int round = -WARM_UP_ROUNDS; round < rounds; round++) {
-                for (Operation operation : operations) {
-                    for (int bytes : sizes) {
-                        for (Map.Entry<String, Contestant> peer : peers.open().entrySet()) {
-                            turn(new Key(operation, bytes, peer.getKey()), peer.getValue(), round >= 0);
-                        }
+        try (Peers peers = Peers.all(parent, server, maxBytes(), turnNanos)) {
+            run(peers, rounds, progress);
+        }
+    }
+
+    /** The same of those alone that keep objects by key, one after another where there is no other. */
+    public void runCaches(Path parent, int rounds, long turnNanos) throws Exception {
+        try (Peers peers = Peers.caches(parent, turnNanos)) {
+            run(peers, rounds, done -> {});
+        }
+    }
+
+    private int maxBytes() {
+        return sizes.stream().mapToInt(Integer::intValue).max().orElseThrow();
+    }
+
+    private void run(Peers peers, int rounds, IntConsumer progress) throws Exception {
+        names = List.copyOf(peers.open().keySet());
+        absent.putAll(peers.absent());
+        for (Contestant contestant : peers.open().values()) {
+            warmUp(contestant, maxBytes());
+        }
+        for (int round = -WARM_UP_ROUNDS; round < rounds; round++) {
+            for (Operation operation : operations) {
+                for (int bytes : sizes) {
+                    for (Map.Entry<String, Contestant> peer : peers.open().entrySet()) {
+                        turn(new Key(operation, bytes, peer.getKey()), peer.getValue(), round >= 0);
                     }
                 }
-                progress.accept(round + 1 + WARM_UP_ROUNDS);
             }
+            progress.accept(round + 1 + WARM_UP_ROUNDS);
         }
     }
 

@@ -1,0 +1,73 @@
+package io.farheap.bench.kv;
+
+import io.farheap.bench.peers.Operation;
+import io.farheap.bench.peers.PeersBench;
+import io.farheap.bench.report.BenchReport;
+import java.io.PrintStream;
+import java.nio.file.Path;
+import java.util.List;
+
+/**
+ * Redis and memcached beside a map: one client gets and sets one pair of 256 bytes, one request after another, through
+ * the Java client that is usual for each. A request is a message to the server's process and its answer.
+ */
+final class KvPeers {
+
+    private static final long TURN_NANOS = 100_000_000;
+
+    private final BenchReport report;
+    private final PrintStream out;
+    private final int turns;
+
+    /** @param turns of each, of 0.1 s */
+    KvPeers(BenchReport report, PrintStream out, int turns) {
+        this.report = report;
+        this.out = out;
+        this.turns = turns;
+    }
+
+    void run() {
+        PeersBench bench = new PeersBench(List.of(Operation.GET, Operation.PUT), List.of(BenchMaps.VALUE_BYTES));
+        try {
+            bench.runCaches(Path.of(System.getProperty("java.io.tmpdir")), turns, TURN_NANOS);
+        } catch (RuntimeException e) {
+            throw e;
+        } catch (Exception e) {
+            throw new IllegalStateException("Redis or memcached failed: " + e.getMessage(), e);
+        }
+        out.printf("%n%-26s%-12s%16s%26s%14s%n", "peers", "operation", "p50 ns", "(25%..75% of turns)", "p99");
+        for (PeersBench.Row row : bench.rows()) {
+            String operation = row.operation() == Operation.GET ? "get-hit" : "set-update";
+            out.printf(
+                    "%-26s%-12s%,16.0f%26s%,14.0f%n",
+                    row.peer(),
+                    operation,
+                    row.p50(),
+                    String.format("(%,.0f..%,.0f)", row.p25(), row.p75()),
+                    row.p99());
+            report.row()
+                    .put("part", "messages")
+                    .put("engine", row.peer())
+                    .put("workload", "one key")
+                    .put("operation", operation)
+                    .put("sessions", 1L)
+                    .put("reads", 0L)
+                    .put("writes", 0L)
+                    .put("cas", 0L)
+                    .put("faa", 0L)
+                    .put("calls", 1L)
+                    .put("p50_ns", row.p50())
+                    .put("p25_ns", row.p25())
+                    .put("p75_ns", row.p75())
+                    .put("p99_ns", row.p99());
+        }
+        bench.absent().forEach((peer, reason) -> {
+            out.printf("absent: %s: %s%n", peer, reason);
+            report.row()
+                    .put("part", "messages")
+                    .put("engine", peer)
+                    .put("operation", "absent")
+                    .put("absent", reason);
+        });
+    }
+}

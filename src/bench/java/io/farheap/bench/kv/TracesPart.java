@@ -1,0 +1,172 @@
+package io.farheap.bench.kv;
+
+import io.farheap.bench.report.BenchReport;
+import io.farheap.command.ServerProcess;
+import io.farheap.kv.FarMap;
+import io.farheap.kv.policy.Policies;
+import io.farheap.kv.policy.Replacements;
+import io.farheap.remote.VerbCounts;
+import io.farheap.verbs.Devices;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.stream.IntStream;
+
+/**
+ * Hits and operations of traces, each request a get, and a set where it misses (Ditto, figures 16 to 18 and 23, table
+ * 3). Several maps are played on at a time, a core each: neither hits nor operations are of time.
+ */
+final class TracesPart {
+
+    private static final int MOST_AT_ONCE = 2;
+    private static final int[] CLIENTS = {1, 8, 64};
+    /** At which all policies are played where nothing else is said. */
+    private static final int PERCENT_OF_ALL = 10;
+
+    /** One map to play on. */
+    private record Game(long objects, String policy, int clients) {}
+
+    private record Played(Game game, long hits, VerbCounts posted) {}
+
+    private final BenchReport report;
+    private final PrintStream out;
+    private final List<Long> objects;
+    private final List<Integer> percents;
+    private final List<String> policies;
+    private final List<Integer> clients;
+    private final int atOnce =
+            Math.min(MOST_AT_ONCE, Runtime.getRuntime().availableProcessors());
+
+    /**
+     * @param objects that maps hold; where empty, {@code percents} of each trace's distinct keys, rounded
+     * @param policies where empty: {@code adaptive} and {@code paper}; and all others too if there are no clients either,
+     *     at a tenth of the keys by one client
+     * @param clients that requests are dealt to in turn; where empty 1, or 1, 8 and 64 if there are no policies either
+     */
+    TracesPart(
+            BenchReport report,
+            PrintStream out,
+            List<Long> objects,
+            List<Integer> percents,
+            List<String> policies,
+            List<Integer> clients) {
+        this.report = report;
+        this.out = out;
+        this.objects = objects;
+        this.percents = percents;
+        this.policies = policies;
+        this.clients = clients;
+    }
+
+    void run(List<Path> traces) throws IOException {
+        out.printf(
+                "%n%-16s%10s  %-12s%8s%12s%12s%8s   a request: %6s%8s%8s%8s%n",
+                "trace", "objects", "policy", "clients", "requests", "hits", "hit %", "READ", "WRITE", "CAS", "FAA");
+        for (Path trace : traces) {
+            play(TraceFile.name(trace), TraceFile.read(trace));
+        }
+    }
+
+    private List<Game> games(int[] keys) {
+        long distinct = IntStream.of(keys).distinct().count();
+        List<Long> sizes = objects.isEmpty()
+                ? percents.stream().map(percent -> part(distinct, percent)).toList()
+                : objects;
+        List<Game> games = new ArrayList<>();
+        boolean all = policies.isEmpty() && clients.isEmpty();
+        List<Integer> counts = clients.isEmpty() ? List.of(1) : clients;
+        if (all) {
+            counts = IntStream.of(CLIENTS).boxed().toList();
+        }
+        List<String> named = policies.isEmpty() ? List.of(Replacements.ADAPTIVE, Replacements.PAPER) : policies;
+        for (long size : sizes) {
+            for (String policy : named) {
+                counts.forEach(count -> games.add(new Game(size, policy, count)));
+            }
+        }
+        if (all) {
+            long size = objects.isEmpty() ? part(distinct, PERCENT_OF_ALL) : objects.getFirst();
+            Policies.names().forEach(policy -> games.add(new Game(size, policy, 1)));
+        }
+        return games;
+    }
+
+    private static long part(long distinct, int percent) {
+        return Math.max(1, Math.round(distinct * percent / 100.0));
+    }
+
+    private void play(String trace, int[] keys) {
+        List<Game> games = games(keys);
+        long bytes = games.stream()
+                .mapToLong(game -> BenchMaps.bytesOfSmall(game.objects))
+                .max()
+                .orElseThrow();
+        // A map that has ended is zeroed while the next one is there.
+        try (ServerProcess server = ServerProcess.start(Devices.library(), 2 * atOnce * bytes, bytes);
+                ExecutorService executor = Executors.newFixedThreadPool(atOnce)) {
+            List<Future<Played>> playing = new ArrayList<>();
+            for (int i = 0; i < games.size(); i++) {
+                String name = "trace " + i;
+                Game game = games.get(i);
+                playing.add(executor.submit(() -> play(server, name, game, keys)));
+            }
+            try {
+                for (Future<Played> future : playing) {
+                    print(trace, keys.length, future.get());
+                }
+            } finally {
+                playing.forEach(future -> future.cancel(false));
+            }
+        } catch (InterruptedException e) {
+            throw new IllegalStateException("interrupted", e);
+        } catch (ExecutionException e) {
+            throw new IllegalStateException(trace + " could not be played: " + e.getCause(), e);
+        }
+    }
+
+    private static Played play(ServerProcess server, String name, Game game, int[] keys) {
+        FarMap map = BenchMaps.createSmall(server, name, game.objects, game.clients, game.policy);
+        try (MapTrace played = new MapTrace(map, game.clients)) {
+            long hits = played.play(keys);
+            return new Played(game, hits, played.posted());
+        } finally {
+            map.drop();
+        }
+    }
+
+    private void print(String trace, int requests, Played played) {
+        Game game = played.game;
+        VerbCounts posted = played.posted;
+        double each = Math.max(1, requests);
+        double percent = 100.0 * played.hits / each;
+        out.printf(
+                "%-16s%,10d  %-12s%8d%,12d%,12d%8.2f   %16.3f%8.3f%8.3f%8.3f%n",
+                trace,
+                game.objects,
+                game.policy,
+                game.clients,
+                requests,
+                played.hits,
+                percent,
+                posted.reads() / each,
+                posted.writes() / each,
+                posted.swaps() / each,
+                posted.adds() / each);
+        BenchReport.Row row = report.row()
+                .put("part", "traces")
+                .put("trace", trace)
+                .put("objects", game.objects)
+                .put("policy", game.policy)
+                .put("clients", (long) game.clients)
+                .put("requests", (long) requests)
+                .put("hits", played.hits)
+                .put("hit_pct", percent);
+        MapTrace.put(row, posted, requests);
+    }
+}
