@@ -4,7 +4,6 @@ import io.farheap.bench.report.BenchReport;
 import io.farheap.command.Plot;
 import io.farheap.command.ServerProcess;
 import io.farheap.kv.FarMap;
-import io.farheap.verbs.Devices;
 import java.io.PrintStream;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -45,7 +44,7 @@ final class AdaptivityPart {
     void run() {
         long bytes = BenchMaps.bytesOfSmall(objects);
         // A map that has ended is zeroed while the next one is there.
-        try (ServerProcess started = ServerProcess.start(Devices.library(), 4 * bytes, bytes)) {
+        try (ServerProcess started = BenchMaps.server(4 * bytes, bytes)) {
             play(started);
         }
     }

@@ -3,6 +3,8 @@ package io.farheap.bench.kv;
 import io.farheap.command.ServerProcess;
 import io.farheap.kv.FarMap;
 import io.farheap.kv.policy.Replacements;
+import io.farheap.verbs.Devices;
+import java.util.Map;
 
 /** Maps that parts of the benchmark make on a server of their own. */
 final class BenchMaps {
@@ -19,6 +21,14 @@ final class BenchMaps {
     private static final long SLACK_BYTES = 256 << 10;
 
     private BenchMaps() {}
+
+    /**
+     * A server for maps. Its leases are long: on a busy machine a client that gets no processor for some seconds loses
+     * nothing.
+     */
+    static ServerProcess server(long memoryBytes, long regionBytes) {
+        return ServerProcess.start(Devices.library(), "", memoryBytes, regionBytes, Map.of(), "--lease", "30s");
+    }
 
     /** Room for a map of so many objects of 256 bytes, and for as many again that are inserted three times over. */
     static long room(long objects) {

@@ -26,6 +26,8 @@ final class ClosedLoop {
     private static final int WARM_UPS = 3;
     private static final long END_NANOS = 10_000_000_000L;
     private static final int MOST_THREADS = 2;
+    /** Of a thread, however slow the machine is: fewer say little of what a request posts. */
+    private static final int LEAST_REQUESTS = 500;
     /** Rounds without an ended request after which one looks at the clock. */
     private static final int LOOK_EVERY = 64;
 
@@ -187,7 +189,7 @@ final class ClosedLoop {
             if (now >= from && before == null) {
                 before = counted(own);
             }
-            if (now - from >= windows * WINDOW_NANOS) {
+            if (now - from >= windows * WINDOW_NANOS && requests >= LEAST_REQUESTS) {
                 break;
             }
             if (!ended) {
@@ -195,7 +197,10 @@ final class ClosedLoop {
             }
             if (before != null) {
                 latency.recordValue(now - begun[at]);
-                inWindow[thread][(int) ((now - from) / WINDOW_NANOS)]++;
+                int window = (int) ((now - from) / WINDOW_NANOS);
+                if (window < windows) {
+                    inWindow[thread][window]++;
+                }
                 requests++;
             }
             begun[at] = now;

@@ -4,7 +4,6 @@ import io.farheap.bench.report.BenchReport;
 import io.farheap.command.Plot;
 import io.farheap.command.ServerProcess;
 import io.farheap.kv.FarMap;
-import io.farheap.verbs.Devices;
 import java.io.PrintStream;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -49,7 +48,7 @@ final class ElasticityPart {
                 objects);
         out.printf("%8s%10s%16s%12s%12s%n", "s", "clients", "operations/s", "p50 ns", "p99");
         Deque<Client> clients = new ArrayDeque<>();
-        try (ServerProcess server = ServerProcess.start(Devices.library(), room, room);
+        try (ServerProcess server = BenchMaps.server(room, room);
                 FarMap map = BenchMaps.create(server, "elasticity", room, 4 * objects)) {
             BenchMaps.fill(map, objects);
             long started = System.nanoTime();

@@ -5,7 +5,6 @@ import io.farheap.command.Plot;
 import io.farheap.command.ServerProcess;
 import io.farheap.kv.FarMap;
 import io.farheap.lifetime.Closing;
-import io.farheap.verbs.Devices;
 import java.io.PrintStream;
 import java.util.ArrayList;
 import java.util.List;
@@ -54,7 +53,7 @@ final class GrowingMap {
                 memory >> 10, GROWTHS, objects);
         out.printf("%8s%10s%16s%10s%12s%12s%n", "s", "KiB", "operations/s", "hits %", "p50 ns", "p99");
         List<AutoCloseable> ends = new ArrayList<>();
-        try (ServerProcess server = ServerProcess.start(Devices.library(), (1 + GROWTHS) * memory, memory);
+        try (ServerProcess server = BenchMaps.server((1 + GROWTHS) * memory, memory);
                 FarMap map = BenchMaps.create(server, "growing", memory, objects)) {
             try {
                 List<Client> clients = new ArrayList<>();

@@ -5,7 +5,6 @@ import io.farheap.bench.report.BenchReport;
 import io.farheap.command.ServerProcess;
 import io.farheap.kv.FarMap;
 import io.farheap.remote.VerbCounts;
-import io.farheap.verbs.Devices;
 import java.io.PrintStream;
 import java.util.ArrayList;
 import java.util.List;
@@ -51,7 +50,7 @@ final class MessagesPart {
                 "%nmessages: %,d objects of 256 bytes, keys uniform; medians of %d turns; in brackets the floor: the same "
                         + "operations without a map%n",
                 objects, turns);
-        try (ServerProcess server = ServerProcess.start(Devices.library(), 4 * room, room)) {
+        try (ServerProcess server = BenchMaps.server(4 * room, room)) {
             operations(server, room);
             evictions(server, room);
             workloads(server, room);

@@ -6,7 +6,6 @@ import io.farheap.kv.FarMap;
 import io.farheap.kv.policy.Policies;
 import io.farheap.kv.policy.Replacements;
 import io.farheap.remote.VerbCounts;
-import io.farheap.verbs.Devices;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.Path;
@@ -108,7 +107,7 @@ final class TracesPart {
                 .max()
                 .orElseThrow();
         // A map that has ended is zeroed while the next one is there.
-        try (ServerProcess server = ServerProcess.start(Devices.library(), 2 * atOnce * bytes, bytes);
+        try (ServerProcess server = BenchMaps.server(2 * atOnce * bytes, bytes);
                 ExecutorService executor = Executors.newFixedThreadPool(atOnce)) {
             List<Future<Played>> playing = new ArrayList<>();
             for (int i = 0; i < games.size(); i++) {

@@ -7,13 +7,12 @@ import io.farheap.command.ServerProcess;
 import io.farheap.kv.policy.FrequencyCounterCache;
 import io.farheap.kv.policy.Replacements;
 import io.farheap.remote.VerbCounts;
-import io.farheap.verbs.Devices;
 import java.io.PrintStream;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.function.Supplier;
+import java.util.function.IntFunction;
 
 /**
  * What each part of the design is worth (Ditto, figures 2, 14, 24 and 25), on reads of Zipfian keys (YCSB C). In one
@@ -41,7 +40,7 @@ final class WorthPart {
     private static final String WITHOUT_TABLE = "nor metadata there";
 
     /** @param load all keys have room, or a tenth has */
-    private record Variant(String load, String name, Supplier<WorthMap> map) {}
+    private record Variant(String load, String name, IntFunction<WorthMap> map) {}
 
     private static final List<String> POLICIES = List.of(Replacements.PAPER, Replacements.ADAPTIVE);
 
@@ -81,7 +80,7 @@ final class WorthPart {
         fits("FC cache, 1/10", whole.counters(keys * FrequencyCounterCache.ENTRY_BYTES / 10));
         fits(COUNTERS, whole.counters(keys * FrequencyCounterCache.ENTRY_BYTES));
         for (String policy : POLICIES) {
-            variants.add(new Variant(FITS, "library, " + policy, () -> library(policy)));
+            variants.add(new Variant(FITS, "library, " + policy, sessions -> library(policy)));
         }
         misses(WHOLE, whole);
         misses("no metadata in table", whole.metadataInBlocks());
@@ -93,16 +92,16 @@ final class WorthPart {
         misses(WITHOUT_HISTORY, eager.historyApart());
         misses(WITHOUT_TABLE, eager.historyApart().metadataInBlocks());
         for (String policy : POLICIES) {
-            variants.add(new Variant(MISSES, "library, " + policy, () -> librarySmall(policy)));
+            variants.add(new Variant(MISSES, "library, " + policy, sessions -> librarySmall(policy, sessions)));
         }
     }
 
     private void fits(String name, Design design) {
-        variants.add(new Variant(FITS, name, () -> WorthMap.own(server, design, keys, true)));
+        variants.add(new Variant(FITS, name, sessions -> WorthMap.own(server, design, keys, true)));
     }
 
     private void misses(String name, Design design) {
-        variants.add(new Variant(MISSES, name, () -> WorthMap.own(server, design, held, false)));
+        variants.add(new Variant(MISSES, name, sessions -> WorthMap.own(server, design, held, false)));
     }
 
     private WorthMap library(String policy) {
@@ -111,9 +110,9 @@ final class WorthPart {
                 BenchMaps.create(server, "worth", room, WorthMap.SPARSE * keys, policy), keys, BenchMaps.VALUE_BYTES);
     }
 
-    /** Only of small objects does the library hold so many and no more. */
-    private WorthMap librarySmall(String policy) {
-        return WorthMap.library(BenchMaps.createSmall(server, "bench", held, 1, policy), held, Long.BYTES);
+    /** Only of small objects does the library hold so many and no more; what sessions hold free is extra. */
+    private WorthMap librarySmall(String policy, int sessions) {
+        return WorthMap.library(BenchMaps.createSmall(server, "bench", held, sessions, policy), held, Long.BYTES);
     }
 
     void run() {
@@ -126,7 +125,7 @@ final class WorthPart {
                 held);
         long room = BenchMaps.room(keys);
         // A map that has ended is zeroed while the next one is there.
-        try (ServerProcess started = ServerProcess.start(Devices.library(), 4 * room, room)) {
+        try (ServerProcess started = BenchMaps.server(4 * room, room)) {
             server = started;
             sessionCounts.forEach(this::measure);
         }
@@ -167,7 +166,7 @@ final class WorthPart {
     }
 
     private ClosedLoop.Ran measure(Variant variant, int sessions) {
-        try (WorthMap map = variant.map.get()) {
+        try (WorthMap map = variant.map.apply(sessions)) {
             ClosedLoop.Ran ran = ClosedLoop.run(sessions, windows, thread -> {
                 YcsbKeys drawn = new YcsbKeys(keys, thread);
                 return () -> map.open(drawn);

@@ -3,7 +3,6 @@ package io.farheap.bench.kv;
 import io.farheap.bench.report.BenchReport;
 import io.farheap.command.ServerProcess;
 import io.farheap.kv.FarMap;
-import io.farheap.verbs.Devices;
 import java.io.PrintStream;
 import java.util.List;
 import java.util.SplittableRandom;
@@ -64,7 +63,7 @@ final class YcsbPart {
                 "   the paper's, million/s");
         long room = BenchMaps.room(objects);
         // A map that has ended is zeroed while the next one is there.
-        try (ServerProcess server = ServerProcess.start(Devices.library(), 4 * room, room)) {
+        try (ServerProcess server = BenchMaps.server(4 * room, room)) {
             for (Workload workload : WORKLOADS) {
                 for (boolean zipfian : new boolean[] {false, true}) {
                     for (int sessions : sessionCounts) {

@@ -9,9 +9,12 @@ import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
+import java.util.function.ToDoubleBiFunction;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -20,6 +23,17 @@ class BenchKvTest {
 
     @TempDir
     Path directory;
+
+    /** The rows of what the benchmark has measured. */
+    private JsonArray rows(String... options) throws Exception {
+        Path json = directory.resolve("kv.json");
+        List<String> arguments = new ArrayList<>(List.of("bench", "kv", "--json", json.toString()));
+        arguments.addAll(List.of(options));
+        CommandProcess command = CommandProcess.start(Map.of(), arguments.toArray(String[]::new));
+        command.awaitEnd(0);
+        command.assertNothingIsLeft();
+        return JsonParser.parseString(Files.readString(json)).getAsJsonObject().getAsJsonArray("rows");
+    }
 
     /** A third of the keys have nine tenths of the requests, and a map for a third keeps them. */
     @Test
@@ -31,25 +45,8 @@ class BenchKvTest {
             keys.append(key).append('\n');
         }
         Path trace = Files.writeString(directory.resolve("trace"), keys);
-        Path json = directory.resolve("kv.json");
-        CommandProcess command = CommandProcess.start(
-                Map.of(),
-                "bench",
-                "kv",
-                "--trace",
-                trace.toString(),
-                "--objects",
-                "100",
-                "--policy",
-                "adaptive lru",
-                "--clients",
-                "1,3",
-                "--json",
-                json.toString());
-        command.awaitEnd(0);
-        command.assertNothingIsLeft();
-        JsonArray rows =
-                JsonParser.parseString(Files.readString(json)).getAsJsonObject().getAsJsonArray("rows");
+        JsonArray rows = rows(
+                "--trace", trace.toString(), "--objects", "100", "--policy", "adaptive lru", "--clients", "1,3");
         assertEquals(4, rows.size());
         for (int i = 0; i < 4; i++) {
             JsonObject row = rows.get(i).getAsJsonObject();
@@ -63,25 +60,7 @@ class BenchKvTest {
     /** Operations do not depend on the machine: a get that hits reads twice, and so on. */
     @Test
     void operationsOfEachRequestAreCounted() throws Exception {
-        Path json = directory.resolve("kv.json");
-        CommandProcess command = CommandProcess.start(
-                Map.of(),
-                "bench",
-                "kv",
-                "--part",
-                "messages",
-                "--keys",
-                "200",
-                "--turns",
-                "1",
-                "--sessions",
-                "1,3",
-                "--json",
-                json.toString());
-        command.awaitEnd(0);
-        command.assertNothingIsLeft();
-        JsonArray rows =
-                JsonParser.parseString(Files.readString(json)).getAsJsonObject().getAsJsonArray("rows");
+        JsonArray rows = rows("--part", "messages", "--keys", "200", "--turns", "1", "--sessions", "1,3");
         Map<String, Double> reads = new HashMap<>();
         for (JsonElement element : rows) {
             JsonObject row = element.getAsJsonObject();
@@ -105,12 +84,8 @@ class BenchKvTest {
     /** Small: what it measures is not judged, but LRU is to be better than LFU where the load is for it. */
     @Test
     void everyOtherPartHasItsRows() throws Exception {
-        Path json = directory.resolve("kv.json");
         Path plots = directory.resolve("plots");
-        CommandProcess command = CommandProcess.start(
-                Map.of(),
-                "bench",
-                "kv",
+        JsonArray rows = rows(
                 "--part",
                 "ycsb,adaptivity,elasticity",
                 "--keys",
@@ -120,13 +95,7 @@ class BenchKvTest {
                 "--sessions",
                 "1,3",
                 "--report",
-                plots.toString(),
-                "--json",
-                json.toString());
-        command.awaitEnd(0);
-        command.assertNothingIsLeft();
-        JsonArray rows =
-                JsonParser.parseString(Files.readString(json)).getAsJsonObject().getAsJsonArray("rows");
+                plots.toString());
         Map<String, Integer> parts = new HashMap<>();
         Map<String, Double> phases = new HashMap<>();
         for (JsonElement element : rows) {
@@ -142,14 +111,80 @@ class BenchKvTest {
             }
         }
         // Four workloads, two kinds of keys, two numbers of sessions; four policies: phases, shares, clients; five
-        // numbers
-        // of clients, three sizes of a map, and two growths.
+        // numbers of clients, three sizes of a map, and two growths.
         assertEquals(Map.of("ycsb", 4 * 2 * 2, "adaptivity", 4 * (5 + 5 + 3), "elasticity", 5 + 3 + 2), parts);
         assertTrue(phases.get("lru2") > phases.get("lfu2") + 5, phases::toString);
         assertEquals(4 * 4, phases.size(), phases::toString);
         assertTrue(Files.exists(plots.resolve("kv-adaptivity.png")));
         assertTrue(Files.exists(plots.resolve("kv-elasticity.png")));
         assertTrue(Files.exists(plots.resolve("kv-elasticity-memory.png")));
+    }
+
+    /** Without another word: all policies at a tenth of the keys, and two at each size by 1, 8 and 64 clients. */
+    @Test
+    void tracesOfADirectoryArePlayedByAllPolicies() throws Exception {
+        Path traces = Files.createDirectory(directory.resolve("traces"));
+        StringBuilder keys = new StringBuilder();
+        for (int i = 0; i < 2000; i++) {
+            keys.append(i % 500).append('\n');
+        }
+        Files.writeString(traces.resolve("loop"), keys);
+        Files.writeString(traces.resolve("README.md"), "no trace");
+        JsonArray rows = rows("--part", "traces", "--trace", traces.toString(), "--percent", "10,100");
+        assertEquals(2 * 2 * 3 + 12, rows.size());
+        for (JsonElement element : rows) {
+            JsonObject row = element.getAsJsonObject();
+            assertEquals("loop", row.get("trace").getAsString());
+            // Where all have room, each key is missed once; a bucket that is full of them evicts a few.
+            int misses = 2000 - row.get("hits").getAsInt();
+            assertTrue(misses >= 500, row::toString);
+            boolean alone = row.get("clients").getAsInt() == 1 && row.get("objects").getAsInt() == 500;
+            assertTrue(misses < 600 || !alone, row::toString);
+        }
+    }
+
+    /** What a part saves are operations: these do not depend on the machine. */
+    @Test
+    void partsThatAreLeftOutCostOperations() throws Exception {
+        Path plots = directory.resolve("plots");
+        JsonArray rows = rows(
+                "--part",
+                "worth",
+                "--keys",
+                "400",
+                "--turns",
+                "1",
+                "--sessions",
+                "1,3",
+                "--report",
+                plots.toString());
+        Map<String, JsonObject> byName = new HashMap<>();
+        for (JsonElement element : rows) {
+            JsonObject row = element.getAsJsonObject();
+            assertEquals("worth", row.get("part").getAsString());
+            assertTrue(row.get("p99_ns").getAsDouble() > 0, row::toString);
+            byName.put(row.get("load").getAsString() + " " + row.get("variant").getAsString(), row);
+        }
+        assertEquals(20, byName.size());
+        assertEquals(2 * 20, rows.size());
+        ToDoubleBiFunction<String, String> of =
+                (name, kind) -> byName.get(name).get(kind).getAsDouble();
+        assertEquals(2, of.applyAsDouble("fits table alone", "reads"), 0.1);
+        assertEquals(0, of.applyAsDouble("fits table alone", "writes"));
+        assertEquals(100, of.applyAsDouble("fits 32 LRU lists, 5 us", "hit_pct"));
+        assertTrue(of.applyAsDouble("fits LRU list", "cas") >= 1, byName::toString);
+        assertEquals(1, of.applyAsDouble("fits FC cache off", "faa"), 0.1);
+        assertTrue(of.applyAsDouble("fits FC cache, all keys", "faa") < 0.3, byName::toString);
+        double reads = of.applyAsDouble("misses all parts", "reads");
+        assertTrue(of.applyAsDouble("misses no metadata in table", "reads") > reads + 0.3, byName::toString);
+        assertTrue(of.applyAsDouble("misses no history in table", "reads") > reads + 0.3, byName::toString);
+        assertTrue(of.applyAsDouble("misses no lazy weights", "reads") > reads + 0.1, byName::toString);
+        for (String load : new String[] {"all parts", "nor metadata there", "library, adaptive"}) {
+            double hits = of.applyAsDouble("misses " + load, "hit_pct");
+            assertTrue(hits > 20 && hits < 95, byName::toString);
+        }
+        assertTrue(Files.exists(plots.resolve("kv-worth-lists.png")));
+        assertTrue(Files.exists(plots.resolve("kv-worth-parts.png")));
     }
 
     @Test
@@ -159,6 +194,7 @@ class BenchKvTest {
             assertEquals(1, Main.commandLine().execute("bench", "kv", "--trace", "none", wrong[0], wrong[1]));
         }
         assertEquals(1, Main.commandLine().execute("bench", "kv", "--part", "traces"));
+        assertEquals(1, Main.commandLine().execute("bench", "kv", "--trace", directory.toString()));
         assertEquals(1, Main.commandLine().execute("bench", "kv", "--keys", "1"));
     }
 }
