@@ -9,6 +9,7 @@ import io.farheap.kv.policy.Metadata;
 import io.farheap.kv.policy.Replacement;
 import io.farheap.memory.NativeMemory;
 import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
 
 /**
  * Between a session's slots and its {@link Replacement}, which decides (Ditto, section 4.3). Frequencies are added up
@@ -18,24 +19,27 @@ final class AdaptiveRecords implements AccessRecords, Victims {
 
     private static final MemorySegment ALL = NativeMemory.ALL;
     private static final long NEVER_EXPIRES = 0;
-    private static final long SECOND_MILLIS = 1000;
     /** Of so many accesses one looks at the other objects of the bucket. A power of two. */
     private static final int LOOK_EVERY = 16;
+    private static final int FINGERPRINTS = 1 << 8;
     /** A region's number stands above an offset in it. */
     private static final int REGION_SHIFT = 40;
 
     private final Posts posts;
     private final SpaceMemory space;
-    private final MapClock clock;
+    private final AccessClock clock;
     private final Replacement replacement;
     private final FrequencyCounterCache frequencies;
     private final Counts counts;
     private final int extensionWords;
     private final Metadata metadata = new Metadata();
+    /** Those of a bucket's live slots, a bit each. */
+    private final long[] fingerprints = new long[FINGERPRINTS / Long.SIZE];
+
     private long newestHistory;
     private int accesses;
 
-    AdaptiveRecords(Posts posts, SpaceMemory space, MapClock clock, CachePolicy policy, Counts counts, long seed) {
+    AdaptiveRecords(Posts posts, SpaceMemory space, AccessClock clock, CachePolicy policy, Counts counts, long seed) {
         this.posts = posts;
         this.counts = counts;
         this.space = space;
@@ -48,7 +52,7 @@ final class AdaptiveRecords implements AccessRecords, Victims {
 
     @Override
     public void accessed(long hash, long bucket, int slot, long head, long block) {
-        long now = clock.ticks();
+        long now = clock.now();
         read(bucket + Slot.offset(slot), now, Long.MAX_VALUE);
         readExtension(Bucket.word(bucket, slot), head);
         if ((accesses++ & LOOK_EVERY - 1) == 0) {
@@ -106,7 +110,7 @@ final class AdaptiveRecords implements AccessRecords, Victims {
         if (extensionWords == 0) {
             return;
         }
-        metadata.now(clock.ticks()).frequency(0);
+        metadata.now(clock.now()).frequency(0);
         replacement.inserted(metadata, false);
         for (int i = 0; i < extensionWords; i++) {
             ALL.set(JAVA_LONG, BlockFormat.extensionAt(head) + (long) i * Long.BYTES, metadata.extension(i));
@@ -172,7 +176,7 @@ final class AdaptiveRecords implements AccessRecords, Victims {
         boolean returned = slot != Bucket.NONE
                 && !HistoryIds.expired(
                         newestHistory, number(bucket, slot), space.shape().objects());
-        metadata.now(clock.ticks()).frequency(returned ? frequency(bucket + Slot.offset(slot)) : 0);
+        metadata.now(clock.now()).frequency(returned ? frequency(bucket + Slot.offset(slot)) : 0);
         replacement.inserted(metadata, returned);
         return metadata;
     }
@@ -195,28 +199,50 @@ final class AdaptiveRecords implements AccessRecords, Victims {
 
     @Override
     public void begin(long sample, int buckets, long heads) {
-        long now = clock.ticks();
-        long seconds = clock.millis() / SECOND_MILLIS;
+        long now = clock.now();
+        long seconds = clock.seconds();
         replacement.begin();
         int headsLeft = heads == 0 ? Integer.MAX_VALUE : Operations.SAMPLE_HEADS;
         long head = heads;
         for (int number = 0; number < buckets; number++) {
             long bucket = sample + (long) number * SpaceShape.BUCKET_BYTES;
-            for (int slot = 0; slot < SpaceShape.BUCKET_SLOTS; slot++) {
-                if (SlotWord.isHistory(Bucket.word(bucket, slot))) {
-                    replacement.offerHistory(newestHistory, number(bucket, slot), inserted(bucket, slot));
-                } else if (headsLeft > 0 && Bucket.mayEvict(bucket, slot)) {
-                    read(bucket + Slot.offset(slot), now, seconds);
-                    if (readExtension(Bucket.word(bucket, slot), head) || heads == 0) {
-                        replacement.offer(number * SpaceShape.BUCKET_SLOTS + slot, metadata);
-                    }
-                    if (heads != 0) {
-                        headsLeft--;
-                        head += BlockFormat.MOST_HEAD_BYTES;
-                    }
+            int evictable = offerEntries(bucket);
+            for (; evictable != 0 && headsLeft > 0; evictable &= evictable - 1) {
+                int slot = Integer.numberOfTrailingZeros(evictable);
+                read(bucket + Slot.offset(slot), now, seconds);
+                if (readExtension(Bucket.word(bucket, slot), head) || heads == 0) {
+                    replacement.offer(number * SpaceShape.BUCKET_SLOTS + slot, metadata);
+                }
+                if (heads != 0) {
+                    headsLeft--;
+                    head += BlockFormat.MOST_HEAD_BYTES;
                 }
             }
         }
+    }
+
+    /**
+     * Offers a bucket's history entries, in one pass from the highest slot down.
+     *
+     * @return the slots that {@link Bucket#mayEvict} allows, a bit each
+     */
+    private int offerEntries(long bucket) {
+        Arrays.fill(fingerprints, 0);
+        int evictable = 0;
+        for (int slot = SpaceShape.BUCKET_SLOTS - 1; slot >= 0; slot--) {
+            long word = Bucket.word(bucket, slot);
+            if (SlotWord.isHistory(word)) {
+                replacement.offerHistory(newestHistory, SlotWord.historyNumber(word), inserted(bucket, slot));
+            } else if (SlotWord.isLive(word)) {
+                int fingerprint = SlotWord.fingerprint(word);
+                long seen = fingerprints[fingerprint >>> 6];
+                if ((seen >>> fingerprint & 1) == 0) {
+                    fingerprints[fingerprint >>> 6] = seen | 1L << fingerprint;
+                    evictable |= 1 << slot;
+                }
+            }
+        }
+        return evictable;
     }
 
     private void read(long at, long now, long seconds) {

@@ -33,6 +33,11 @@ final class Bucket {
         return NativeMemory.ALL.get(JAVA_LONG, bucket + Slot.offset(slot) + Slot.HASH);
     }
 
+    /** The time of the last access, in ticks. */
+    static long accessed(long bucket, int slot) {
+        return NativeMemory.ALL.get(JAVA_LONG, bucket + Slot.offset(slot) + Slot.ACCESSED);
+    }
+
     static long expirySeconds(long bucket, int slot) {
         return Integer.toUnsignedLong(NativeMemory.ALL.get(JAVA_INT, bucket + Slot.offset(slot) + Slot.EXPIRY));
     }

@@ -16,6 +16,7 @@ final class MapTime implements MapClock {
 
     private final LongSupplier nanos;
     private volatile long offset;
+    private volatile long beats;
     /** Of the offset when it was measured, and when that was. */
     private long error = Long.MAX_VALUE / 4;
 
@@ -35,7 +36,10 @@ final class MapTime implements MapClock {
      * The server said its time between two moments of this process's clock. The better one stays of what was known and
      * what this says; where they contradict each other, a clock has jumped, and this one counts.
      */
+    // One thread.
+    @SuppressWarnings("NonAtomicVolatileUpdate")
     void answered(long sent, long server, long received) {
+        beats++;
         long said = server - sent - (received - sent) / 2;
         long saidError = (received - sent) / 2 + 1;
         long known = error + Math.max(0, received - measured) / MILLION * DRIFT;
@@ -55,6 +59,11 @@ final class MapTime implements MapClock {
     @Override
     public long ticks() {
         return nanos.getAsLong() + offset;
+    }
+
+    @Override
+    public long beats() {
+        return beats;
     }
 
     @Override

@@ -32,6 +32,8 @@ final class Operations {
     static final int HELD = 1;
     static final int OWN_STEPS = 2;
 
+    private static final int HASHES = 1 << 8;
+
     // Local memory of a place.
     private static final int BUCKET = 0;
     private static final int OLD = SpaceShape.BUCKET_BYTES;
@@ -88,6 +90,9 @@ final class Operations {
     /** The era that the request has begun in, or has read anything of the map since; 0 for none. */
     private final long[] era;
 
+    /** Of a part of the hash: how many requests have it. */
+    private final int[] sameHashes = new int[HASHES];
+
     private final long address;
     private int first;
     private int inUse;
@@ -124,6 +129,11 @@ final class Operations {
      */
     void knows(int place, long now) {
         WORDS.setVolatile(era, place, now);
+    }
+
+    /** What {@link #knows} was told last. The session's thread. */
+    long era(int place) {
+        return era[place];
     }
 
     /** Any thread: the era of the oldest request in flight, {@link Long#MAX_VALUE} where there is none. */
@@ -186,8 +196,15 @@ final class Operations {
         return first + inUse & mask;
     }
 
-    void add() {
+    /** A request with a hash is in the next place. */
+    void add(long ofHash) {
         inUse++;
+        sameHashes[(int) ofHash & HASHES - 1]++;
+    }
+
+    /** Whether a request may have this hash; where none has, mostly not. */
+    boolean mayHave(long aHash) {
+        return sameHashes[(int) aHash & HASHES - 1] > 0;
     }
 
     /** The place of the oldest request. */
@@ -217,8 +234,10 @@ final class Operations {
     }
 
     void removeFirst() {
-        first = first + 1 & mask;
+        sameHashes[(int) hash[first] & HASHES - 1]--;
         inUse--;
+        // Who has one request at a time has all of them in the same memory, which is near.
+        first = inUse == 0 ? 0 : first + 1 & mask;
     }
 
     /**

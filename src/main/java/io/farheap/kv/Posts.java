@@ -20,6 +20,10 @@ final class Posts {
     private static final int MOST_OF_A_STEP = 3;
     /** Writes and additions that nobody waits for. */
     static final int HINTS = 64;
+    /** So many are posted with one doorbell. */
+    private static final int HINTS_AT_ONCE = 8;
+
+    private static final int NONE = -1;
     /** Of each. */
     static final int HINT_BYTES = Metadata.EXTENSION_WORDS * Long.BYTES;
 
@@ -41,6 +45,14 @@ final class Posts {
 
     private final int[] freeHints = new int[HINTS];
     private int freeHintCount = HINTS;
+
+    // Those that wait to be posted together.
+    private final int[] waitingHintNumbers = new int[HINTS_AT_ONCE];
+    private final RemoteRegion[] hintRegions = new RemoteRegion[HINTS_AT_ONCE];
+    private final long[] hintOffsets = new long[HINTS_AT_ONCE];
+    private final int[] hintLengths = new int[HINTS_AT_ONCE];
+    private final long[] hintDeltas = new long[HINTS_AT_ONCE];
+    private int waitingHints;
     private long skippedHints;
     private int lists;
 
@@ -274,38 +286,30 @@ final class Posts {
 
     /** Writes 8 bytes, and nobody waits for it. */
     void hintWrite(RemoteRegion region, long offset, long value) {
-        if (freeHintCount == 0) {
-            skippedHints++;
-            return;
+        int hint = takeHint();
+        if (hint != NONE) {
+            NativeMemory.ALL.set(JAVA_LONG, hintsAddress + (long) hint * HINT_BYTES, value);
+            hint(hint, region, offset, Long.BYTES, 0);
         }
-        int hint = freeHints[--freeHintCount];
-        NativeMemory.ALL.set(JAVA_LONG, hintsAddress + (long) hint * HINT_BYTES, value);
-        writeHint(hint, region, offset, Long.BYTES);
     }
 
     /** Writes the expiry of the slot of a request's key, and nobody waits for it. */
     void hintExpiry(int place, int slot, long seconds) {
-        if (freeHintCount == 0) {
-            skippedHints++;
-            return;
+        int hint = takeHint();
+        if (hint != NONE) {
+            NativeMemory.ALL.set(JAVA_INT, hintsAddress + (long) hint * HINT_BYTES, (int) seconds);
+            long hash = operations.hash[place];
+            long offset = space.shape().bucketAt(hash) + Slot.offset(slot) + Slot.EXPIRY;
+            hint(hint, bucketRegion(hash), offset, Integer.BYTES, 0);
         }
-        int hint = freeHints[--freeHintCount];
-        NativeMemory.ALL.set(JAVA_INT, hintsAddress + (long) hint * HINT_BYTES, (int) seconds);
-        long hash = operations.hash[place];
-        writeHint(
-                hint,
-                bucketRegion(hash),
-                space.shape().bucketAt(hash) + Slot.offset(slot) + Slot.EXPIRY,
-                Integer.BYTES);
     }
 
     /** Writes the extension of the block that a word names, and nobody waits for it. */
     void hintWriteExtension(long word, Metadata object, int words) {
-        if (freeHintCount == 0) {
-            skippedHints++;
+        int hint = takeHint();
+        if (hint == NONE) {
             return;
         }
-        int hint = freeHints[--freeHintCount];
         for (int i = 0; i < words; i++) {
             NativeMemory.ALL.set(
                     JAVA_LONG, hintsAddress + (long) hint * HINT_BYTES + (long) i * Long.BYTES, object.extension(i));
@@ -313,24 +317,69 @@ final class Posts {
         long block = SlotWord.place(word);
         // The word is one that a request in flight has read.
         hintEras.set(hint, operations.oldestEra());
-        writeHint(hint, space.regionOf(block), BlockFormat.extensionAt(space.offsetOf(block)), words * Long.BYTES);
-    }
-
-    private void writeHint(int hint, RemoteRegion region, long offset, int bytes) {
-        noteHint(hint, queue.write(region, offset, hints, (long) hint * HINT_BYTES, bytes, HINT_TAG | hint));
+        long offset = BlockFormat.extensionAt(space.offsetOf(block));
+        // It does not wait for others: as long as it does, no segment is used again.
+        postHint(hint, space.regionOf(block), offset, words * Long.BYTES, 0);
     }
 
     /** Adds to 8 bytes, and nobody waits for it. */
     void hintAdd(RemoteRegion region, long offset, long delta) {
-        if (freeHintCount == 0) {
-            skippedHints++;
-            return;
+        int hint = takeHint();
+        if (hint != NONE) {
+            hint(hint, region, offset, 0, delta);
         }
-        int hint = freeHints[--freeHintCount];
-        noteHint(hint, queue.fetchAndAdd(region, offset, delta, hints, (long) hint * HINT_BYTES, HINT_TAG | hint));
     }
 
-    private void noteHint(int hint, int posting) {
+    private int takeHint() {
+        if (freeHintCount == 0) {
+            skippedHints++;
+            return NONE;
+        }
+        return freeHints[--freeHintCount];
+    }
+
+    /**
+     * With the list that is being made, if there is one; else it waits for others, as a doorbell costs more than the
+     * hint: until there are {@link #HINTS_AT_ONCE}, or the session has nothing else to do ({@link #postHints}).
+     *
+     * @param bytes to write; 0 where a delta is to be added
+     */
+    private void hint(int hint, RemoteRegion region, long offset, int bytes, long delta) {
+        if (lists > 0) {
+            // Those that wait first: the last that writes a slot is right.
+            postHints();
+            postHint(hint, region, offset, bytes, delta);
+            return;
+        }
+        hintRegions[waitingHints] = region;
+        hintOffsets[waitingHints] = offset;
+        hintLengths[waitingHints] = bytes;
+        hintDeltas[waitingHints] = delta;
+        waitingHintNumbers[waitingHints++] = hint;
+        if (waitingHints == HINTS_AT_ONCE) {
+            postHints();
+        }
+    }
+
+    /** Posts hints that wait. */
+    void postHints() {
+        if (waitingHints == 0) {
+            return;
+        }
+        beginList();
+        for (int i = 0; i < waitingHints; i++) {
+            postHint(waitingHintNumbers[i], hintRegions[i], hintOffsets[i], hintLengths[i], hintDeltas[i]);
+        }
+        waitingHints = 0;
+        endList();
+    }
+
+    private void postHint(int hint, RemoteRegion region, long offset, int bytes, long delta) {
+        long at = (long) hint * HINT_BYTES;
+        long tag = HINT_TAG | hint;
+        int posting = bytes == 0
+                ? queue.fetchAndAdd(region, offset, delta, hints, at, tag)
+                : queue.write(region, offset, hints, at, bytes, tag);
         if (posting != Posting.OK) {
             hintEnded(hint);
             skippedHints++;

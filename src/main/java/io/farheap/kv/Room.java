@@ -3,19 +3,16 @@ package io.farheap.kv;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import io.farheap.memory.NativeMemory;
-import io.farheap.remote.RemoteRegion;
 import java.util.Arrays;
 import java.util.SplittableRandom;
 
 /**
  * Makes room for a block: from the servers' services while they have any, else by eviction. One READ fetches buckets at
- * a random place, {@link Victims} says which of their objects goes, and the compare-and-swap that turns its slot into a
- * history entry decides whether it was this session that took it out.
+ * a random place, {@link Victims} says which of their objects go, and the compare-and-swap that turns a slot into a
+ * history entry decides whether it was this session that took its object out. What a sample gives beyond that serves
+ * the session's next evictions ({@link Finds}), whichever requests they are for.
  */
 final class Room {
-
-    /** History numbers are taken so many at a time. */
-    static final int NUMBERS = 8;
 
     private static final int SEGMENT = 0;
     private static final int SAMPLE = 1;
@@ -23,6 +20,7 @@ final class Room {
     private static final int NO_ROOM = 3;
     private static final int HEADS = 4;
     private static final int PIECES = 5;
+    private static final int NUMBER = 6;
 
     /** Samples without a block of the size before there is no room. */
     private static final int SAMPLES = 64;
@@ -59,9 +57,13 @@ final class Room {
     private final int[] sizeClass;
     private final int[] region;
     private final int[] bucket;
+    /** Of the victim. */
+    private final long[] victimBucketAt;
 
-    /** Whether the request's latest sample came with history numbers. */
+    /** Whether what the request posted last has a fetch-and-add of history numbers. */
     private final boolean[] numbered;
+    /** Whether the request was promised one. */
+    private final boolean[] promised;
 
     private final Mailbox mailbox;
     /** Requests that wait for the services' answer. */
@@ -82,11 +84,9 @@ final class Room {
 
     private final long misfitsToAsk;
 
-    /** The request whose sample the victims are of now. */
-    private int sampled = Bucket.NONE;
-
-    private long nextNumber;
-    private int numbersLeft;
+    private final Finds finds = new Finds();
+    private final HistoryNumbers numbers;
+    private final AccessClock clock;
 
     Room(
             Operations operations,
@@ -97,8 +97,10 @@ final class Room {
             Reclaimer reclaimer,
             Victims victims,
             AccessRecords records,
+            AccessClock clock,
             Counts counts,
             long seed) {
+        this.clock = clock;
         this.operations = operations;
         this.posts = posts;
         this.space = space;
@@ -117,6 +119,9 @@ final class Room {
         sizeClass = new int[operations.count];
         region = new int[operations.count];
         bucket = new int[operations.count];
+        victimBucketAt = new long[operations.count];
+        numbers = new HistoryNumbers(operations.count);
+        promised = new boolean[operations.count];
         numbered = new boolean[operations.count];
         waits = new boolean[operations.count];
         waitsForPieces = new boolean[operations.count];
@@ -143,6 +148,8 @@ final class Room {
                 mailbox.hopeAnew();
             }
             next(place);
+        } else if (numbers.spare() && finds.any(mailbox.era(), clock.now())) {
+            evictFound(place);
         } else if (operations.attempts[place]++ < SAMPLES) {
             sample(place);
         } else if (!askedLast[place]) {
@@ -175,11 +182,52 @@ final class Room {
             // The region's last bucket and its first are neighbours, so that all are read equally often.
             posts.readSample(place, region[place], 0, buckets - atEnd, atEnd);
         }
-        numbered[place] = numbersLeft == 0;
-        if (numbered[place]) {
-            posts.add(place, space.region(0), SpaceShape.HISTORY_COUNTER, NUMBERS);
-        }
+        promise(place);
+        askForNumbers(place);
         posts.endList();
+    }
+
+    private void promise(int place) {
+        promised[place] = true;
+        numbers.promise();
+    }
+
+    /** With what is posted now: as many ahead as requests in flight may want until the answer is there. */
+    private void askForNumbers(int place) {
+        if (numbers.few(Math.min(HistoryNumbers.AT_ONCE, operations.inUse()))) {
+            addNumbers(place);
+        }
+    }
+
+    private void addNumbers(int place) {
+        numbered[place] = true;
+        numbers.ask();
+        posts.add(place, space.region(0), SpaceShape.HISTORY_COUNTER, HistoryNumbers.AT_ONCE);
+    }
+
+    private void takeNumbers(int place) {
+        if (numbered[place]) {
+            numbered[place] = false;
+            long number = posts.counted(place);
+            numbers.came(number);
+            records.historyIsAt(number + HistoryNumbers.AT_ONCE);
+        }
+    }
+
+    /** A server was lost during the last step. */
+    void abandon(int place) {
+        if (numbered[place]) {
+            numbered[place] = false;
+            numbers.lost();
+        }
+        keepPromise(place);
+    }
+
+    private void keepPromise(int place) {
+        if (promised[place]) {
+            promised[place] = false;
+            numbers.keep();
+        }
     }
 
     /**
@@ -188,8 +236,9 @@ final class Room {
      * @return the block; or {@link BlockAllocator#NONE}, then see {@link #none}
      */
     long advance(int place) {
+        takeNumbers(place);
         switch (state[place]) {
-            case SEGMENT, PIECES -> {}
+            case SEGMENT, PIECES, NUMBER -> {}
             case SAMPLE -> {
                 if (extensionWords > 0) {
                     readHeads(place);
@@ -212,10 +261,6 @@ final class Room {
                     operations.pending[place]++;
                     waitsForPieces[place] = true;
                     waitingForPieces++;
-                    return BlockAllocator.NONE;
-                }
-                // What one sample gives beyond that is room for the next.
-                if (sampled == place && evictNext(place)) {
                     return BlockAllocator.NONE;
                 }
             }
@@ -315,42 +360,92 @@ final class Room {
         return state[place] == NO_ROOM;
     }
 
-    /** Whether a victim was found, and its slot is being changed. */
+    /** Looks for victims in the sample that is there; says whether the request goes on with one. */
     private boolean evict(int place) {
-        if (numbersLeft == 0) {
-            if (!numbered[place]) {
-                // Others have used them up since.
-                return false;
-            }
-            nextNumber = posts.counted(place);
-            numbersLeft = NUMBERS;
-            records.historyIsAt(nextNumber + NUMBERS);
-        }
-        victims.begin(operations.sample(place), buckets, extensionWords == 0 ? 0 : operations.sampledHead(place, 0));
-        sampled = place;
-        return evictNext(place);
-    }
-
-    private boolean evictNext(int place) {
-        int slot = numbersLeft == 0 ? Bucket.NONE : victims.choose();
+        keepPromise(place);
+        long sample = operations.sample(place);
+        victims.begin(sample, buckets, extensionWords == 0 ? 0 : operations.sampledHead(place, 0));
+        int slot = victims.choose();
         if (slot == Bucket.NONE) {
             return false;
         }
-        long word = Bucket.word(operations.sample(place), slot);
+        boolean numbersAreHere = numbers.any();
+        if (numbersAreHere) {
+            long copy = bucketCopy(sample, slot);
+            int slotOfBucket = slot % SpaceShape.BUCKET_SLOTS;
+            swap(
+                    place,
+                    region[place],
+                    bucketAt(place, slot),
+                    slotOfBucket,
+                    Bucket.word(copy, slotOfBucket),
+                    victims.experts());
+            slot = victims.choose();
+        } else {
+            // They come from another server than the sample.
+            state[place] = NUMBER;
+            addNumbers(place);
+        }
+        if (slot != Bucket.NONE) {
+            keepFinds(place, sample, slot);
+        }
+        return true;
+    }
+
+    /** What the sample gives from a slot on. */
+    private void keepFinds(int place, long sample, int firstSlot) {
+        long now = clock.now();
+        int sampledRegion = region[place];
+        for (int slot = firstSlot; slot != Bucket.NONE; slot = victims.choose()) {
+            long copy = bucketCopy(sample, slot);
+            int slotOfBucket = slot % SpaceShape.BUCKET_SLOTS;
+            finds.add(
+                    sampledRegion,
+                    bucketAt(place, slot),
+                    slotOfBucket,
+                    Bucket.word(copy, slotOfBucket),
+                    victims.experts(),
+                    operations.era(place),
+                    Bucket.accessed(copy, slotOfBucket),
+                    now);
+        }
+    }
+
+    private static long bucketCopy(long sample, int slot) {
+        return sample + (long) (slot / SpaceShape.BUCKET_SLOTS) * SpaceShape.BUCKET_BYTES;
+    }
+
+    /** Where the bucket of a slot of the sample is in its region. */
+    private long bucketAt(int place, int slot) {
+        return space.shape().bucketAt((bucket[place] + slot / SpaceShape.BUCKET_SLOTS) % tableBuckets);
+    }
+
+    private void evictFound(int place) {
+        int find = finds.first();
+        finds.take();
+        swap(
+                place,
+                finds.region(find),
+                finds.bucketAt(find),
+                finds.slot(find),
+                finds.word(find),
+                finds.experts(find));
+    }
+
+    /** A victim's slot becomes a history entry. */
+    private void swap(int place, int inRegion, long inBucketAt, int slot, long word, long experts) {
+        region[place] = inRegion;
+        victimBucketAt[place] = inBucketAt;
         operations.slot[place] = slot;
         operations.word[place] = word;
-        operations.block[place] = victims.experts();
+        operations.block[place] = experts;
         state[place] = VICTIM;
-        long number = nextNumber++;
-        numbersLeft--;
-        posts.swap(
-                place,
-                bucketRegion(place),
-                bucketAt(place),
-                slot % SpaceShape.BUCKET_SLOTS,
-                word,
-                SlotWord.history(number, SlotWord.fingerprint(word)));
-        return true;
+        finds.evicts();
+        long history = SlotWord.history(numbers.take(), SlotWord.fingerprint(word));
+        posts.beginList();
+        posts.swap(place, space.region(inRegion), inBucketAt, slot, word, history);
+        askForNumbers(place);
+        posts.endList();
     }
 
     private void evicted(int place) {
@@ -363,28 +458,17 @@ final class Room {
             }
             reclaimer.reclaim(operations.word[place]);
             posts.hintWrite(
-                    bucketRegion(place),
-                    bucketAt(place) + Slot.offset(operations.slot[place] % SpaceShape.BUCKET_SLOTS) + Slot.INSERTED,
+                    space.region(region[place]),
+                    victimBucketAt[place] + Slot.offset(operations.slot[place]) + Slot.INSERTED,
                     operations.block[place]);
         } else {
             counts.add(Counts.VICTIMS_LOST);
         }
     }
 
-    private RemoteRegion bucketRegion(int place) {
-        return space.region(region[place]);
-    }
-
-    /** Where the bucket of the victim is. */
-    private long bucketAt(int place) {
-        int number = bucket[place] + operations.slot[place] / SpaceShape.BUCKET_SLOTS;
-        return space.shape().bucketAt(number % tableBuckets);
-    }
-
     /** The slot of a full bucket whose object makes way for another of that bucket. */
     int victimOf(long fullBucket) {
         victims.begin(fullBucket, 1, 0);
-        sampled = Bucket.NONE;
         int slot = victims.choose();
         return slot == Bucket.NONE ? SpaceShape.BUCKET_SLOTS - 1 : slot;
     }

@@ -36,6 +36,8 @@ public final class Session implements AutoCloseable, Waiting.Polled {
     private static final long SLEEP_NANOS = 1_000_000;
     /** What a session waits at most for requests in flight when it is closed. */
     private static final long CLOSE_NANOS = 1_000_000_000;
+    /** Of so many polls with nothing posted one looks nevertheless whether something has come. A power of two. */
+    private static final int IDLE_POLLS = 64;
     /** As much again can pass since the map was made before an expiry has no room in a block. */
     private static final long MOST_LIFE_MILLIS = 1L << 47;
 
@@ -69,6 +71,7 @@ public final class Session implements AutoCloseable, Waiting.Polled {
     private int held;
 
     private boolean closed;
+    private int idlePolls;
 
     private long version;
     /** What is under way of many keys. */
@@ -111,13 +114,15 @@ public final class Session implements AutoCloseable, Waiting.Polled {
         operations = new Operations(requests, memory);
         ofBatch = new boolean[requests];
         posts = new Posts(queue, space, operations, memory, hintMemory);
-        records = new AdaptiveRecords(posts, space, clock, policy, counts, number);
+        AccessClock accessClock = new AccessClock(clock, space.shape().objects());
+        records = new AdaptiveRecords(posts, space, accessClock, policy, counts, number);
         mailbox = keeper.mailbox(records.learnedWords());
         allocator = new BlockAllocator(mailbox, space);
         reclaimer = new Reclaimer(posts, space, allocator, counts, indexMemory);
         writer = new ValueWriter(remote, operations, posts, allocator);
         reader = new ValueReader(remote, operations, posts);
-        room = new Room(operations, posts, space, allocator, mailbox, reclaimer, records, records, counts, number);
+        room = new Room(
+                operations, posts, space, allocator, mailbox, reclaimer, records, records, accessClock, counts, number);
         Probe probe = new Probe(probeMemory);
         TakeOut takeOut = new TakeOut(operations, posts, reclaimer);
         gets = new GetSteps(operations, posts, this::end, takeOut, reader, records, clock, counts);
@@ -394,8 +399,8 @@ public final class Session implements AutoCloseable, Waiting.Polled {
         operations.tag[place] = tag;
         operations.pending[place] = 0;
         operations.lost[place] = false;
-        boolean wait = mustWait(place, operations.inUse());
-        operations.add();
+        boolean wait = operations.mayHave(operations.hash[place]) && mustWait(place, operations.inUse());
+        operations.add(operations.hash[place]);
         if (wait) {
             operations.step[place] = Operations.HELD;
             held++;
@@ -490,14 +495,7 @@ public final class Session implements AutoCloseable, Waiting.Polled {
     @Override
     public int poll(KvHandler to) {
         checkOpen();
-        if (batch == null) {
-            queue.poll(completions);
-        } else {
-            // What goes on together is posted together.
-            posts.beginList();
-            queue.poll(completions);
-            posts.endList();
-        }
+        pollQueue();
         reader.tidy();
         writer.tidy();
         if (room.wakes()) {
@@ -528,6 +526,25 @@ public final class Session implements AutoCloseable, Waiting.Polled {
             issueBatch(more);
         }
         return handed;
+    }
+
+    private void pollQueue() {
+        if (queue.inFlight() == 0) {
+            if (operations.inUse() == 0) {
+                posts.postHints();
+            }
+            // Requests have ended as they began, most likely. What else the queue has to say comes seldom.
+            if (++idlePolls % IDLE_POLLS == 0) {
+                queue.poll(completions);
+            }
+        } else if (operations.inUse() == 1) {
+            queue.poll(completions);
+        } else {
+            // What goes on together is posted together.
+            posts.beginList();
+            queue.poll(completions);
+            posts.endList();
+        }
     }
 
     private void hand(KvHandler to) {
@@ -580,6 +597,7 @@ public final class Session implements AutoCloseable, Waiting.Polled {
     /** Sleeps until something may have ended, at most for a time. */
     @Override
     public void await(long nanos) {
+        posts.postHints();
         // Who answers from the servers' services raises no event here.
         queue.await(room.waits() ? Math.min(nanos, SLEEP_NANOS) : nanos);
     }
@@ -786,6 +804,7 @@ public final class Session implements AutoCloseable, Waiting.Polled {
     }
 
     private void drain() {
+        posts.postHints();
         long deadline = System.nanoTime() + CLOSE_NANOS;
         while ((operations.inUse() > 0 || !reclaimer.isIdle())
                 && !keeper.isClosed()

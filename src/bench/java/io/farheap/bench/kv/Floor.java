@@ -52,8 +52,11 @@ final class Floor implements AutoCloseable {
     private final int[] free = new int[IN_FLIGHT];
     private int freeCount = IN_FLIGHT;
 
-    /** @param objects for which the table has slots, two each, and a block of {@code blockBytes} each */
-    Floor(String server, long objects, int blockBytes) {
+    /**
+     * @param tableObjects for which the table has slots, two each
+     * @param objects that there are, with a block of {@code blockBytes} each
+     */
+    Floor(String server, long tableObjects, long objects, int blockBytes) {
         try (CloseStack stack = new CloseStack()) {
             memory = stack.add(RemoteMemory.open("", "floor"));
             region = memory.allocate(memory.attach(server), 1).getFirst();
@@ -62,7 +65,7 @@ final class Floor implements AutoCloseable {
             stack.keep();
         }
         this.blockBytes = blockBytes;
-        buckets = Math.toIntExact(Math.ceilDiv(2 * objects, SLOTS));
+        buckets = Math.toIntExact(Math.ceilDiv(2 * tableObjects, SLOTS));
         blocks = Math.toIntExact(objects);
         blocksAt = ((long) buckets * BUCKET_BYTES + 63) / 64 * 64;
         for (int i = 0; i < IN_FLIGHT; i++) {

@@ -63,7 +63,7 @@ final class MessagesPart {
                 "operation", "READ", "WRITE", "CAS", "FAA", "one at a time, p50 ns", "16 in flight, operations/s");
         FarMap map = BenchMaps.create(server, "operations", room, 4 * objects);
         try (MapCaller caller = new MapCaller(map.openSession(), BenchMaps.VALUE_BYTES);
-                Floor floor = new Floor(server.address(), objects, BenchMaps.BLOCK_BYTES)) {
+                Floor floor = new Floor(server.address(), 4 * objects, objects, BenchMaps.BLOCK_BYTES)) {
             for (long key = 0; key < objects; key++) {
                 caller.set(key);
             }

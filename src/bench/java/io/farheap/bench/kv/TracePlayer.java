@@ -6,6 +6,7 @@ import io.farheap.kv.policy.HistoryIds;
 import io.farheap.kv.policy.Metadata;
 import io.farheap.kv.policy.Replacement;
 import io.farheap.kv.policy.Replacements;
+import java.util.ArrayDeque;
 import java.util.SplittableRandom;
 
 /**
@@ -25,6 +26,8 @@ public final class TracePlayer {
 
     private static final int SLOTS_PER_OBJECT = 2;
     private static final int NONE = -1;
+    /** As of a session: the part of its age that a victim may wait for its eviction. */
+    private static final long AGE_PARTS = 32;
 
     private final int objects;
     private final int buckets;
@@ -58,10 +61,14 @@ public final class TracePlayer {
     private long regrets;
     private long exchanges;
 
+    /** A victim beyond what was needed when it was found: it goes if its slot has not changed by then. */
+    private record Find(int slot, int key, long inserted, long experts, long until) {}
+
     private final class Client {
         final Replacement replacement;
         final FrequencyCounterCache counts;
         final long[] words;
+        final ArrayDeque<Find> finds = new ArrayDeque<>();
         long known;
 
         Client(Replacement replacement, long counterBytes, int threshold) {
@@ -210,9 +217,18 @@ public final class TracePlayer {
         return client.replacement.choose();
     }
 
+    /** The client's finds first; a sample where there is none. */
     private void evict(Client client) {
-        int victim = NONE;
-        while (victim == NONE) {
+        while (true) {
+            for (Find find = client.finds.poll(); find != null; find = client.finds.poll()) {
+                boolean same = state[find.slot] == LIVE
+                        && key[find.slot] == find.key
+                        && inserted[find.slot] == find.inserted;
+                if (same && now <= find.until) {
+                    evict(client, find.slot, find.experts);
+                    return;
+                }
+            }
             int first = random.nextInt(buckets);
             int last = Math.min(buckets, first + sampleBuckets);
             client.replacement.begin();
@@ -220,17 +236,20 @@ public final class TracePlayer {
             // What runs over the table's end goes on at its beginning, so that all buckets are as likely.
             offer(client, 0, (first + sampleBuckets - last) * BUCKET_SLOTS);
             samples++;
-            victim = client.replacement.choose();
+            for (int slot = client.replacement.choose(); slot != NONE; slot = client.replacement.choose()) {
+                long until = now + (now - accessed[slot]) / AGE_PARTS;
+                client.finds.add(new Find(slot, key[slot], inserted[slot], client.replacement.experts(), until));
+            }
         }
-        while (victim != NONE) {
-            state[victim] = HISTORY;
-            number[victim] = counter;
-            experts[victim] = (byte) client.replacement.experts();
-            counter = HistoryIds.plus(counter, 1);
-            live--;
-            evictions++;
-            victim = client.replacement.choose();
-        }
+    }
+
+    private void evict(Client client, int victim, long namedBy) {
+        state[victim] = HISTORY;
+        number[victim] = counter;
+        experts[victim] = (byte) namedBy;
+        counter = HistoryIds.plus(counter, 1);
+        live--;
+        evictions++;
         client.known = counter;
     }
 

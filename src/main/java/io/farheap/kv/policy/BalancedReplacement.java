@@ -1,6 +1,7 @@
 package io.farheap.kv.policy;
 
 import java.util.Set;
+import java.util.stream.IntStream;
 
 /**
  * The adaptive replacement that maps use unless told otherwise: ARC's idea (FAST '03) with Ditto's means. Objects are
@@ -55,6 +56,12 @@ final class BalancedReplacement implements Replacement {
     private static final long SEEN_BUCKETS = 100;
 
     private static final double UNKNOWN = -1;
+    /** The score of an object that was chosen; others have 0 or more. */
+    private static final double GONE = -1;
+
+    /** Of numbers of repeats. */
+    private static final double[] ROOTS =
+            IntStream.range(0, (int) MOST_COUNTED).mapToDouble(Math::sqrt).toArray();
 
     private final long objects;
     private final RegretExchange exchange;
@@ -72,11 +79,18 @@ final class BalancedReplacement implements Replacement {
     private final long[] kindEvictions = new long[EXPERTS];
     private long evictionsAtExchange;
 
-    // The sample.
-    private final int[] slots = new int[MOST_OBJECTS];
-    private final double[] ages = new double[MOST_OBJECTS];
-    private final double[] scores = new double[MOST_OBJECTS];
-    private final byte[] kinds = new byte[MOST_OBJECTS];
+    // The sample: objects of each kind in the order in which they were offered, and those whose time is over.
+    private final int[][] slots = new int[EXPERTS][MOST_OBJECTS];
+    private final double[][] ages = new double[EXPERTS][MOST_OBJECTS];
+    private final double[][] scores = new double[EXPERTS][MOST_OBJECTS];
+    private final int[] offeredOf = new int[EXPERTS];
+    /** Those that have not gone. */
+    private final int[] leftOf = new int[EXPERTS];
+
+    private final int[] dead = new int[MOST_OBJECTS];
+    private int deadCount;
+    private int deadGone;
+    private int offeredOnce;
     private int offered;
     private int entries;
     private int entriesOnce;
@@ -145,6 +159,13 @@ final class BalancedReplacement implements Replacement {
     @Override
     public void begin() {
         offered = 0;
+        offeredOnce = 0;
+        offeredOf[ONCE] = 0;
+        offeredOf[AGAIN] = 0;
+        leftOf[ONCE] = 0;
+        leftOf[AGAIN] = 0;
+        deadCount = 0;
+        deadGone = 0;
         entries = 0;
         entriesOnce = 0;
         left = 0;
@@ -156,13 +177,21 @@ final class BalancedReplacement implements Replacement {
         if (offered == MOST_OBJECTS) {
             return;
         }
-        double repeats = (double) Math.clamp(object.frequency() - 1, 1L, MOST_COUNTED - 1);
-        double age = (double) Math.max(0, object.now() - object.lastAccess());
-        slots[offered] = slot;
-        kinds[offered] = (byte) kind(object);
-        ages[offered] = age;
-        scores[offered] = object.expired() ? Double.POSITIVE_INFINITY : age / Math.sqrt(repeats);
         offered++;
+        long frequency = object.frequency();
+        int kind = frequency <= 1 ? ONCE : AGAIN;
+        offeredOnce += kind == ONCE ? 1 : 0;
+        if (object.expired()) {
+            dead[deadCount++] = slot;
+            return;
+        }
+        double age = (double) Math.max(0, object.now() - object.lastAccess());
+        int at = offeredOf[kind]++;
+        leftOf[kind]++;
+        slots[kind][at] = slot;
+        ages[kind][at] = age;
+        // The root of 1 is 1.
+        scores[kind][at] = frequency <= 2 ? age : age / ROOTS[(int) Math.min(frequency - 1, MOST_COUNTED - 1)];
     }
 
     @Override
@@ -182,31 +211,32 @@ final class BalancedReplacement implements Replacement {
             return NONE;
         }
         left--;
-        int kind = onceObjects > share ? ONCE : AGAIN;
-        int victim = NONE;
-        int other = NONE;
-        for (int i = 0; i < offered; i++) {
-            if (slots[i] == NONE) {
-                continue;
-            }
-            if ((kinds[i] == kind || scores[i] == Double.POSITIVE_INFINITY)
-                    && (victim == NONE || scores[i] > scores[victim])) {
-                victim = i;
-            }
-            if (other == NONE || scores[i] > scores[other]) {
-                other = i;
-            }
-        }
-        victim = victim == NONE ? other : victim;
-        int slot = slots[victim];
-        slots[victim] = NONE;
-        if (scores[victim] == Double.POSITIVE_INFINITY) {
+        if (deadGone < deadCount) {
             chosenBy = 0;
-        } else {
-            chosenBy = 1L << kinds[victim];
-            went(kinds[victim], ages[victim]);
+            return dead[deadGone++];
         }
+        int wanted = onceObjects > share ? ONCE : AGAIN;
+        int kind = leftOf[wanted] > 0 ? wanted : 1 - wanted;
+        int victim = greatest(scores[kind], offeredOf[kind]);
+        int slot = slots[kind][victim];
+        chosenBy = 1L << kind;
+        went(kind, ages[kind][victim]);
+        scores[kind][victim] = GONE;
+        leftOf[kind]--;
         return slot;
+    }
+
+    /** The first of the greatest. */
+    private static int greatest(double[] of, int count) {
+        int greatest = 0;
+        double most = of[0];
+        for (int i = 1; i < count; i++) {
+            if (of[i] > most) {
+                most = of[i];
+                greatest = i;
+            }
+        }
+        return greatest;
     }
 
     private void went(int kind, double age) {
@@ -219,11 +249,7 @@ final class BalancedReplacement implements Replacement {
     /** Takes the sample into the estimates. */
     private void count() {
         counted = true;
-        int once = 0;
-        for (int i = 0; i < offered; i++) {
-            once += kinds[i] == ONCE ? 1 : 0;
-        }
-        onceObjects = average(onceObjects, once, offered);
+        onceObjects = average(onceObjects, offeredOnce, offered);
         onceEntries = average(onceEntries, entriesOnce, entries);
         left = offered == 0 ? 0 : Math.max(1, (offered + OBJECTS_A_VICTIM / 2) / OBJECTS_A_VICTIM);
     }

@@ -1,0 +1,64 @@
+package io.farheap.kv;
+
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.farheap.remote.VerbCounts;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** What evictions post, by count: with one request at a time and with many in flight. */
+class EvictionTest {
+
+    private static final int OBJECTS = 6000;
+    private static final int EVICTIONS = 10_000;
+
+    private long key;
+    private long failed;
+
+    private void insert(Session session, int count, int inFlight) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment keyMemory = arena.allocate(Long.BYTES, Long.BYTES);
+            MemorySegment value = arena.allocate(8);
+            KvHandler handler = (tag, status, memory, at, bytes) -> failed += status == KvStatus.DONE ? 0 : 1;
+            for (int i = 0; i < count; i++) {
+                keyMemory.set(JAVA_LONG, 0, key++);
+                while (session.inFlight() == inFlight || !session.set(keyMemory, value, 0)) {
+                    session.poll(handler);
+                }
+            }
+            while (session.inFlight() > 0) {
+                session.poll(handler);
+            }
+        }
+        assertEquals(0, failed);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"1, 1", "1, 16", "2, 16"})
+    void oneSampleAndOneFetchAndAddServeSeveral(int servers, int inFlight) {
+        try (TestSpace space = new TestSpace(servers, 1, (1 << 20) / servers, OBJECTS);
+                Session session = space.map.openSession()) {
+            insert(session, 2 * OBJECTS, inFlight);
+            VerbCounts before = session.posted();
+            long evictedBefore = session.counts().of(Counts.EVICTED);
+            long crowdedBefore = session.counts().of(Counts.CROWDED_OUT);
+            insert(session, EVICTIONS, inFlight);
+            VerbCounts posted = session.posted().since(before);
+            long evicted = session.counts().of(Counts.EVICTED) - evictedBefore;
+            assertTrue(
+                    evicted + session.counts().of(Counts.CROWDED_OUT) - crowdedBefore >= EVICTIONS - 100, "evictions");
+            // An insertion has two READs, and more where fingerprints meet: one in forty.
+            double samples = (posted.reads() - 2.0 * EVICTIONS) / evicted;
+            assertTrue(samples < 0.7, () -> samples + " READs an eviction");
+            // Where the numbers are on another server than the sample, some come late.
+            double adds = (double) posted.adds() / evicted;
+            assertTrue(adds < (servers == 1 ? 0.14 : 0.3), () -> adds + " fetch-and-adds an eviction");
+            double swaps = (posted.swaps() - (double) EVICTIONS) / evicted;
+            assertTrue(swaps < 1.1, () -> swaps + " compare-and-swaps an eviction");
+        }
+    }
+}
