@@ -178,6 +178,7 @@ final class MoveSteps implements Steps {
 
     @Override
     public void abandon(int place) {
+        room.abandon(place);
         ending.end(place, KvStatus.LOST);
     }
 }

@@ -214,7 +214,7 @@ final class Room {
         }
     }
 
-    /** A server was lost during the last step. */
+    /** A server was lost during a request's last step, which may be one of these. */
     void abandon(int place) {
         if (numbered[place]) {
             numbered[place] = false;

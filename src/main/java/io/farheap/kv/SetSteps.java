@@ -540,9 +540,8 @@ class SetSteps implements Steps {
     public void abandon(int place) {
         if (operations.step[place] == PROBE || operations.step[place] == SETTLE_PROBE) {
             probe.give();
-        } else if (operations.step[place] == ROOM || operations.step[place] == PIECE_ROOM) {
-            room.abandon(place);
         }
+        room.abandon(place);
         ending.end(place, KvStatus.LOST);
     }
 }
