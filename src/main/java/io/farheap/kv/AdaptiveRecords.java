@@ -21,6 +21,7 @@ final class AdaptiveRecords implements AccessRecords, Victims {
     private static final long NEVER_EXPIRES = 0;
     /** Of so many accesses one looks at the other objects of the bucket. A power of two. */
     private static final int LOOK_EVERY = 16;
+
     private static final int FINGERPRINTS = 1 << 8;
     /** A region's number stands above an offset in it. */
     private static final int REGION_SHIFT = 40;

@@ -4,8 +4,8 @@ package io.farheap.kv;
  * Victims that a session's samples gave beyond what was needed then, for its next evictions: so one READ serves
  * several. The compare-and-swap that evicts one fails unless its slot still names the object that was judged. That says
  * nothing of accesses since, so a find is dropped after a while: when the session has evicted {@link #EVICTIONS} since,
- * or a part of the object's age has passed ({@link #AGE_PARTS}). It is dropped in another era too: no request that is in
- * flight since it was read need keep its word from coming back. One thread; nothing allocates.
+ * or a part of the object's age has passed ({@link #AGE_PARTS}). It is dropped in another era too: no request that is
+ * in flight since it was read need keep its word from coming back. One thread; nothing allocates.
  */
 final class Finds {
 

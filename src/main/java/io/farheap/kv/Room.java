@@ -423,13 +423,7 @@ final class Room {
     private void evictFound(int place) {
         int find = finds.first();
         finds.take();
-        swap(
-                place,
-                finds.region(find),
-                finds.bucketAt(find),
-                finds.slot(find),
-                finds.word(find),
-                finds.experts(find));
+        swap(place, finds.region(find), finds.bucketAt(find), finds.slot(find), finds.word(find), finds.experts(find));
     }
 
     /** A victim's slot becomes a history entry. */

@@ -54,8 +54,10 @@ class GrowTest {
     void whatAMapGrowsByIsUsedByAllOfItsProcesses() {
         String[] addresses = start(2, 8);
         int objects = 2400;
-        try (FarMap first =
-                        servers.named(addresses).memory(4 * REGION_BYTES).objects(4000).create();
+        try (FarMap first = servers.named(addresses)
+                        .memory(4 * REGION_BYTES)
+                        .objects(4000)
+                        .create();
                 Session session = first.openSession();
                 FarMap second = servers.named(addresses).open();
                 Session other = second.openSession()) {
@@ -127,8 +129,10 @@ class GrowTest {
     @Test
     void nothingIsInNewMemoryBeforeEveryProcessKnowsIt() throws Exception {
         String[] addresses = start(1, 4);
-        try (FarMap map =
-                        servers.named(addresses).memory(2 * REGION_BYTES).objects(2000).create();
+        try (FarMap map = servers.named(addresses)
+                        .memory(2 * REGION_BYTES)
+                        .objects(2000)
+                        .create();
                 Session session = map.openSession()) {
             long had = map.stats().segmentBytes();
             CompletableFuture<Void> grown;
@@ -157,7 +161,10 @@ class GrowTest {
     @Test
     void whatIsRefusedLeavesTheMapAsItWas() {
         String[] addresses = start(2, 4);
-        try (FarMap map = servers.named(addresses).memory(4 * REGION_BYTES).objects(100).create();
+        try (FarMap map = servers.named(addresses)
+                        .memory(4 * REGION_BYTES)
+                        .objects(100)
+                        .create();
                 FarMap filler = FarMap.builder()
                         .name("filler")
                         .token(TOKEN)
@@ -194,8 +201,10 @@ class GrowTest {
         String[] addresses = start(2, 10);
         AtomicBoolean over = new AtomicBoolean();
         AtomicReference<Throwable> failure = new AtomicReference<>();
-        try (FarMap first =
-                        servers.named(addresses).memory(4 * REGION_BYTES).objects(3000).create();
+        try (FarMap first = servers.named(addresses)
+                        .memory(4 * REGION_BYTES)
+                        .objects(3000)
+                        .create();
                 FarMap second = servers.named(addresses).open()) {
             List<Thread> users = new ArrayList<>();
             for (int i = 0; i < 3; i++) {
@@ -210,7 +219,8 @@ class GrowTest {
                                 case 1 -> {
                                     byte[] value = session.get(key(number));
                                     if (value != null) {
-                                        assertEquals(ByteBuffer.wrap(value(number, VALUE_BYTES)), ByteBuffer.wrap(value));
+                                        assertEquals(
+                                                ByteBuffer.wrap(value(number, VALUE_BYTES)), ByteBuffer.wrap(value));
                                     }
                                 }
                                 default -> session.set(key(number), value(number, VALUE_BYTES));

@@ -53,7 +53,10 @@ class JoinDrainTest {
     void aServerJoinsIsUsedByAllProcessesAndLeaves() {
         String first = start(8);
         String second = start(8);
-        try (FarMap map = servers.named(first).memory(4 * REGION_BYTES).objects(4000).create();
+        try (FarMap map = servers.named(first)
+                        .memory(4 * REGION_BYTES)
+                        .objects(4000)
+                        .create();
                 Session session = map.openSession();
                 FarMap other = servers.named(first).open();
                 Session theirs = other.openSession()) {
@@ -112,7 +115,10 @@ class JoinDrainTest {
     void whereThereIsNoRoomForAllTheLatestUsedStay() {
         String first = start(8);
         String second = start(8);
-        try (FarMap map = servers.named(first).memory(8 * REGION_BYTES).objects(8000).create();
+        try (FarMap map = servers.named(first)
+                        .memory(8 * REGION_BYTES)
+                        .objects(8000)
+                        .create();
                 Session session = map.openSession()) {
             map.addServer(second, 8 * REGION_BYTES);
             int objects = 3800;
@@ -135,7 +141,10 @@ class JoinDrainTest {
     void withoutTimeWhatIsThereIsEvictedAndNothingElse() {
         String first = start(8);
         String second = start(8);
-        try (FarMap map = servers.named(first).memory(8 * REGION_BYTES).objects(8000).create();
+        try (FarMap map = servers.named(first)
+                        .memory(8 * REGION_BYTES)
+                        .objects(8000)
+                        .create();
                 Session session = map.openSession()) {
             map.addServer(second, 8 * REGION_BYTES);
             fill(session, 0, 1500);
@@ -180,7 +189,10 @@ class JoinDrainTest {
         String first = start(4);
         String second = start(4);
         String small = servers.start(4, REGION_BYTES / 2, LEASE_NANOS);
-        try (FarMap map = servers.named(first).memory(4 * REGION_BYTES).objects(100).create();
+        try (FarMap map = servers.named(first)
+                        .memory(4 * REGION_BYTES)
+                        .objects(100)
+                        .create();
                 Session session = map.openSession()) {
             session.set(key(1), value(1, VALUE_BYTES));
             assertThrows(IllegalArgumentException.class, () -> map.addServer(second, 0));
@@ -219,7 +231,10 @@ class JoinDrainTest {
     void whatAnEarlierAttemptLeftOnTheServerIsReplaced() {
         String first = start(4);
         String second = start(4);
-        try (FarMap map = servers.named(first).memory(4 * REGION_BYTES).objects(100).create();
+        try (FarMap map = servers.named(first)
+                        .memory(4 * REGION_BYTES)
+                        .objects(100)
+                        .create();
                 RemoteMemory remote = RemoteMemory.open(TestDevice.client(), "test")) {
             SpaceKey key = SpaceKey.of(NAME, TOKEN);
             RemoteSpace made = remote.openSpace(remote.attach(first), key);
@@ -250,7 +265,10 @@ class JoinDrainTest {
         long lease = TestDevice.patience(2_000_000_000L);
         String first = servers.start(8, REGION_BYTES, lease);
         String second = servers.start(8, REGION_BYTES, lease);
-        try (FarMap map = servers.named(first).memory(8 * REGION_BYTES).objects(4000).create();
+        try (FarMap map = servers.named(first)
+                        .memory(8 * REGION_BYTES)
+                        .objects(4000)
+                        .create();
                 Session session = map.openSession();
                 FarMap other = servers.named(first).open();
                 Session theirs = other.openSession()) {
@@ -293,7 +311,10 @@ class JoinDrainTest {
         String second = servers.start(10, regionBytes, LEASE_NANOS);
         AtomicBoolean over = new AtomicBoolean();
         AtomicReference<Throwable> failure = new AtomicReference<>();
-        try (FarMap map = servers.named(first).memory(6 * regionBytes).objects(3000).create();
+        try (FarMap map = servers.named(first)
+                        .memory(6 * regionBytes)
+                        .objects(3000)
+                        .create();
                 FarMap other = servers.named(first).open()) {
             List<Thread> users = new ArrayList<>();
             for (int i = 0; i < 3; i++) {

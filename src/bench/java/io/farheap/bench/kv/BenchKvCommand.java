@@ -78,7 +78,11 @@ public final class BenchKvCommand implements Callable<Integer> {
             description = "messages, ycsb, worth: sessions for YCSB (default: ${DEFAULT-VALUE})")
     private List<Integer> sessions;
 
-    @Option(names = "--trace", split = ",", paramLabel = "FILE", description = "traces, or directories of them; those that end with .xz are unpacked by xz")
+    @Option(
+            names = "--trace",
+            split = ",",
+            paramLabel = "FILE",
+            description = "traces, or directories of them; those that end with .xz are unpacked by xz")
     private List<Path> traces = List.of();
 
     @Option(names = "--objects", split = ",", paramLabel = "N", description = "objects that the map holds")
@@ -96,16 +100,18 @@ public final class BenchKvCommand implements Callable<Integer> {
     @Option(
             names = "--policy",
             paramLabel = "P",
-            description = "adaptive, paper, lru, lfu, ...; several with a blank between (default: adaptive and paper, and "
-                    + "where --clients is not given either, at a tenth of the keys all others)")
+            description =
+                    "adaptive, paper, lru, lfu, ...; several with a blank between (default: adaptive and paper, and "
+                            + "where --clients is not given either, at a tenth of the keys all others)")
     private String policies = "";
 
     @Option(
             names = "--clients",
             split = ",",
             paramLabel = "C",
-            description = "sessions that requests are dealt to in turn (default: 1; where --policy is not given either, 1, "
-                    + "8 and 64 for adaptive and paper)")
+            description =
+                    "sessions that requests are dealt to in turn (default: 1; where --policy is not given either, 1, "
+                            + "8 and 64 for adaptive and paper)")
     private List<Integer> clients = List.of();
 
     @Option(
@@ -157,11 +163,8 @@ public final class BenchKvCommand implements Callable<Integer> {
             }
         });
         timed(Part.YCSB, out, report, () -> new YcsbPart(report, out, keys, turns, sessions).run());
-        timed(
-                Part.TRACES,
-                out,
-                report,
-                () -> new TracesPart(report, out, objects, percents, policyNames(), clients).run(files));
+        timed(Part.TRACES, out, report, () -> new TracesPart(report, out, objects, percents, policyNames(), clients)
+                .run(files));
         timed(Part.ADAPTIVITY, out, report, () -> {
             AdaptivityPart part = new AdaptivityPart(report, out, keys);
             part.run();
@@ -174,6 +177,9 @@ public final class BenchKvCommand implements Callable<Integer> {
             GrowingMap growing = new GrowingMap(report, out, keys, turns);
             growing.run();
             plots.add(growing.plot());
+            DrainedMap drained = new DrainedMap(report, out, keys, turns);
+            drained.run();
+            plots.add(drained.plot());
         });
         timed(Part.WORTH, out, report, () -> {
             WorthPart part = new WorthPart(report, out, keys, turns, sessions);

@@ -40,11 +40,7 @@ final class KvPeers {
             String operation = row.operation() == Operation.GET ? "get-hit" : "set-update";
             out.printf(
                     "%-26s%-12s%,16.0f%26s%,14.0f%n",
-                    row.peer(),
-                    operation,
-                    row.p50(),
-                    String.format("(%,.0f..%,.0f)", row.p25(), row.p75()),
-                    row.p99());
+                    row.peer(), operation, row.p50(), String.format("(%,.0f..%,.0f)", row.p25(), row.p75()), row.p99());
             report.row()
                     .put("part", "messages")
                     .put("engine", row.peer())

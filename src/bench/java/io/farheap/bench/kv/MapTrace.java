@@ -23,6 +23,7 @@ final class MapTrace implements AutoCloseable {
     private final MemorySegment key = arena.allocate(Long.BYTES, Long.BYTES);
     /** Empty: with what LRU-K keeps with an object, there is no room for more in one block. */
     private final MemorySegment value = arena.allocate(0);
+
     private int status;
 
     MapTrace(FarMap map, int clients) {

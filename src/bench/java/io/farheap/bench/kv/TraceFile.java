@@ -28,7 +28,8 @@ public final class TraceFile {
             if (Files.isDirectory(one)) {
                 try (Stream<Path> inside = Files.list(one)) {
                     inside.filter(file -> Files.isRegularFile(file)
-                                    && (isCompressed(file) || !file.getFileName().toString().contains(".")))
+                                    && (isCompressed(file)
+                                            || !file.getFileName().toString().contains(".")))
                             .sorted()
                             .forEach(files::add);
                 }

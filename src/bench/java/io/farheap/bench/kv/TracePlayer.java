@@ -221,9 +221,8 @@ public final class TracePlayer {
     private void evict(Client client) {
         while (true) {
             for (Find find = client.finds.poll(); find != null; find = client.finds.poll()) {
-                boolean same = state[find.slot] == LIVE
-                        && key[find.slot] == find.key
-                        && inserted[find.slot] == find.inserted;
+                boolean same =
+                        state[find.slot] == LIVE && key[find.slot] == find.key && inserted[find.slot] == find.inserted;
                 if (same && now <= find.until) {
                     evict(client, find.slot, find.experts);
                     return;

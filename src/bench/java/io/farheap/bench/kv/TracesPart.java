@@ -39,13 +39,12 @@ final class TracesPart {
     private final List<Integer> percents;
     private final List<String> policies;
     private final List<Integer> clients;
-    private final int atOnce =
-            Math.min(MOST_AT_ONCE, Runtime.getRuntime().availableProcessors());
+    private final int atOnce = Math.min(MOST_AT_ONCE, Runtime.getRuntime().availableProcessors());
 
     /**
      * @param objects that maps hold; where empty, {@code percents} of each trace's distinct keys, rounded
-     * @param policies where empty: {@code adaptive} and {@code paper}; and all others too if there are no clients either,
-     *     at a tenth of the keys by one client
+     * @param policies where empty: {@code adaptive} and {@code paper}; and all others too if there are no clients
+     *     either, at a tenth of the keys by one client
      * @param clients that requests are dealt to in turn; where empty 1, or 1, 8 and 64 if there are no policies either
      */
     TracesPart(

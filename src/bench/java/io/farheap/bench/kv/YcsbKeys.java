@@ -46,8 +46,13 @@ final class YcsbKeys {
 
     /** A key of the first ones. */
     long zipfian() {
-        long mixed = (rank() + 1) * 0x9E3779B97F4A7C15L;
-        return Long.remainderUnsigned(mixed ^ mixed >>> 32, begun);
+        return keyOf(rank(), begun);
+    }
+
+    /** The key of a rank, of so many keys. */
+    static long keyOf(long rank, long keys) {
+        long mixed = (rank + 1) * 0x9E3779B97F4A7C15L;
+        return Long.remainderUnsigned(mixed ^ mixed >>> 32, keys);
     }
 
     /** A key that was inserted lately, as seen from now. */

@@ -95,7 +95,9 @@ final class Peers implements AutoCloseable {
                 return;
             }
         }
-        absent.put(name, "its client library is not on the class path; ./farheap bench peers, and bench kv --peers, fetch it");
+        absent.put(
+                name,
+                "its client library is not on the class path; ./farheap bench peers, and bench kv --peers, fetch it");
     }
 
     private void add(String name, Opening opening) {

@@ -45,8 +45,8 @@ class BenchKvTest {
             keys.append(key).append('\n');
         }
         Path trace = Files.writeString(directory.resolve("trace"), keys);
-        JsonArray rows = rows(
-                "--trace", trace.toString(), "--objects", "100", "--policy", "adaptive lru", "--clients", "1,3");
+        JsonArray rows =
+                rows("--trace", trace.toString(), "--objects", "100", "--policy", "adaptive lru", "--clients", "1,3");
         assertEquals(4, rows.size());
         for (int i = 0; i < 4; i++) {
             JsonObject row = rows.get(i).getAsJsonObject();
@@ -100,7 +100,8 @@ class BenchKvTest {
         Map<String, Double> phases = new HashMap<>();
         for (JsonElement element : rows) {
             JsonObject row = element.getAsJsonObject();
-            parts.merge(row.get("part").getAsString(), 1, Integer::sum);
+            String part = row.get("part").getAsString();
+            parts.merge(part.equals("elasticity") ? row.get("case").getAsString() : part, 1, Integer::sum);
             if (row.has("phase")) {
                 phases.put(
                         row.get("policy").getAsString() + row.get("phase").getAsInt(),
@@ -110,14 +111,32 @@ class BenchKvTest {
                 assertTrue(row.get("ops_per_s").getAsDouble() > 0, row::toString);
             }
         }
+        // A server joins and is drained: windows before, between, meanwhile and after.
+        assertTrue(parts.remove("server") >= 5);
         // Four workloads, two kinds of keys, two numbers of sessions; four policies: phases, shares, clients; five
         // numbers of clients, three sizes of a map, and two growths.
-        assertEquals(Map.of("ycsb", 4 * 2 * 2, "adaptivity", 4 * (5 + 5 + 3), "elasticity", 5 + 3 + 2), parts);
+        Map<String, Integer> expected = Map.of(
+                "ycsb",
+                4 * 2 * 2,
+                "adaptivity",
+                4 * (5 + 5 + 3),
+                "clients",
+                5,
+                "memory",
+                3,
+                "growth",
+                2,
+                "join",
+                1,
+                "drain",
+                1);
+        assertEquals(expected, parts);
         assertTrue(phases.get("lru2") > phases.get("lfu2") + 5, phases::toString);
         assertEquals(4 * 4, phases.size(), phases::toString);
         assertTrue(Files.exists(plots.resolve("kv-adaptivity.png")));
         assertTrue(Files.exists(plots.resolve("kv-elasticity.png")));
         assertTrue(Files.exists(plots.resolve("kv-elasticity-memory.png")));
+        assertTrue(Files.exists(plots.resolve("kv-elasticity-server.png")));
     }
 
     /** Without another word: all policies at a tenth of the keys, and two at each size by 1, 8 and 64 clients. */
@@ -138,7 +157,8 @@ class BenchKvTest {
             // Where all have room, each key is missed once; a bucket that is full of them evicts a few.
             int misses = 2000 - row.get("hits").getAsInt();
             assertTrue(misses >= 500, row::toString);
-            boolean alone = row.get("clients").getAsInt() == 1 && row.get("objects").getAsInt() == 500;
+            boolean alone =
+                    row.get("clients").getAsInt() == 1 && row.get("objects").getAsInt() == 500;
             assertTrue(misses < 600 || !alone, row::toString);
         }
     }
@@ -148,16 +168,7 @@ class BenchKvTest {
     void partsThatAreLeftOutCostOperations() throws Exception {
         Path plots = directory.resolve("plots");
         JsonArray rows = rows(
-                "--part",
-                "worth",
-                "--keys",
-                "400",
-                "--turns",
-                "1",
-                "--sessions",
-                "1,3",
-                "--report",
-                plots.toString());
+                "--part", "worth", "--keys", "400", "--turns", "1", "--sessions", "1,3", "--report", plots.toString());
         Map<String, JsonObject> byName = new HashMap<>();
         for (JsonElement element : rows) {
             JsonObject row = element.getAsJsonObject();

@@ -1,0 +1,163 @@
+package io.farheap.bench.kv;
+
+import io.farheap.bench.report.BenchReport;
+import io.farheap.command.Plot;
+import io.farheap.kv.FarMap;
+import io.farheap.lifetime.Closing;
+import java.io.PrintStream;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.locks.LockSupport;
+import org.HdrHistogram.Histogram;
+import org.HdrHistogram.SingleWriterRecorder;
+
+/**
+ * A load on a map while its memory changes, in windows of 0.1 s: clients, each with a lease of its own as processes
+ * have, get Zipfian keys, one at a time, and set what is missing.
+ */
+final class LoadWindows implements AutoCloseable {
+
+    private static final long WINDOW_NANOS = 100_000_000;
+
+    private final BenchReport report;
+    private final PrintStream out;
+    private final String named;
+    private final List<Client> clients = new ArrayList<>();
+    private final List<AutoCloseable> ends = new ArrayList<>();
+    private final List<Double> seconds = new ArrayList<>();
+    private final List<Double> rates = new ArrayList<>();
+    private final long started = System.nanoTime();
+
+    /** @param named the rows' {@code case} */
+    LoadWindows(BenchReport report, PrintStream out, String named) {
+        this.report = report;
+        this.out = out;
+        this.named = named;
+        out.printf("%8s%10s%16s%10s%12s%12s%12s%n", "s", "KiB", "operations/s", "hits %", "p50 ns", "p99", "longest");
+    }
+
+    /** One client more. @param map closed with the load */
+    void use(FarMap map, long objects) {
+        ends.addFirst(map);
+        Client client = new Client(map, objects, clients.size());
+        ends.addFirst(client);
+        clients.add(client);
+    }
+
+    /** Measures for so many windows. @param bytes of the map meanwhile @return the longest request in ns */
+    long windows(int count, long bytes) {
+        long longest = 0;
+        for (int i = 0; i < count; i++) {
+            longest = Math.max(longest, window(bytes));
+        }
+        return longest;
+    }
+
+    /** What came since the last window is in none. */
+    void skip() {
+        clients.forEach(client -> {
+            client.recorder.getIntervalHistogram();
+            client.missedSince();
+        });
+    }
+
+    private long window(long bytes) {
+        long begun = System.nanoTime();
+        for (long left = WINDOW_NANOS; left > 0; left = begun + WINDOW_NANOS - System.nanoTime()) {
+            LockSupport.parkNanos(left);
+        }
+        Histogram latency = new Histogram(3);
+        long missed = 0;
+        for (Client client : clients) {
+            latency.add(client.recorder.getIntervalHistogram());
+            missed += client.missedSince();
+        }
+        long ended = System.nanoTime();
+        double at = (ended - started) / 1e9;
+        double rate = latency.getTotalCount() * 1e9 / (ended - begun);
+        double hits = 100 - 100.0 * missed / Math.max(1, latency.getTotalCount());
+        seconds.add(at);
+        rates.add(rate);
+        out.printf(
+                "%8.2f%,10d%,16.0f%10.1f%,12d%,12d%,12d%n",
+                at,
+                bytes >> 10,
+                rate,
+                hits,
+                latency.getValueAtPercentile(50),
+                latency.getValueAtPercentile(99),
+                latency.getMaxValue());
+        report.row()
+                .put("part", "elasticity")
+                .put("case", named)
+                .put("seconds", at)
+                .put("bytes", bytes)
+                .put("ops_per_s", rate)
+                .put("hit_pct", hits)
+                .put("p50_ns", (double) latency.getValueAtPercentile(50))
+                .put("p99_ns", (double) latency.getValueAtPercentile(99))
+                .put("max_ns", (double) latency.getMaxValue());
+        return latency.getMaxValue();
+    }
+
+    Plot plot(String file, String title, String series) {
+        return Plot.lines(file, title, "s", "operations/s")
+                .series(
+                        series,
+                        seconds.stream().mapToDouble(Double::doubleValue).toArray(),
+                        rates.stream().mapToDouble(Double::doubleValue).toArray());
+    }
+
+    @Override
+    public void close() {
+        Closing.all(ends);
+    }
+
+    /** A thread that gets, and sets what is missing, until it is ended. */
+    private static final class Client implements AutoCloseable {
+
+        private final SingleWriterRecorder recorder = new SingleWriterRecorder(3);
+        private final Thread thread;
+        private volatile long missed;
+        private long missedBefore;
+        private volatile boolean ended;
+
+        Client(FarMap map, long objects, int number) {
+            thread = Thread.ofPlatform().name("client " + number).daemon().start(() -> use(map, objects, number));
+        }
+
+        private void use(FarMap map, long objects, int number) {
+            YcsbKeys keys = new YcsbKeys(objects, number);
+            try (MapCaller caller = new MapCaller(map.openSession(), BenchMaps.VALUE_BYTES)) {
+                for (long before = System.nanoTime(); !ended; ) {
+                    long key = keys.zipfian();
+                    if (!caller.get(key)) {
+                        missed = caller.absent();
+                        caller.set(key);
+                    }
+                    long after = System.nanoTime();
+                    recorder.recordValue(after - before);
+                    before = after;
+                }
+            }
+        }
+
+        /** How many requests have missed since this was asked last. */
+        long missedSince() {
+            long now = missed;
+            long since = now - missedBefore;
+            missedBefore = now;
+            return since;
+        }
+
+        @Override
+        public void close() {
+            ended = true;
+            try {
+                thread.join();
+            } catch (InterruptedException e) {
+                throw new IllegalStateException("interrupted", e);
+            }
+        }
+    }
+}
