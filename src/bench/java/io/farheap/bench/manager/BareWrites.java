@@ -21,6 +21,8 @@ final class BareWrites implements AutoCloseable {
 
     private static final String ROOT = "/farheap-bench";
     private static final String CACHES = "/farheap/caches";
+    /** Each write of a manager raises its version. */
+    private static final String WRITES = "/farheap/writes";
     private static final int SESSION_MILLIS = 30_000;
     private static final int CREATES_ON_THEIR_WAY = 2_000;
     private static final int MULTI_CREATES = 50;
@@ -50,6 +52,11 @@ final class BareWrites implements AutoCloseable {
             }
         }
         throw new IllegalStateException("there is no cache in the manager's state");
+    }
+
+    /** How often managers have written so far, each time as many changes as there were. */
+    int managersWrites() throws InterruptedException, KeeperException {
+        return zookeeper.exists(WRITES, false).getVersion();
     }
 
     /** @return writes a second, each a request of its own */

@@ -26,6 +26,7 @@ public final class ManagerBench implements AutoCloseable {
 
     /**
      * @param allocationsPerSecond through gRPC, by all callers
+     * @param cachesPerWrite allocated or given back in one of the manager's writes, on average
      * @param reportsPerSecond of servers, that the manager heard meanwhile
      * @param zookeeperSingles bare writes a second, each a request of its own
      * @param zookeeperMultis bare writes a second, many in a request
@@ -34,6 +35,7 @@ public final class ManagerBench implements AutoCloseable {
     public record Turn(
             double allocationsPerSecond,
             double deallocationsPerSecond,
+            double cachesPerWrite,
             double reportsPerSecond,
             double zookeeperSingles,
             double zookeeperMultis,
@@ -87,6 +89,7 @@ public final class ManagerBench implements AutoCloseable {
         attendants.attendAlso(LongStream.of(ids).boxed().collect(Collectors.toSet()));
         try (Callers asking = new Callers(manager.address(), callers)) {
             long reported = attendants.reported();
+            int written = bare.managersWrites();
             long started = System.nanoTime();
             Callers.Calls allocations = asking.allocate(ids);
             Callers.Calls deallocations = asking.deallocate(ids);
@@ -94,6 +97,7 @@ public final class ManagerBench implements AutoCloseable {
             return new Turn(
                     allocations.perSecond(),
                     deallocations.perSecond(),
+                    2.0 * count / Math.max(1, bare.managersWrites() - written),
                     reports,
                     bare.single(count, record),
                     bare.multi(count, record),

@@ -4,11 +4,13 @@ import io.farheap.manager.CacheManager;
 import io.farheap.manager.state.CacheRecord;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Consumer;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** Which client processes are there, and which caches are theirs. Its user has a lock around it. */
@@ -48,6 +50,8 @@ final class Clients {
     private final Map<Long, Line> lines = new HashMap<>();
     /** When somebody last said that a cache is its own; what was said first comes first. */
     private final LinkedHashMap<Long, Long> claimed = new LinkedHashMap<>();
+    /** Caches that are nobody's. */
+    private final Set<Long> unclaimed = new HashSet<>();
 
     private final long silentNanos;
 
@@ -57,14 +61,18 @@ final class Clients {
 
     /** @param now no earlier than what was said before */
     void claim(long cacheId, long now) {
+        unclaimed.remove(cacheId);
         claimed.putLast(cacheId, now);
     }
 
-    /** As {@link #claim}, where nobody ever did. */
-    void claimIfNew(long cacheId, long now) {
-        if (!claimed.containsKey(cacheId)) {
-            claim(cacheId, now);
-        }
+    /**
+     * Caches are as they are on disk: one whose client has given it back, which could not be written, is nobody's.
+     *
+     * @param cacheIds all of them
+     */
+    void loaded(Stream<Long> cacheIds) {
+        unclaimed.clear();
+        cacheIds.filter(cache -> !claimed.containsKey(cache)).forEach(unclaimed::add);
     }
 
     void renew(Line line, Set<Long> cacheIds, long now) {
@@ -95,7 +103,7 @@ final class Clients {
 
     /** Caches of which nobody has said for long that they are its own. It looks at those alone. */
     List<Long> abandoned(long now) {
-        List<Long> abandoned = new ArrayList<>();
+        List<Long> abandoned = new ArrayList<>(unclaimed);
         for (Map.Entry<Long, Long> claim : claimed.entrySet()) {
             if (now - claim.getValue() <= silentNanos) {
                 break;
@@ -107,6 +115,7 @@ final class Clients {
 
     void forget(long cacheId) {
         claimed.remove(cacheId);
+        unclaimed.remove(cacheId);
         Line line = lines.remove(cacheId);
         if (line != null) {
             line.told.remove(cacheId);

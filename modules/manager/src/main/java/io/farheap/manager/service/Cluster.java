@@ -126,6 +126,7 @@ public final class Cluster implements CacheManager {
         this.thrift = new Thrift(caches, servers, moves, allocator, prices, options);
         this.losses = new Losses(caches, servers, clients);
         load();
+        caches.all().forEach(cache -> clients.claim(cache.id(), started));
     }
 
     /** Has what is on disk, and what was reported. */
@@ -139,9 +140,8 @@ public final class Cluster implements CacheManager {
         tenants.load(state.tenants());
         caches.load(state.caches());
         servers.offerAnew();
-        long now = nanos.getAsLong();
-        caches.all().forEach(cache -> clients.claimIfNew(cache.id(), now));
-        moves.loaded(now);
+        clients.loaded(caches.all().stream().map(CacheRecord::id));
+        moves.loaded(nanos.getAsLong());
     }
 
     private void written(Change change) {

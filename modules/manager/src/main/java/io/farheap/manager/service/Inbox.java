@@ -5,6 +5,7 @@ import java.util.Map;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.ObjLongConsumer;
 
 /**
@@ -23,6 +24,8 @@ final class Inbox {
     private final Map<Long, ServerReport> expected = new ConcurrentHashMap<>();
 
     private final Queue<Heard> unread = new ConcurrentLinkedQueue<>();
+    /** No more than there are in it. */
+    private final AtomicInteger count = new AtomicInteger();
 
     /**
      * Keeps a report until it is read, where its server says what is expected of it. Without the lock.
@@ -36,6 +39,7 @@ final class Inbox {
             return false;
         }
         unread.add(new Heard(report, now));
+        count.incrementAndGet();
         return true;
     }
 
@@ -52,9 +56,11 @@ final class Inbox {
                 && one.place().equals(other.place());
     }
 
-    /** All that wait, in the order in which they were heard. */
+    /** All that wait now, in the order in which they came; not those that come meanwhile, so that it ends. */
     void read(ObjLongConsumer<ServerReport> reader) {
-        for (Heard heard = unread.poll(); heard != null; heard = unread.poll()) {
+        for (int left = count.get(); left > 0; left--) {
+            Heard heard = unread.remove();
+            count.decrementAndGet();
             reader.accept(heard.report(), heard.at());
         }
     }

@@ -12,6 +12,7 @@ import io.farheap.manager.CacheDescription;
 import io.farheap.manager.CacheManager;
 import io.farheap.manager.CacheRequest;
 import io.farheap.manager.Candidate;
+import io.farheap.manager.Orders;
 import io.farheap.manager.Reclaim;
 import io.farheap.manager.ServerReport;
 import io.farheap.manager.Share;
@@ -20,8 +21,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.CountDownLatch;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 /** With a store in memory and a clock that stands. */
 class ClusterTest {
@@ -127,6 +130,44 @@ class ClusterTest {
         allocate(8, 3);
         cluster.report(report(1, 10, 3, false, Map.of(7L, 4, 8L, 0)));
         refusal(Code.OUT_OF_MEMORY, () -> allocate(9, 1));
+    }
+
+    /** Thousands of servers say each second what they said before: they stand in no line. */
+    @Test
+    @Timeout(60)
+    void aReportWithNothingNewWaitsForNobodyAndCounts() throws Exception {
+        CountDownLatch reached = new CountDownLatch(1);
+        CountDownLatch release = new CountDownLatch(1);
+        Thread ticking = Thread.ofPlatform().unstarted(() -> cluster.tick());
+        cluster = new Cluster(
+                store,
+                ManagerOptions.DEFAULT,
+                () -> {
+                    if (Thread.currentThread() == ticking) {
+                        reached.countDown();
+                        awaitOpen(release);
+                    }
+                    return now;
+                },
+                () -> time);
+        reports(1, 4);
+        ticking.start();
+        reached.await();
+        assertEquals(Orders.NONE, cluster.report(report(1, 4, 1, false, Map.of(7L, 3))));
+        release.countDown();
+        ticking.join();
+        assertEquals(1, cluster.servers().getFirst().freeRegions());
+        refusal(Code.OUT_OF_MEMORY, () -> allocate(8, 2));
+        cluster.drain("host1:1");
+        assertEquals(new Orders(true, Set.of()), cluster.report(report(1, 4, 1, false, Map.of(7L, 3))));
+    }
+
+    private static void awaitOpen(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
     }
 
     @Test
