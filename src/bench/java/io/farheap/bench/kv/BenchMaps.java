@@ -1,7 +1,10 @@
 package io.farheap.bench.kv;
 
 import io.farheap.command.ServerProcess;
+import io.farheap.control.ControlException;
 import io.farheap.kv.FarMap;
+import io.farheap.kv.FarMapBuilder;
+import io.farheap.kv.MapException;
 import io.farheap.kv.policy.Replacements;
 import io.farheap.verbs.Devices;
 import java.util.Map;
@@ -18,6 +21,7 @@ final class BenchMaps {
     /** A bucket of 16 slots for 8 objects, and their blocks. */
     private static final long BYTES_AN_OBJECT = 80 + 64;
 
+    private static final int MOST_TRIES = 3;
     private static final long SLACK_BYTES = 256 << 10;
 
     private BenchMaps() {}
@@ -40,14 +44,7 @@ final class BenchMaps {
     }
 
     static FarMap create(ServerProcess server, String name, long bytes, long objects, String policy) {
-        return FarMap.builder()
-                .name(name)
-                .token(TOKEN)
-                .servers(server.address())
-                .memory(bytes)
-                .objects(objects)
-                .policy(policy)
-                .create();
+        return create(of(server, name).memory(bytes).objects(objects).policy(policy));
     }
 
     /** Sets each of the first keys. */
@@ -65,11 +62,7 @@ final class BenchMaps {
 
     /** The same map once more, as another process has it. */
     static FarMap open(ServerProcess server, String name) {
-        return FarMap.builder()
-                .name(name)
-                .token(TOKEN)
-                .servers(server.address())
-                .open();
+        return of(server, name).open();
     }
 
     /** Bytes of a map that holds so many objects of one block. */
@@ -83,15 +76,28 @@ final class BenchMaps {
      * @param sessions hold one free each
      */
     static FarMap createSmall(ServerProcess server, String name, long objects, int sessions, String policy) {
-        return FarMap.builder()
-                .name(name)
-                .token(TOKEN)
-                .servers(server.address())
+        return create(of(server, name)
                 .memory(bytesOfSmall(objects))
                 .objects(objects)
                 .smallObjects(objects + sessions)
-                .policy(policy)
-                .create();
+                .policy(policy));
+    }
+
+    private static FarMapBuilder of(ServerProcess server, String name) {
+        return FarMap.builder().name(name).token(TOKEN).servers(server.address());
+    }
+
+    /** A run of many maps does not end because a busy machine let one server answer late. */
+    private static FarMap create(FarMapBuilder map) {
+        for (int tries = 1; ; tries++) {
+            try {
+                return map.create();
+            } catch (MapException | ControlException e) {
+                if (tries == MOST_TRIES) {
+                    throw e;
+                }
+            }
+        }
     }
 
     static long powerOfTwo(long bytes) {

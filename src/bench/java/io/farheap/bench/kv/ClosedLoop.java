@@ -4,6 +4,7 @@ import io.farheap.bench.Samples;
 import io.farheap.bench.report.BenchReport;
 import io.farheap.lifetime.Closing;
 import io.farheap.remote.VerbCounts;
+import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.BrokenBarrierException;
@@ -62,12 +63,14 @@ final class ClosedLoop {
      * What was measured.
      *
      * @param rates requests a second, of each window
+     * @param cpuNanos of the clients' threads
      */
-    record Ran(long requests, Samples rates, Histogram latency, VerbCounts posted, long gets, long absent) {
+    record Ran(
+            long requests, Samples rates, Histogram latency, VerbCounts posted, long gets, long absent, long cpuNanos) {
 
         /** Of nothing, to add to. */
         static Ran nothing() {
-            return new Ran(0, new Samples(), new Histogram(3), MapTrace.none(), 0, 0);
+            return new Ran(0, new Samples(), new Histogram(3), MapTrace.none(), 0, 0, 0);
         }
 
         /** Both, as if it had been one run. */
@@ -83,7 +86,13 @@ final class ClosedLoop {
                     all,
                     MapTrace.sum(posted, other.posted),
                     gets + other.gets,
-                    absent + other.absent);
+                    absent + other.absent,
+                    cpuNanos + other.cpuNanos);
+        }
+
+        /** Processor time of a request, which depends less on what else a machine does than the rate. */
+        double cpuNanosOfOne() {
+            return cpuNanos / (double) Math.max(1, requests);
         }
 
         /** What each row of a closed loop has. */
@@ -92,7 +101,8 @@ final class ClosedLoop {
                     .put("ops_per_s_least", rates.least())
                     .put("ops_per_s_most", rates.most())
                     .put("p50_ns", (double) latency.getValueAtPercentile(50))
-                    .put("p99_ns", (double) latency.getValueAtPercentile(99));
+                    .put("p99_ns", (double) latency.getValueAtPercentile(99))
+                    .put("cpu_ns", cpuNanosOfOne());
             return MapTrace.put(row, posted, requests).put("hit_pct", hitPercent());
         }
 
@@ -214,7 +224,8 @@ final class ClosedLoop {
                 latency,
                 after.posted.since(before.posted),
                 after.gets - before.gets,
-                after.absent - before.absent);
+                after.absent - before.absent,
+                after.cpuNanos - before.cpuNanos);
     }
 
     /** One client may wait for what another has locked. */
@@ -241,6 +252,13 @@ final class ClosedLoop {
             gets += client.gets();
             absent += client.absent();
         }
-        return new Ran(0, new Samples(), new Histogram(3), posted, gets, absent);
+        return new Ran(
+                0,
+                new Samples(),
+                new Histogram(3),
+                posted,
+                gets,
+                absent,
+                ManagementFactory.getThreadMXBean().getCurrentThreadCpuTime());
     }
 }

@@ -1,6 +1,7 @@
 package io.farheap.bench.kv;
 
 import io.farheap.bench.kv.worth.Design;
+import io.farheap.bench.kv.worth.Design.Part;
 import io.farheap.bench.report.BenchReport;
 import io.farheap.command.Plot;
 import io.farheap.command.ServerProcess;
@@ -75,7 +76,7 @@ final class WorthPart {
         fits("LRU list", Design.lists(1, 0));
         fits("LRU list, 5 us", Design.lists(1, BACK_OFF_NANOS));
         fits(SHARDS + " LRU lists, 5 us", Design.lists(SHARDS, BACK_OFF_NANOS));
-        fits(NO_COUNTERS, whole.withoutCounters());
+        fits(NO_COUNTERS, whole.without(Part.COUNTERS));
         fits("FC cache, 1/100", whole.counters(keys * FrequencyCounterCache.ENTRY_BYTES / 100));
         fits("FC cache, 1/10", whole.counters(keys * FrequencyCounterCache.ENTRY_BYTES / 10));
         fits(COUNTERS, whole.counters(keys * FrequencyCounterCache.ENTRY_BYTES));
@@ -83,14 +84,14 @@ final class WorthPart {
             variants.add(new Variant(FITS, "library, " + policy, sessions -> library(policy)));
         }
         misses(WHOLE, whole);
-        misses("no metadata in table", whole.metadataInBlocks());
-        misses("no history in table", whole.historyApart());
-        misses("no lazy weights", whole.eagerWeights());
-        misses("no FC cache", whole.withoutCounters());
-        Design eager = whole.eagerWeights().withoutCounters();
+        misses("no metadata in table", whole.without(Part.METADATA_IN_TABLE));
+        misses("no history in table", whole.without(Part.HISTORY_IN_TABLE));
+        misses("no lazy weights", whole.without(Part.LAZY_WEIGHTS));
+        misses("no FC cache", whole.without(Part.COUNTERS));
+        Design eager = whole.without(Part.LAZY_WEIGHTS, Part.COUNTERS);
         misses(WITHOUT_LAZY, eager);
-        misses(WITHOUT_HISTORY, eager.historyApart());
-        misses(WITHOUT_TABLE, eager.historyApart().metadataInBlocks());
+        misses(WITHOUT_HISTORY, eager.without(Part.HISTORY_IN_TABLE));
+        misses(WITHOUT_TABLE, eager.without(Part.HISTORY_IN_TABLE, Part.METADATA_IN_TABLE));
         for (String policy : POLICIES) {
             variants.add(new Variant(MISSES, "library, " + policy, sessions -> librarySmall(policy, sessions)));
         }
@@ -140,7 +141,7 @@ final class WorthPart {
             }
         }
         out.printf(
-                "%n%-8s%-22s%9s%14s%26s%11s%11s   a request: %6s%8s%8s%8s%8s%n",
+                "%n%-8s%-22s%9s%14s%26s%11s%11s   a request: %9s%6s%8s%8s%8s%8s%n",
                 "keys",
                 "variant",
                 "sessions",
@@ -148,6 +149,7 @@ final class WorthPart {
                 "(least..most)",
                 "p50 ns",
                 "p99",
+                "CPU ns",
                 "READ",
                 "WRITE",
                 "CAS",
@@ -180,7 +182,7 @@ final class WorthPart {
         double each = Math.max(1, ran.requests());
         VerbCounts posted = ran.posted();
         out.printf(
-                "%-8s%-22s%9d%,14.0f%26s%,11d%,11d   %17.3f%8.3f%8.3f%8.3f%8.2f%n",
+                "%-8s%-22s%9d%,14.0f%26s%,11d%,11d   %,20.0f%8.3f%8.3f%8.3f%8.3f%8.2f%n",
                 variant.load,
                 variant.name,
                 sessions,
@@ -188,6 +190,7 @@ final class WorthPart {
                 String.format("(%,.0f..%,.0f)", ran.rates().least(), ran.rates().most()),
                 ran.latency().getValueAtPercentile(50),
                 ran.latency().getValueAtPercentile(99),
+                ran.cpuNanosOfOne(),
                 posted.reads() / each,
                 posted.writes() / each,
                 posted.swaps() / each,
@@ -198,9 +201,9 @@ final class WorthPart {
     /** One part after the other, as the paper adds them. */
     private void gains() {
         out.printf(
-                "%nadded one after the other: gain in requests/s; messages a request, and what the gain would be if nothing "
-                        + "but messages bounded the rate, as at the paper's NIC (a projection)%n%-30s%9s%9s%16s%12s   %s%n",
-                "part", "sessions", "rate", "messages", "projected", "the paper's");
+                "%nadded one after the other: gain in requests/s, and in requests per processor time; messages a request, and what the gain would be if nothing "
+                        + "but messages bounded the rate, as at the paper's NIC (a projection)%n%-30s%9s%9s%9s%16s%12s   %s%n",
+                "part", "sessions", "rate", "CPU", "messages", "projected", "the paper's");
         for (int i = 0; i < sessionCounts.size(); i++) {
             gain("sample-friendly table", i, MISSES, WITHOUT_TABLE, WITHOUT_HISTORY, "+42%");
             gain("embedded history", i, MISSES, WITHOUT_HISTORY, WITHOUT_LAZY, "+13%");
@@ -213,10 +216,11 @@ final class WorthPart {
         ClosedLoop.Ran before = measured.get(variant(load, without)).get(at);
         ClosedLoop.Ran after = measured.get(variant(load, with)).get(at);
         out.printf(
-                "%-30s%9d%+8.0f%%%16s%+11.0f%%   %s%n",
+                "%-30s%9d%+8.0f%%%+8.0f%%%16s%+11.0f%%   %s%n",
                 part,
                 sessionCounts.get(at),
                 percentMore(after.rates().median(), before.rates().median()),
+                percentMore(before.cpuNanosOfOne(), after.cpuNanosOfOne()),
                 String.format("%.2f to %.2f", messages(before), messages(after)),
                 percentMore(messages(before), messages(after)),
                 paper);

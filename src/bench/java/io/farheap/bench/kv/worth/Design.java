@@ -3,27 +3,14 @@ package io.farheap.bench.kv.worth;
 import io.farheap.kv.policy.FrequencyCounterCache;
 
 /**
- * How a map of the benchmark knows what to evict, and which parts of Ditto's it has. What says nothing to a kind is not
- * looked at.
+ * How a map of the benchmark knows what to evict, and which parts of Ditto's it lacks.
  *
- * @param shards of the LRU list
+ * @param shards LRU lists
  * @param backOffNanos after a lock was found taken; 0 tries again at once
- * @param metadataInTable with the slots (Ditto's sample-friendly table), else with the blocks
- * @param historyInTable slots of what was evicted are the history (Ditto's lightweight history), else it is a queue
- *     with an index of its own
- * @param lazyWeights a hundred regrets change the weights at once, else each does, and each eviction reads them
+ * @param lacking a bit for each {@link Part}
  * @param counterBytes of each client's frequency-counter cache
- * @param threshold of its counts; 0 sends each at once
  */
-public record Design(
-        Kind kind,
-        int shards,
-        long backOffNanos,
-        boolean metadataInTable,
-        boolean historyInTable,
-        boolean lazyWeights,
-        long counterBytes,
-        int threshold) {
+public record Design(Kind kind, int shards, long backOffNanos, int lacking, long counterBytes) {
 
     /** What accesses leave behind. */
     public enum Kind {
@@ -35,53 +22,50 @@ public record Design(
         SAMPLED
     }
 
+    /** What a map with metadata may do without. */
+    public enum Part {
+        /** Metadata with the slots (Ditto's sample-friendly table); else they are with the blocks. */
+        METADATA_IN_TABLE,
+        /** Slots of what was evicted are the history (Ditto's lightweight one); else it is a queue with an index. */
+        HISTORY_IN_TABLE,
+        /** A hundred regrets change the weights at once; else each does, and each eviction reads them. */
+        LAZY_WEIGHTS,
+        /** The frequency-counter cache; else each access is a fetch-and-add. */
+        COUNTERS
+    }
+
     private static final long COUNTER_BYTES = 1 << 20;
 
     /** A table without anything of a cache (Ditto, figure 2: KVS). */
     public static Design table() {
-        return new Design(Kind.TABLE, 0, 0, true, true, true, COUNTER_BYTES, 0);
+        return new Design(Kind.TABLE, 0, 0, 0, COUNTER_BYTES);
     }
 
     /** LRU lists, each under a lock (Ditto, figure 2: KVC and KVC-S; figure 14: Shard-LRU). */
     public static Design lists(int shards, long backOffNanos) {
-        return new Design(Kind.LISTS, shards, backOffNanos, true, true, true, COUNTER_BYTES, 0);
+        return new Design(Kind.LISTS, shards, backOffNanos, 0, COUNTER_BYTES);
     }
 
     /** All parts of Ditto's. */
     public static Design whole() {
-        return new Design(Kind.SAMPLED, 0, 0, true, true, true, COUNTER_BYTES, FrequencyCounterCache.THRESHOLD);
+        return new Design(Kind.SAMPLED, 0, 0, 0, COUNTER_BYTES);
     }
 
-    /** The same with metadata beside the values. */
-    public Design metadataInBlocks() {
-        return new Design(kind, shards, backOffNanos, false, historyInTable, lazyWeights, counterBytes, threshold);
+    /** The same without some parts more. */
+    public Design without(Part... parts) {
+        int fewer = lacking;
+        for (Part part : parts) {
+            fewer |= 1 << part.ordinal();
+        }
+        return new Design(kind, shards, backOffNanos, fewer, counterBytes);
     }
 
-    /** The same with a history of its own. */
-    public Design historyApart() {
-        return new Design(kind, shards, backOffNanos, metadataInTable, false, lazyWeights, counterBytes, threshold);
-    }
-
-    /** The same with weights that each regret changes. */
-    public Design eagerWeights() {
-        return new Design(kind, shards, backOffNanos, metadataInTable, historyInTable, false, counterBytes, threshold);
-    }
-
-    /** The same where each access is a fetch-and-add. */
-    public Design withoutCounters() {
-        return new Design(kind, shards, backOffNanos, metadataInTable, historyInTable, lazyWeights, counterBytes, 0);
-    }
-
-    /** The same with another size of the frequency-counter cache. */
+    /** The same with a frequency-counter cache of another size, of one entry at least. */
     public Design counters(long bytes) {
-        return new Design(
-                kind,
-                shards,
-                backOffNanos,
-                metadataInTable,
-                historyInTable,
-                lazyWeights,
-                Math.max(FrequencyCounterCache.ENTRY_BYTES, bytes),
-                threshold);
+        return new Design(kind, shards, backOffNanos, lacking, Math.max(FrequencyCounterCache.ENTRY_BYTES, bytes));
+    }
+
+    boolean has(Part part) {
+        return (lacking & 1 << part.ordinal()) == 0;
     }
 }

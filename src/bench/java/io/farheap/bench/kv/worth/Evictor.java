@@ -70,7 +70,7 @@ final class Evictor {
         if (!numbered) {
             wire.add(Shape.COUNTER, 1, Page.NUMBER);
         }
-        if (!design.lazyWeights()) {
+        if (!design.has(Design.Part.LAZY_WEIGHTS)) {
             learning.read();
         }
         wire.postList();
@@ -108,7 +108,7 @@ final class Evictor {
             numbered = true;
             newest = HistoryIds.plus(number, 1);
         }
-        if (!design.lazyWeights()) {
+        if (!design.has(Design.Part.LAZY_WEIGHTS)) {
             learning.take();
         }
         objects = 0;
@@ -121,7 +121,7 @@ final class Evictor {
         }
         if (objects == 0) {
             begin();
-        } else if (design.metadataInTable()) {
+        } else if (design.has(Design.Part.METADATA_IN_TABLE)) {
             choose();
         } else {
             readHeads();
@@ -153,7 +153,7 @@ final class Evictor {
         long now = System.nanoTime();
         replacement.begin();
         for (int i = 0; i < objects; i++) {
-            int at = design.metadataInTable() ? sampledAt(slots[i]) : headAt(i);
+            int at = design.has(Design.Part.METADATA_IN_TABLE) ? sampledAt(slots[i]) : headAt(i);
             // A block that was used again says nothing of the object.
             if (wire.get(at) == sampledWord(slots[i])) {
                 replacement.offer(i, fill(wire, metadata, at, now));
@@ -169,19 +169,22 @@ final class Evictor {
         word = sampledWord(slot);
         experts = replacement.experts();
         long slotAt = bucketAt + (long) slot * Shape.SLOT_BYTES;
-        if (design.historyInTable()) {
+        if (design.has(Design.Part.HISTORY_IN_TABLE)) {
             wire.swap(slotAt, word, Words.history(number, word), Page.OLD);
         } else {
             wire.beginList();
             wire.swap(slotAt, word, 0, Page.OLD);
-            history.begin(number, wire.get((design.metadataInTable() ? sampledAt(slot) : headAt(chosen)) + Shape.HASH));
+            history.begin(
+                    number,
+                    wire.get((design.has(Design.Part.METADATA_IN_TABLE) ? sampledAt(slot) : headAt(chosen))
+                            + Shape.HASH));
             wire.postList();
         }
     }
 
     private void enter() {
         numbered = false;
-        if (design.historyInTable()) {
+        if (design.has(Design.Part.HISTORY_IN_TABLE)) {
             wire.hintWrite(bucketAt + (long) slot * Shape.SLOT_BYTES + Shape.INSERTED, experts);
             step = DONE;
         } else {

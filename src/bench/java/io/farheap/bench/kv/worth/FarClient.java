@@ -63,7 +63,7 @@ public final class FarClient implements AutoCloseable {
         replacement = Replacements.named(Replacements.PAPER, shape.blocks(), number);
         counters = new FrequencyCounterCache(
                 design.counterBytes(),
-                design.threshold(),
+                design.has(Design.Part.COUNTERS) ? FrequencyCounterCache.THRESHOLD : 0,
                 Long.MAX_VALUE,
                 (hashOfKey, at, accesses) -> wire.hintAdd(at, accesses));
         lists = new LruLists(wire, shape, design.backOffNanos(), number + 1);
@@ -173,8 +173,8 @@ public final class FarClient implements AutoCloseable {
             case LISTS -> list(false);
             case SAMPLED -> {
                 long now = System.nanoTime();
-                int at = design.metadataInTable() ? slotAt(slot) : Page.BLOCK;
-                long far = design.metadataInTable() ? farSlot() : shape.blockOf(word);
+                int at = design.has(Design.Part.METADATA_IN_TABLE) ? slotAt(slot) : Page.BLOCK;
+                long far = design.has(Design.Part.METADATA_IN_TABLE) ? farSlot() : shape.blockOf(word);
                 int writes = replacement.accessed(Evictor.fill(wire, metadata, at, now));
                 if ((writes & Replacement.WRITE_TIME) != 0) {
                     wire.hintWrite(far + Shape.ACCESSED, now);
@@ -199,7 +199,7 @@ public final class FarClient implements AutoCloseable {
         absent++;
         if (design.kind() != Design.Kind.SAMPLED) {
             makeRoom();
-        } else if (design.historyInTable()) {
+        } else if (design.has(Design.Part.HISTORY_IN_TABLE)) {
             int entry = findHistory();
             learn(entry != NONE
                     && replacement.missed(
@@ -223,7 +223,7 @@ public final class FarClient implements AutoCloseable {
     }
 
     private void learn(boolean regret) {
-        if (design.lazyWeights() ? replacement.due() : regret) {
+        if (design.has(Design.Part.LAZY_WEIGHTS) ? replacement.due() : regret) {
             step = LEARN;
             learning.begin();
         } else {
@@ -299,9 +299,9 @@ public final class FarClient implements AutoCloseable {
         if (Words.isLive(word)) {
             free[freeCount++] = word;
         }
-        if (design.kind() == Design.Kind.SAMPLED && design.metadataInTable()) {
+        if (design.kind() == Design.Kind.SAMPLED && design.has(Design.Part.METADATA_IN_TABLE)) {
             wire.hintWrite(farSlot() + Shape.HASH, Page.NEW_BLOCK + Shape.HASH, Shape.METADATA_BYTES);
-        } else if (design.kind() == Design.Kind.SAMPLED && design.historyInTable()) {
+        } else if (design.kind() == Design.Kind.SAMPLED && design.has(Design.Part.HISTORY_IN_TABLE)) {
             wire.hintWrite(farSlot() + Shape.HASH, hash);
         }
         word = block;
