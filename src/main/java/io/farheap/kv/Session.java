@@ -542,8 +542,11 @@ public final class Session implements AutoCloseable, Waiting.Polled {
         } else {
             // What goes on together is posted together.
             posts.beginList();
-            queue.poll(completions);
-            posts.endList();
+            try {
+                queue.poll(completions);
+            } finally {
+                posts.endList();
+            }
         }
     }
 
