@@ -141,7 +141,7 @@ final class WorthPart {
             }
         }
         out.printf(
-                "%n%-8s%-22s%9s%14s%26s%11s%11s   a request: %9s%6s%8s%8s%8s%8s%n",
+                "%n%-8s%-22s%9s%14s%26s%12s%14s   a request: %9s%6s%8s%8s%8s%8s%n",
                 "keys",
                 "variant",
                 "sessions",
@@ -182,7 +182,7 @@ final class WorthPart {
         double each = Math.max(1, ran.requests());
         VerbCounts posted = ran.posted();
         out.printf(
-                "%-8s%-22s%9d%,14.0f%26s%,11d%,11d   %,20.0f%8.3f%8.3f%8.3f%8.3f%8.2f%n",
+                "%-8s%-22s%9d%,14.0f%26s%,12d%,14d   %,20.0f%8.3f%8.3f%8.3f%8.3f%8.2f%n",
                 variant.load,
                 variant.name,
                 sessions,
