@@ -24,7 +24,7 @@ import java.util.function.IntFunction;
  */
 final class WorthPart {
 
-    private static final int ROUNDS = 2;
+    private static final int MOST_ROUNDS = 2;
     private static final int SHARDS = 32;
     /** Of the paper's sharded list. */
     private static final long BACK_OFF_NANOS = 5_000;
@@ -51,6 +51,8 @@ final class WorthPart {
     /** Objects that have room in the map that misses. */
     private final long held;
 
+    private final int rounds;
+    /** In a round. */
     private final int windows;
     private final List<Integer> sessionCounts;
     /** By variant, of each number of sessions. */
@@ -69,7 +71,8 @@ final class WorthPart {
         this.out = out;
         this.keys = keys;
         held = Math.max(1, keys / KEYS_AN_OBJECT);
-        this.windows = Math.ceilDiv(windows, ROUNDS);
+        rounds = Math.min(MOST_ROUNDS, windows);
+        this.windows = Math.ceilDiv(windows, rounds);
         this.sessionCounts = sessionCounts;
         Design whole = Design.whole();
         fits("table alone", Design.table());
@@ -119,7 +122,7 @@ final class WorthPart {
     void run() {
         out.printf(
                 "%nworth: %,d keys, Zipfian, pairs of 256 bytes; medians of %d windows of 0.1 s, in turns; %d threads%n",
-                keys, ROUNDS * windows, ClosedLoop.threads(Integer.MAX_VALUE));
+                keys, rounds * windows, ClosedLoop.threads(Integer.MAX_VALUE));
         out.printf(
                 "fits: each key has room; misses: %,d have, and what is missed is inserted (library's maps: values of 8 "
                         + "bytes)%n",
@@ -135,7 +138,7 @@ final class WorthPart {
 
     private void measure(int sessions) {
         Map<Variant, ClosedLoop.Ran> sums = new LinkedHashMap<>();
-        for (int round = 0; round < ROUNDS; round++) {
+        for (int round = 0; round < rounds; round++) {
             for (Variant variant : variants) {
                 sums.merge(variant, measure(variant, sessions), ClosedLoop.Ran::and);
             }
