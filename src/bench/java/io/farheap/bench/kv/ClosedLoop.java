@@ -115,14 +115,14 @@ final class ClosedLoop {
     private final Side side;
     private final int threads;
     private final int clients;
-    private final long[][] inWindow;
+    private final double[][] rates;
 
     private ClosedLoop(int clients, int windows, Side side) {
         this.clients = clients;
         this.windows = windows;
         this.side = side;
         threads = threads(clients);
-        inWindow = new long[threads][windows];
+        rates = new double[threads][windows];
     }
 
     /** Threads for so many clients. */
@@ -149,11 +149,11 @@ final class ClosedLoop {
                 sum = sum.and(future.get());
             }
             for (int window = 0; window < windows; window++) {
-                long requests = 0;
-                for (long[] ofThread : inWindow) {
-                    requests += ofThread[window];
+                double rate = 0;
+                for (double[] ofThread : rates) {
+                    rate += ofThread[window];
                 }
-                sum.rates.add(requests * 1e9 / WINDOW_NANOS);
+                sum.rates.add(rate);
             }
             return sum;
         } catch (InterruptedException e) {
@@ -189,6 +189,9 @@ final class ClosedLoop {
         long from = System.nanoTime() + WARM_UPS * WINDOW_NANOS;
         Ran before = null;
         long requests = 0;
+        int window = 0;
+        long windowFrom = 0;
+        long inWindow = 0;
         for (long i = 0; ; i++) {
             int at = (int) (i % own.length);
             boolean ended = own[at].ended();
@@ -198,8 +201,9 @@ final class ClosedLoop {
             long now = System.nanoTime();
             if (now >= from && before == null) {
                 before = counted(own);
+                windowFrom = now;
             }
-            if (now - from >= windows * WINDOW_NANOS && requests >= LEAST_REQUESTS) {
+            if (window == windows && requests >= LEAST_REQUESTS) {
                 break;
             }
             if (!ended) {
@@ -207,11 +211,14 @@ final class ClosedLoop {
             }
             if (before != null) {
                 latency.recordValue(now - begun[at]);
-                int window = (int) ((now - from) / WINDOW_NANOS);
-                if (window < windows) {
-                    inWindow[thread][window]++;
-                }
                 requests++;
+                inWindow++;
+                if (window < windows && now - windowFrom >= WINDOW_NANOS) {
+                    // Ended by a request: the time in which the thread had no processor is in it, and none is empty.
+                    rates[thread][window++] = inWindow * 1e9 / (now - windowFrom);
+                    windowFrom = now;
+                    inWindow = 0;
+                }
             }
             begun[at] = now;
             own[at].begin();
