@@ -54,6 +54,7 @@ final class WorthPart {
     private final int rounds;
     /** In a round. */
     private final int windows;
+
     private final List<Integer> sessionCounts;
     /** By variant, of each number of sessions. */
     private final Map<Variant, List<ClosedLoop.Ran>> measured = new LinkedHashMap<>();
