@@ -23,6 +23,7 @@ final class BareWrites implements AutoCloseable {
     private static final String CACHES = "/farheap/caches";
     /** Each write of a manager raises its version. */
     private static final String WRITES = "/farheap/writes";
+
     private static final int SESSION_MILLIS = 30_000;
     private static final int CREATES_ON_THEIR_WAY = 2_000;
     private static final int MULTI_CREATES = 50;
