@@ -10,6 +10,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Takes a memory server out of a map while it is used. Only one that has joined: those that the map was made on have
@@ -66,22 +67,29 @@ final class DrainServer {
      */
     MapDrain drain(String hostPort, Duration within, Consumer<MapDrain> progress) {
         long deadline = System.nanoTime() + within.toNanos();
-        MapServer leaving = find(hostPort);
+        boolean without = servers.goesWithout(hostPort);
+        MapServer leaving = without ? null : find(hostPort);
+        int number = leaving == null ? space.without() : leaving.number();
+        if (number < 0 || without && space.layout().hasLeft(number)) {
+            throw new IllegalArgumentException("server " + hostPort + " is not one of the map's any more");
+        }
         MapDrain[] done = new MapDrain[1];
         memory.change(before -> {
             try {
-                done[0] = empty(leaving, deadline, progress);
-                return memory.tell(
-                        before,
-                        Layout.Growth.leaving(leaving.number(), before.regionsOf(leaving.number())),
-                        MoreMemory.NO_ADDRESS);
+                done[0] = empty(number, leaving, deadline, progress);
+                Layout.Growth leaves = Layout.Growth.leaving(number, before.regionsOf(number));
+                return memory.tell(before, leaves, MoreMemory.NO_ADDRESS);
             } catch (Throwable e) {
-                takeBack(leaving.line());
+                takeBack(leaving);
                 throw e;
             }
         });
         endSpace(hostPort, leaving);
         return done[0];
+    }
+
+    private static boolean isLost(@Nullable MapServer server) {
+        return server == null || server.line().lost();
     }
 
     private MapServer find(String hostPort) {
@@ -99,13 +107,14 @@ final class DrainServer {
         return found;
     }
 
-    private MapDrain empty(MapServer leaving, long deadline, Consumer<MapDrain> progress) {
-        boolean lost = leaving.line().lost();
-        if (!lost) {
+    /** @param leaving null where the map was opened without it */
+    private MapDrain empty(int number, @Nullable MapServer leaving, long deadline, Consumer<MapDrain> progress) {
+        boolean lost = isLost(leaving);
+        if (leaving != null && !lost) {
             refuseBlocks(leaving.line());
         }
         try (ServerObjects objects =
-                new ServerObjects(servers.remote(), space, leaving.number(), lost, sessions.get(), clock, progress)) {
+                new ServerObjects(servers.remote(), space, number, lost, sessions.get(), clock, progress)) {
             if (!lost) {
                 objects.move(deadline);
             }
@@ -115,8 +124,8 @@ final class DrainServer {
             }
             // Of a lost server some stay: misses, which go as whatever names no region of the map.
             if (any && !lost) {
-                throw new MapException("after " + LOOKS + " looks at the table there are still objects on "
-                        + leaving.space().server() + ", which stays in the map; see farheap kv audit, and try again");
+                throw new MapException("after " + LOOKS + " looks at the table there are still objects on the server, "
+                        + "which stays in the map; see farheap kv audit, and try again");
             }
             return objects.done();
         }
@@ -139,15 +148,15 @@ final class DrainServer {
     }
 
     /** Its blocks are used again. */
-    private void takeBack(ServiceLine line) {
-        if (!line.lost()) {
-            keeper.ask(() -> line.with(1, 0).call(MapCalls.DRAIN, 2));
+    private void takeBack(@Nullable MapServer server) {
+        if (server != null && !isLost(server)) {
+            keeper.ask(() -> server.line().with(1, 0).call(MapCalls.DRAIN, 2));
         }
     }
 
     /** Nobody has it open any more but those whose lease is about to end. */
-    private void endSpace(String hostPort, MapServer left) {
-        if (left.line().lost()) {
+    private void endSpace(String hostPort, @Nullable MapServer left) {
+        if (isLost(left)) {
             return;
         }
         RemoteMemory remote = servers.remote();

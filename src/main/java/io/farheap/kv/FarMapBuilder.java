@@ -25,6 +25,7 @@ public final class FarMapBuilder {
     private String token = "";
     private List<String> servers = List.of();
     private String device = "";
+    private String without = "";
     private long memory = DEFAULT_MEMORY;
     private long objects;
     private long mostBlocks;
@@ -51,6 +52,17 @@ public final class FarMapBuilder {
      */
     public FarMapBuilder servers(String... hostPorts) {
         servers = List.of(hostPorts);
+        return this;
+    }
+
+    /**
+     * Opens the map without a server that has joined it and is lost for good; its objects are gone for this process. To
+     * {@linkplain FarMap#drain drain} it, after which any process can open the map again. To open a map.
+     *
+     * @param hostPort as it was added
+     */
+    public FarMapBuilder withoutServer(String hostPort) {
+        without = hostPort;
         return this;
     }
 
@@ -184,7 +196,7 @@ public final class FarMapBuilder {
             stack.add(space::drop);
             spaces.add(space);
         }
-        return map(remote, key, descriptor, spaces);
+        return map(remote, key, descriptor, spaces, "");
     }
 
     private FarMap open(RemoteMemory remote, List<RemoteServer> attached, SpaceKey key, CloseStack unused) {
@@ -218,7 +230,7 @@ public final class FarMapBuilder {
             }
             inOrder.add(opened.get(at));
         }
-        return map(remote, key, descriptors.getFirst(), inOrder);
+        return map(remote, key, descriptors.getFirst(), inOrder, without);
     }
 
     private static int indexOf(List<MapDescriptor> descriptors, int number) {
@@ -228,10 +240,11 @@ public final class FarMapBuilder {
                 .orElse(-1);
     }
 
-    private static FarMap map(RemoteMemory remote, SpaceKey key, MapDescriptor descriptor, List<RemoteSpace> spaces) {
+    private static FarMap map(
+            RemoteMemory remote, SpaceKey key, MapDescriptor descriptor, List<RemoteSpace> spaces, String without) {
         SpaceMemory memory = new SpaceMemory(descriptor.shape(), Layout.of(descriptor), spaces::get);
         MapServers servers =
-                new MapServers(remote, key, ThreadLocalRandom.current().nextLong());
+                new MapServers(remote, key, ThreadLocalRandom.current().nextLong(), without);
         MapTime time = new MapTime(System::nanoTime);
         return new FarMap(
                 remote,

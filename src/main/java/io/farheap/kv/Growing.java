@@ -67,6 +67,12 @@ final class Growing {
         if (grown == null || addresses == null) {
             throw new MapException(first.space.server() + " does not say what the map has grown by; try again");
         }
+        addresses.forEach((server, address) -> {
+            if (servers.goesWithout(address)) {
+                space.goWithout(server);
+            }
+        });
+        addresses.remove(space.without());
         if (grown.growths() > space.layout().growths()) {
             use(reached(grown, addresses));
         }
@@ -98,7 +104,7 @@ final class Growing {
     private @Nullable Map<Integer, String> addresses(ServiceLine first, Layout grown) {
         Map<Integer, String> found = new HashMap<>();
         for (int server = grown.madeOn(); server < grown.servers(); server++) {
-            if (!grown.hasLeft(server) && servers.of(server) == null) {
+            if (!grown.hasLeft(server) && server != space.without() && servers.of(server) == null) {
                 if (!first.with(1, server).call(MapCalls.ADDRESS, 2)) {
                     return null;
                 }
@@ -142,7 +148,7 @@ final class Growing {
             return servers.reach(address, number, map);
         } catch (RuntimeException e) {
             throw new MapException("server " + address + ", which has joined the map, cannot be used: " + e.getMessage()
-                    + "; where it is lost for good, a process that has the map open can drain it");
+                    + "; where it is lost for good, take it out of the map: farheap kv drain --lost");
         }
     }
 

@@ -41,6 +41,7 @@ final class JoinServer {
                 byte[] address = hostPort.getBytes(StandardCharsets.UTF_8);
                 return memory.tell(before, new Layout.Growth(before.servers(), 0, regions), address);
             } catch (Throwable e) {
+                // Where the first server has not answered, it may have noted that the server has joined.
                 if (made != null && !(e instanceof MapException)) {
                     made.drop();
                 }

@@ -26,17 +26,29 @@ final class MapServers implements AutoCloseable {
     /** By which all of the map's servers know this one. */
     private final long process;
 
+    /** The address of one that is not to be reached, as it is lost; empty where there is none. */
+    private final String without;
+
     private final List<MapServer> present = new CopyOnWriteArrayList<>();
     /** Attachments that are given up; the same server may join again by another. */
     private final Set<RemoteServer> left = ConcurrentHashMap.newKeySet();
     /** End leases of servers that have left. */
     private final List<Thread> leaving = new CopyOnWriteArrayList<>();
 
-    /** @param process its number, which no other process that has the map open has */
-    MapServers(RemoteMemory remote, SpaceKey key, long process) {
+    /**
+     * @param process its number, which no other process that has the map open has
+     * @param without address of a server that has joined and is lost; empty where there is none
+     */
+    MapServers(RemoteMemory remote, SpaceKey key, long process, String without) {
         this.remote = remote;
         this.key = key;
         this.process = process;
+        this.without = without;
+    }
+
+    /** Whether a server is done without. */
+    boolean goesWithout(String address) {
+        return !without.isEmpty() && without.equals(address);
     }
 
     RemoteMemory remote() {

@@ -28,6 +28,9 @@ final class SpaceMemory {
     private static final byte LEFT = 2;
 
     private volatile Layout layout;
+    /** A server that is lost, and is taken for one that has left. Set before any other thread looks. */
+    private int without = -1;
+
     private final int placeShift;
     private final long unitMask;
 
@@ -41,12 +44,12 @@ final class SpaceMemory {
         this.unitMask = (1L << placeShift) - 1;
     }
 
-    private static RemoteRegion[] regions(RemoteRegion[] known, Layout layout, IntFunction<RemoteSpace> spaces) {
+    private RemoteRegion[] regions(RemoteRegion[] known, Layout layout, IntFunction<RemoteSpace> spaces) {
         RemoteRegion[] all = Arrays.copyOf(known, layout.regions());
         for (int number = known.length; number < all.length; number++) {
             int server = layout.serverOf(number);
             // In place of one of a server that has left, which is never used, stands any.
-            all[number] = layout.hasLeft(server)
+            all[number] = layout.hasLeft(server) || server == without
                     ? all[0]
                     : spaces.apply(server).regions().get(layout.indexOf(number));
         }
@@ -57,11 +60,22 @@ final class SpaceMemory {
     void grow(Layout grown, IntFunction<RemoteSpace> spaces) {
         byte[] more = Arrays.copyOf(states, grown.regions());
         for (int number = 0; number < more.length; number++) {
-            more[number] = grown.hasLeft(grown.serverOf(number)) ? LEFT : more[number];
+            int server = grown.serverOf(number);
+            more[number] = grown.hasLeft(server) || server == without ? LEFT : more[number];
         }
         states = more;
         regions = regions(regions, grown, spaces);
         layout = grown;
+    }
+
+    /** A server is lost: from now on it is as one that has left. Before the map is used, and {@link #grow} after it. */
+    void goWithout(int server) {
+        without = server;
+    }
+
+    /** The number of that server; -1 where there is none. */
+    int without() {
+        return without;
     }
 
     /** A server is to leave the map, or stays after all. */

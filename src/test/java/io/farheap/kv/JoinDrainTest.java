@@ -118,6 +118,7 @@ class JoinDrainTest {
         try (FarMap map = servers.named(first)
                         .memory(8 * REGION_BYTES)
                         .objects(8000)
+                        .policy("lru")
                         .create();
                 Session session = map.openSession()) {
             map.addServer(second, 8 * REGION_BYTES);
@@ -299,6 +300,40 @@ class JoinDrainTest {
                     Session lates = late.openSession()) {
                 assertEquals(found(theirs, 0, 1500), found(lates, 0, 1500));
             }
+        }
+    }
+
+    @Test
+    void aMapWhoseServerWasLostWhileNobodyHadItOpenIsOpenedWithoutIt() {
+        String first = start(8);
+        String second = start(8);
+        int there;
+        try (FarMap map = servers.named(first)
+                        .memory(8 * REGION_BYTES)
+                        .objects(4000)
+                        .create();
+                Session session = map.openSession()) {
+            map.addServer(second, 8 * REGION_BYTES);
+            fill(session, 0, 1500);
+            there = found(session, 0, 1500);
+        }
+        servers.stop(1);
+        String message = assertThrows(
+                        MapException.class, () -> servers.named(first).open())
+                .getMessage();
+        assertTrue(message.contains(second) && message.contains("farheap kv drain --lost"), message);
+        try (FarMap map = servers.named(first).withoutServer(second).open();
+                Session session = map.openSession()) {
+            MapDrain drained = map.drain(second, LONG);
+            assertTrue(drained.evicted() > 100, drained::toString);
+            assertEquals(there - drained.objects(), found(session, 0, 1500));
+            assertThrows(IllegalArgumentException.class, () -> map.drain(second, LONG));
+        }
+        try (FarMap map = servers.named(first).open();
+                Session session = map.openSession()) {
+            fill(session, 0, 1500);
+            assertTrue(found(session, 0, 1500) > 1000);
+            assertSound(map);
         }
     }
 

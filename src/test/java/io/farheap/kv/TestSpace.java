@@ -58,7 +58,7 @@ final class TestSpace implements AutoCloseable {
         shape = SpaceShape.of(regionBytes, serverCount * regionsOfEach, objects);
         SpaceMemory space = new SpaceMemory(shape, Layout.of(serverCount, regionsOfEach, shape), spaces::get);
         regions = IntStream.range(0, space.regions()).mapToObj(space::region).toList();
-        MapServers mapServers = new MapServers(memory, KEY, System.nanoTime());
+        MapServers mapServers = new MapServers(memory, KEY, System.nanoTime(), "");
         map = new FarMap(
                 memory,
                 mapServers,

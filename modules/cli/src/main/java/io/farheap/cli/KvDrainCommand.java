@@ -36,6 +36,12 @@ final class KvDrainCommand implements Callable<Integer> {
             description = "What moving may take; what is left then is evicted (default: ${DEFAULT-VALUE}).")
     private Duration within;
 
+    @Option(
+            names = "--lost",
+            description =
+                    "The server is lost for good, so that the map cannot be opened with it: what was on it is gone.")
+    private boolean lost;
+
     @Spec
     private CommandSpec spec;
 
@@ -43,7 +49,7 @@ final class KvDrainCommand implements Callable<Integer> {
     public Integer call() {
         long started = System.nanoTime();
         MapDrain drained;
-        try (FarMap map = options.builder().open();
+        try (FarMap map = options.builder().withoutServer(lost ? server : "").open();
                 ProgressBar bar = Progress.bar("drain", 1).build()) {
             drained = map.drain(server, within, soFar -> {
                 bar.maxHint(soFar.objects());

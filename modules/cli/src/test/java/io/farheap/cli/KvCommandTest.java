@@ -68,6 +68,15 @@ class KvCommandTest {
                 assertTrue(drained.contains(third.address() + " has left the map after "), drained);
                 assertTrue(run(0, "stats", "prices").contains("3 objects"));
             }
+            String dead;
+            try (ServerProcess fourth = TestServer.start(4 * MIB, MIB)) {
+                dead = fourth.address();
+                run(0, "grow", "prices", "--memory", "1m", "--on", dead);
+            }
+            String unreachable = run(1, "stats", "prices");
+            assertTrue(unreachable.contains("farheap kv drain --lost"), unreachable);
+            run(0, "drain", "prices", "--from", dead, "--lost");
+            assertTrue(run(0, "stats", "prices").contains("3 objects"));
             String refused = run(1, "drain", "prices", "--from", first.address());
             assertTrue(refused.contains("has a part of the map's table"), refused);
             run(0, "delete", "prices", "bread");
