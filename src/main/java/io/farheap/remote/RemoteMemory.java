@@ -448,24 +448,24 @@ public final class RemoteMemory implements AutoCloseable {
         }
     }
 
+    /**
+     * Without the lock that guards which buffers there are: a queue's owner that is in a handler, inside the gate that
+     * is claimed here, may wait for it to register memory. Of two that close a buffer one frees it.
+     */
     void close(RegisteredBuffer buffer) {
-        topology.lock();
-        try {
-            if (!buffers.contains(buffer)) {
-                return;
+        if (!buffers.contains(buffer)) {
+            return;
+        }
+        buffer.usable(false);
+        for (MemoryQueue queue : queues) {
+            if (uses(queue, buffer)) {
+                buffer.usable(true);
+                throw new IllegalStateException(
+                        "an operation that uses the buffer has not ended; poll its queue until it has");
             }
-            buffer.usable(false);
-            for (MemoryQueue queue : queues) {
-                if (uses(queue, buffer)) {
-                    buffer.usable(true);
-                    throw new IllegalStateException(
-                            "an operation that uses the buffer has not ended; poll its queue until it has");
-                }
-            }
-            buffers.remove(buffer);
+        }
+        if (buffers.remove(buffer)) {
             buffer.free();
-        } finally {
-            topology.unlock();
         }
     }
 
