@@ -138,6 +138,8 @@ final class MoveSteps implements Steps {
         operations.writes(place, own);
         allocator.emptyHand();
         long copy = operations.blockCopy(place);
+        // Else a set that finds it in place of what it read takes it for a later set's.
+        BlockFormat.setConditional(ALL, copy);
         BlockFormat.seal(ALL, copy, SlotWord.incarnation(own));
         operations.step[place] = WRITTEN;
         posts.writeBlock(

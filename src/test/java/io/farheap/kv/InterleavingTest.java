@@ -61,20 +61,24 @@ class InterleavingTest {
      * @param abandon of so many steps one stops a session for good
      * @param alike whether all keys have one fingerprint
      * @param mostUnits of a block: with 1, values are in pieces
+     * @param move of so many steps one is of who moves and evicts objects, as a drain does; 0: none
      */
     @ParameterizedTest
     @CsvSource({
-        "3, 1, 1000000, false, 254",
-        "6, 1, 400, false, 254",
-        "30, 1, 1000000, true, 254",
-        "30, 1, 400, true, 254",
-        "40, 8, 400, false, 254",
-        "300, 20, 1000, false, 254",
-        "3, 1, 1000000, false, 1",
-        "30, 1, 1000000, true, 1",
-        "40, 8, 400, false, 1"
+        "3, 1, 1000000, false, 254, 0",
+        "6, 1, 400, false, 254, 0",
+        "30, 1, 1000000, true, 254, 0",
+        "30, 1, 400, true, 254, 0",
+        "40, 8, 400, false, 254, 0",
+        "300, 20, 1000, false, 254, 0",
+        "3, 1, 1000000, false, 1, 0",
+        "30, 1, 1000000, true, 1, 0",
+        "40, 8, 400, false, 1, 0",
+        "3, 1, 1000000, false, 254, 3",
+        "30, 1, 400, true, 254, 3",
+        "40, 8, 400, false, 1, 3"
     })
-    void eachKeyIsLinearizable(int keys, long objects, int abandon, boolean alike, int mostUnits) {
+    void eachKeyIsLinearizable(int keys, long objects, int abandon, boolean alike, int mostUnits, int move) {
         Pieces.mostUnits = mostUnits;
         numbers = TestKeys.of(keys, alike);
         long seed = Long.getLong("farheap.seed", System.nanoTime());
@@ -87,12 +91,17 @@ class InterleavingTest {
             List<Client> clients = new ArrayList<>();
             List<Session> sessions = new ArrayList<>();
             int abandoned = 0;
+            Mover mover = new Mover(space, random);
+            sessions.add(mover.session);
             long deadline = System.nanoTime() + MOST_NANOS;
             for (int events = 0; events < EVENTS; ) {
                 assertTrue(System.nanoTime() - deadline < 0, events + " events, seed " + seed);
                 while (clients.size() < SESSIONS) {
                     clients.add(new Client(space.map.openSession(), histories, random));
                     sessions.add(clients.getLast().session);
+                }
+                if (move > 0 && random.nextInt(move) == 0) {
+                    mover.step();
                 }
                 space.clock.millis += random.nextInt(10) == 0 ? 1 : 0;
                 // The first is a slow one.
@@ -106,6 +115,9 @@ class InterleavingTest {
                 }
             }
             clients.forEach(Client::finish);
+            mover.finish();
+            assertTrue(move == 0 || mover.moved > 100 || mostUnits == 1, mover + ", seed " + seed);
+            assertTrue(move == 0 || mover.evicted > 20, mover + ", seed " + seed);
             for (int i = 0; i < keys; i++) {
                 assertNull(histories[i].violation(), "key " + i + ", seed " + seed);
             }
@@ -122,6 +134,57 @@ class InterleavingTest {
         } finally {
             Pieces.mostUnits = SlotWord.MOST_UNITS;
             arena.close();
+        }
+    }
+
+    /** Moves objects to other blocks, and evicts some, slot by slot. */
+    private static final class Mover {
+
+        final Session session;
+        private final TableReader table;
+        private final SplittableRandom random;
+        int moved;
+        int evicted;
+
+        Mover(TestSpace space, SplittableRandom random) {
+            session = space.map.openSession();
+            table = new TableReader(space.memory, space.space);
+            this.random = random;
+        }
+
+        void step() {
+            if (session.inFlight() > random.nextInt(4)) {
+                session.poll(this::completed);
+                return;
+            }
+            int slots = table.readSlots(0, 0);
+            int slot = random.nextInt(slots);
+            for (int looked = 0; !SlotWord.isLive(table.word(slot)); looked++) {
+                if (looked == slots) {
+                    return;
+                }
+                slot = (slot + 1) % slots;
+            }
+            int kind = random.nextInt(8) == 0 ? Operations.EVICT : Operations.MOVE;
+            long place = MoveSteps.slot(0, slot / SpaceShape.BUCKET_SLOTS, slot % SpaceShape.BUCKET_SLOTS);
+            session.move(kind, place, table.word(slot), kind);
+        }
+
+        private void completed(long kind, int status, MemorySegment memory, long at, int bytes) {
+            moved += status == KvStatus.DONE && kind == Operations.MOVE ? 1 : 0;
+            evicted += status == KvStatus.DONE && kind == Operations.EVICT ? 1 : 0;
+        }
+
+        void finish() {
+            while (session.inFlight() > 0) {
+                session.poll(this::completed);
+            }
+            table.close();
+        }
+
+        @Override
+        public String toString() {
+            return moved + " moved, " + evicted + " evicted";
         }
     }
 

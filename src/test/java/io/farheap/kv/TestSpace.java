@@ -27,6 +27,7 @@ final class TestSpace implements AutoCloseable {
     final List<RemoteSpace> spaces = new ArrayList<>();
     final List<RemoteRegion> regions;
     final SpaceShape shape;
+    final SpaceMemory space;
     final TestClock clock = new TestClock();
 
     /** @param regionsOfEach regions of each server */
@@ -56,7 +57,7 @@ final class TestSpace implements AutoCloseable {
                     descriptor.encode()));
         }
         shape = SpaceShape.of(regionBytes, serverCount * regionsOfEach, objects);
-        SpaceMemory space = new SpaceMemory(shape, Layout.of(serverCount, regionsOfEach, shape), spaces::get);
+        space = new SpaceMemory(shape, Layout.of(serverCount, regionsOfEach, shape), spaces::get);
         regions = IntStream.range(0, space.regions()).mapToObj(space::region).toList();
         MapServers mapServers = new MapServers(memory, KEY, System.nanoTime(), "");
         map = new FarMap(
