@@ -24,6 +24,7 @@ abstract sealed class MemoryQueue implements AutoCloseable permits RemoteQueue, 
     /** The owner, while it sleeps or is about to. */
     private volatile @Nullable Thread sleeper;
 
+    /** Written by the owner inside the gate, or with it claimed; nothing is freed before. */
     boolean closed;
 
     /** Owns the channel from now on. */
@@ -209,11 +210,24 @@ abstract sealed class MemoryQueue implements AutoCloseable permits RemoteQueue, 
     /** Whether something that has not been handed over uses a region. With the gate claimed. */
     abstract boolean uses(RemoteRegion region);
 
-    /** Any thread. One of some regions that an operation uses, or null. */
+    /**
+     * Any thread but an owner inside its gate. Whether an operation uses a buffer; of a queue that is closed none does:
+     * its connections end, and what they had may be freed already.
+     */
+    final boolean usesNow(RegisteredBuffer buffer) {
+        claim();
+        try {
+            return !closed && uses(buffer);
+        } finally {
+            unclaim();
+        }
+    }
+
+    /** The same. One of some regions that an operation uses, or null. */
     final @Nullable RemoteRegion used(List<RemoteRegion> regions) {
         claim();
         try {
-            return regions.stream().filter(this::uses).findFirst().orElse(null);
+            return closed ? null : regions.stream().filter(this::uses).findFirst().orElse(null);
         } finally {
             unclaim();
         }

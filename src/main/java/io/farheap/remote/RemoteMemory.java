@@ -458,7 +458,7 @@ public final class RemoteMemory implements AutoCloseable {
         }
         buffer.usable(false);
         for (MemoryQueue queue : queues) {
-            if (uses(queue, buffer)) {
+            if (queue.usesNow(buffer)) {
                 buffer.usable(true);
                 throw new IllegalStateException(
                         "an operation that uses the buffer has not ended; poll its queue until it has");
@@ -466,15 +466,6 @@ public final class RemoteMemory implements AutoCloseable {
         }
         if (buffers.remove(buffer)) {
             buffer.free();
-        }
-    }
-
-    private static boolean uses(MemoryQueue queue, RegisteredBuffer buffer) {
-        queue.claim();
-        try {
-            return queue.uses(buffer);
-        } finally {
-            queue.unclaim();
         }
     }
 

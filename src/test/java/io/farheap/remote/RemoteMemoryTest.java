@@ -15,6 +15,7 @@ import org.junit.jupiter.api.Test;
 class RemoteMemoryTest {
 
     private static final int ROUNDS = 2000;
+    private static final int QUEUES = 200;
 
     private TestServers servers;
     private RemoteMemory memory;
@@ -84,6 +85,36 @@ class RemoteMemoryTest {
         closer.join(TestDevice.patience(60_000));
         assertFalse(closer.isAlive(), "the two wait for each other");
         assertFalse(user.isAlive());
+        assertNull(failure.get());
+    }
+
+    /** What one thread frees with its queue, another looks at for its buffer. */
+    @Test
+    void aQueueIsClosedWhileAnotherThreadClosesBuffers() throws Exception {
+        RemoteRegion region = memory.allocate(memory.attach(servers.address(0)), 1).getFirst();
+        AtomicReference<Throwable> failure = new AtomicReference<>();
+        Thread user = Thread.ofPlatform().daemon().start(() -> {
+            try (RegisteredBuffer buffer = memory.register(64)) {
+                for (int i = 0; i < QUEUES && failure.get() == null; i++) {
+                    try (RemoteQueue queue = memory.openQueue(QueueOptions.DEFAULT)) {
+                        // Their tags do not come back: the connection has them as it is closed.
+                        for (int read = 0; read < 8; read++) {
+                            queue.read(region, 0, buffer, 8 * read, 8, read);
+                        }
+                    }
+                }
+            } catch (Throwable e) {
+                failure.compareAndSet(null, e);
+            }
+        });
+        try {
+            while (user.isAlive()) {
+                memory.register(64).close();
+            }
+        } catch (Throwable e) {
+            failure.compareAndSet(null, e);
+        }
+        user.join();
         assertNull(failure.get());
     }
 }
