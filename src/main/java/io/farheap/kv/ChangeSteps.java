@@ -148,6 +148,13 @@ final class ChangeSteps extends SetSteps {
                         refuse(place, KvStatus.CHANGED);
                     }
                 }
+                case Operations.RESTORE -> {
+                    if (BlockFormat.version(ALL, head) == operations.argument[place]) {
+                        keepExpiry(place, BlockFormat.expiryMillis(ALL, head));
+                    } else {
+                        refuse(place, KvStatus.CHANGED);
+                    }
+                }
                 default -> increment(place);
             }
         }
@@ -210,7 +217,12 @@ final class ChangeSteps extends SetSteps {
         long block = operations.blockCopy(place);
         long number = ALL.get(JAVA_LONG, old + BlockFormat.valueAt(BlockFormat.extensionBytes(ALL, old), keyBytes));
         ALL.set(JAVA_LONG, block + BlockFormat.valueAt(extensionBytes, keyBytes), number + operations.argument[place]);
-        long expiry = BlockFormat.expiryMillis(ALL, old);
+        keepExpiry(place, BlockFormat.expiryMillis(ALL, old));
+    }
+
+    /** Writes the request's block with the expiry of the one that it replaces. */
+    private void keepExpiry(int place, long expiry) {
+        long block = operations.blockCopy(place);
         expirySeconds[place] = BlockFormat.seconds(expiry);
         BlockFormat.setExpiry(ALL, block, expiry);
         BlockFormat.seal(ALL, block, SlotWord.incarnation(operations.block[place]));

@@ -2,8 +2,6 @@ package io.farheap.kv;
 
 import io.farheap.control.ControlException;
 import io.farheap.kv.service.MapCalls;
-import io.farheap.remote.RemoteMemory;
-import io.farheap.remote.RemoteServer;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
@@ -43,21 +41,14 @@ final class DrainServer {
     private final KeeperTasks keeper;
     private final MoreMemory memory;
     private final Supplier<Session> sessions;
-    private final MapClock clock;
 
     DrainServer(
-            MapServers servers,
-            SpaceMemory space,
-            KeeperTasks keeper,
-            MoreMemory memory,
-            Supplier<Session> sessions,
-            MapClock clock) {
+            MapServers servers, SpaceMemory space, KeeperTasks keeper, MoreMemory memory, Supplier<Session> sessions) {
         this.servers = servers;
         this.space = space;
         this.keeper = keeper;
         this.memory = memory;
         this.sessions = sessions;
-        this.clock = clock;
     }
 
     /**
@@ -66,7 +57,6 @@ final class DrainServer {
      * @param progress told now and then
      */
     MapDrain drain(String hostPort, Duration within, Consumer<MapDrain> progress) {
-        long deadline = System.nanoTime() + within.toNanos();
         boolean without = servers.goesWithout(hostPort);
         MapServer leaving = without ? null : find(hostPort);
         int number = leaving == null ? space.without() : leaving.number();
@@ -75,17 +65,35 @@ final class DrainServer {
         }
         MapDrain[] done = new MapDrain[1];
         memory.change(before -> {
+            if (before.hasLeft(number)) {
+                throw new IllegalArgumentException("server " + hostPort + " has left the map already");
+            }
+            if (isLost(leaving)) {
+                requireSilent(hostPort);
+            }
             try {
-                done[0] = empty(number, leaving, deadline, progress);
-                Layout.Growth leaves = Layout.Growth.leaving(number, before.regionsOf(number));
-                return memory.tell(before, leaves, MoreMemory.NO_ADDRESS);
+                done[0] = empty(number, leaving, within.toNanos(), progress);
             } catch (Throwable e) {
-                takeBack(leaving);
+                takeBack(leaving, e);
                 throw e;
             }
+            // Where this fails, the first server may have noted it nevertheless: it stays as one that is to leave.
+            Layout.Growth leaves = Layout.Growth.leaving(number, before.regionsOf(number));
+            return memory.tell(before, leaves, MoreMemory.NO_ADDRESS);
         });
         endSpace(hostPort, leaving);
         return done[0];
+    }
+
+    /** A server that is lost to this process alone hands out blocks to others: that is drained like any other. */
+    private void requireSilent(String hostPort) {
+        try {
+            servers.apart(hostPort, server -> servers.remote().openSpace(server, servers.key()));
+        } catch (ControlException e) {
+            return;
+        }
+        throw new MapException("server " + hostPort + " was lost to this process, and answers; open the map anew and "
+                + "drain it as one that is not lost");
     }
 
     private static boolean isLost(@Nullable MapServer server) {
@@ -108,15 +116,15 @@ final class DrainServer {
     }
 
     /** @param leaving null where the map was opened without it */
-    private MapDrain empty(int number, @Nullable MapServer leaving, long deadline, Consumer<MapDrain> progress) {
+    private MapDrain empty(int number, @Nullable MapServer leaving, long within, Consumer<MapDrain> progress) {
         boolean lost = isLost(leaving);
         if (leaving != null && !lost) {
             refuseBlocks(leaving.line());
         }
         try (ServerObjects objects =
-                new ServerObjects(servers.remote(), space, number, lost, sessions.get(), clock, progress)) {
+                new ServerObjects(servers.remote(), space, number, lost, sessions.get(), progress)) {
             if (!lost) {
-                objects.move(deadline);
+                objects.move(within);
             }
             boolean any = true;
             for (int look = 0; any && look < LOOKS; look++) {
@@ -148,25 +156,27 @@ final class DrainServer {
     }
 
     /** Its blocks are used again. */
-    private void takeBack(@Nullable MapServer server) {
+    private void takeBack(@Nullable MapServer server, Throwable why) {
         if (server != null && !isLost(server)) {
-            keeper.ask(() -> server.line().with(1, 0).call(MapCalls.DRAIN, 2));
+            ServiceLine line = server.line();
+            try {
+                keeper.<Boolean>ask(
+                        line, () -> line.with(1, 0).call(MapCalls.DRAIN, 2) ? Optional.of(true) : Optional.empty());
+            } catch (RuntimeException e) {
+                // It ends with this process's lease.
+                why.addSuppressed(e);
+            }
         }
     }
 
     /** Nobody has it open any more but those whose lease is about to end. */
     private void endSpace(String hostPort, @Nullable MapServer left) {
-        if (isLost(left)) {
+        if (left == null || isLost(left)) {
             return;
         }
-        RemoteMemory remote = servers.remote();
+        long id = left.space().id();
         try {
-            RemoteServer server = remote.attach(hostPort);
-            try {
-                remote.dropSpace(server, servers.key());
-            } finally {
-                remote.detach(server);
-            }
+            servers.apart(hostPort, server -> servers.remote().dropSpace(server, servers.key(), id));
         } catch (ControlException e) {
             // It has ended meanwhile, with all that it had.
         }

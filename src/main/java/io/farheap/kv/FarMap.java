@@ -228,12 +228,7 @@ public final class FarMap implements AutoCloseable {
     public MapDrain drain(String hostPort, Duration within, Consumer<MapDrain> progress) {
         synchronized (memoryChange) {
             return new DrainServer(
-                            servers,
-                            space,
-                            keeper.tasks(),
-                            keeper.moreMemory(),
-                            () -> openSession(DRAIN_REQUESTS),
-                            clock)
+                            servers, space, keeper.tasks(), keeper.moreMemory(), () -> openSession(DRAIN_REQUESTS))
                     .drain(hostPort, within, progress);
         }
     }

@@ -9,6 +9,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -23,6 +24,8 @@ import org.jspecify.annotations.Nullable;
 final class Growing {
 
     private static final System.Logger LOG = System.getLogger(Growing.class.getName());
+
+    private static final long TRY_AGAIN_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     /** What the process has learned, and what it needs for it. */
     private record Learned(Layout layout, List<ServiceLine> joined) {}
@@ -42,6 +45,8 @@ final class Growing {
     private long leavingEra;
     /** Whether it was said that they cannot be reached. */
     private boolean complained;
+
+    private long nextTry = System.nanoTime();
 
     /**
      * @param join uses a server whose calls are open
@@ -167,8 +172,10 @@ final class Growing {
             }
             return of.space();
         });
-        // Whoever is of this era knows, and none of them uses what has left.
-        leavingEra = eras.begin();
+        boolean leaves = servers.all().stream().anyMatch(server -> learned.layout.hasLeft(server.number()));
+        // Whoever is of this era knows, and none of them uses what has left. What is new can be used at once.
+        leavingEra = leaves ? eras.begin() : 0;
+        has = leaves ? has : learned.layout.growths();
     }
 
     /** How many growths the first server is told that this process has. */
@@ -187,7 +194,7 @@ final class Growing {
      * @return whether servers may be told to hand out more
      */
     boolean told(long growths, long ofAll) {
-        if (growths > space.layout().growths() && !underWay()) {
+        if (growths > space.layout().growths() && !underWay() && System.nanoTime() - nextTry >= 0) {
             ServiceLine first = servers.first().line();
             Layout grown = read(first, space.layout());
             Map<Integer, String> addresses = grown == null ? null : addresses(first, grown);
@@ -221,10 +228,12 @@ final class Growing {
 
     /** @return whether more is known than before, and the first server is to hear it */
     boolean goOn() {
+        int had = has;
         CompletableFuture<Learned> made = reaching;
         if (made != null && made.isDone()) {
             reaching = null;
             if (made.isCompletedExceptionally()) {
+                nextTry = System.nanoTime() + TRY_AGAIN_NANOS;
                 complain(made.exceptionNow());
             } else {
                 complained = false;
@@ -232,7 +241,7 @@ final class Growing {
             }
         }
         if (leavingEra == 0 || eras.oldest() < leavingEra) {
-            return false;
+            return has > had;
         }
         leavingEra = 0;
         for (MapServer server : servers.all()) {

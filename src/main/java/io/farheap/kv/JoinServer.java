@@ -10,7 +10,6 @@ import io.farheap.remote.RemoteSpace;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
-import java.util.function.Supplier;
 
 /** Adds a memory server to a map while it is used. Any thread, one at a time. */
 final class JoinServer {
@@ -30,28 +29,25 @@ final class JoinServer {
     void join(String hostPort, int regions) {
         memory.change(before -> {
             if (servers.all().stream()
-                    .anyMatch(each -> each.space().server().address().equals(hostPort))) {
+                    .anyMatch(each -> !before.hasLeft(each.number())
+                            && each.space().server().address().equals(hostPort))) {
                 throw new IllegalArgumentException(
                         "server " + hostPort + " is in the map already; let the map grow by memory alone");
             }
             RemoteServer server = servers.remote().attach(hostPort);
-            RemoteSpace made = null;
             try {
-                made = make(server, before, regions);
-                byte[] address = hostPort.getBytes(StandardCharsets.UTF_8);
-                return memory.tell(before, new Layout.Growth(before.servers(), 0, regions), address);
+                make(server, before, regions);
             } catch (Throwable e) {
-                // Where the first server has not answered, it may have noted that the server has joined.
-                if (made != null && !(e instanceof MapException)) {
-                    made.drop();
-                }
                 servers.remote().detach(server);
                 throw e;
             }
+            // Where this fails, the first server may have noted it nevertheless: then space and lease are used.
+            byte[] address = hostPort.getBytes(StandardCharsets.UTF_8);
+            return memory.tell(before, new Layout.Growth(before.servers(), 0, regions), address);
         });
     }
 
-    private RemoteSpace make(RemoteServer server, Layout before, int regions) {
+    private void make(RemoteServer server, Layout before, int regions) {
         RemoteSpace first = servers.first().space();
         MapDescriptor map =
                 MapDescriptor.decode(first.descriptor(), first.toString()).of(before.servers());
@@ -64,22 +60,27 @@ final class JoinServer {
         long millis = millisLeft(first);
         RemoteMemory remote = servers.remote();
         try {
-            return remote.createSpace(server, servers.key(), regions, millis, map.encode());
+            remote.createSpace(server, servers.key(), regions, millis, map.encode());
         } catch (ControlException e) {
-            if (e.code() != Code.INVALID_ARGUMENT || !isLeftOver(server, map, before)) {
+            if (e.code() != Code.INVALID_ARGUMENT) {
                 throw e;
             }
-            remote.dropSpace(server, servers.key());
-            return afterDrop(() -> remote.createSpace(server, servers.key(), regions, millis, map.encode()));
+            RemoteSpace there = remote.openSpace(server, servers.key());
+            if (!isLeftOver(there, map, before)) {
+                throw e;
+            }
+            remote.dropSpace(server, servers.key(), there.id());
+            afterDrop(() -> remote.createSpace(server, servers.key(), regions, millis, map.encode()));
         }
     }
 
     /** What was dropped is free once it is zeroed. */
-    private static RemoteSpace afterDrop(Supplier<RemoteSpace> creation) {
+    private static void afterDrop(Runnable creation) {
         long deadline = System.nanoTime() + ZEROING_NANOS;
         while (true) {
             try {
-                return creation.get();
+                creation.run();
+                return;
             } catch (ControlException e) {
                 if (e.code() != Code.OUT_OF_MEMORY || System.nanoTime() - deadline > 0) {
                     throw e;
@@ -90,9 +91,8 @@ final class JoinServer {
     }
 
     /** Whether somebody has begun to add the server and died, or has taken it out and died before its space ended. */
-    private boolean isLeftOver(RemoteServer server, MapDescriptor map, Layout before) {
-        MapDescriptor there = MapDescriptor.decode(
-                servers.remote().openSpace(server, servers.key()).descriptor(), server.toString());
+    private static boolean isLeftOver(RemoteSpace space, MapDescriptor map, Layout before) {
+        MapDescriptor there = MapDescriptor.decode(space.descriptor(), space.toString());
         return there.belongsTo(map)
                 && there.joined()
                 && (there.server() >= before.servers() || before.hasLeft(there.server()));

@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -119,8 +120,8 @@ final class MapServers implements AutoCloseable {
                 throw new MapException(space + " is of another map than that of this name on "
                         + first().space().server() + ", which it has joined");
             }
+            ServiceLine line = stack.add(open(space, number));
             remote.connectQueues(server);
-            ServiceLine line = open(space, number);
             stack.keep();
             return line;
         }
@@ -136,14 +137,26 @@ final class MapServers implements AutoCloseable {
      */
     void leave(MapServer server) {
         present.remove(server);
-        server.line().close();
         RemoteServer attached = server.space().server();
         left.add(attached);
         leaving.add(Thread.ofVirtual().name("farheap-map-leave").start(() -> {
+            server.line().close();
             remote.detach(attached);
             left.remove(attached);
         }));
         leaving.removeIf(thread -> !thread.isAlive());
+    }
+
+    /** What one does with a server that is attached for this alone, and not used for the map. */
+    void apart(String address, Consumer<RemoteServer> what) {
+        RemoteServer server = remote.attach(address);
+        left.add(server);
+        try {
+            what.accept(server);
+        } finally {
+            remote.detach(server);
+            left.remove(server);
+        }
     }
 
     /** Ends the calls; the spaces are the memory's. */

@@ -59,7 +59,9 @@ final class MoreMemory {
     /** @param regions on each server */
     void add(int regions) {
         change(before -> {
-            List<MapServer> all = List.copyOf(servers.all());
+            List<MapServer> all = servers.all().stream()
+                    .filter(server -> !before.hasLeft(server.number()))
+                    .toList();
             for (MapServer server : all) {
                 RemoteSpace each = server.space();
                 take(each, regions - (each.refresh().size() - before.regionsOf(server.number())));

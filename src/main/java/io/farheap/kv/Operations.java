@@ -24,7 +24,10 @@ final class Operations {
     static final int MOVE = 8;
 
     static final int EVICT = 9;
-    static final int KINDS = 10;
+    /** A compare-and-set that keeps the time to live. */
+    static final int RESTORE = 10;
+
+    static final int KINDS = 11;
 
     /** Steps that every kind has; a kind's own begin at {@link #OWN_STEPS}. */
     static final int DONE = 0;

@@ -13,7 +13,6 @@ final class ServerObjects implements AutoCloseable {
     private static final long PROGRESS_EVERY = 4096;
 
     private final Session session;
-    private final MapClock clock;
     private final boolean lost;
     private final Consumer<MapDrain> progress;
     private final ServerScan scan;
@@ -36,10 +35,8 @@ final class ServerObjects implements AutoCloseable {
             int server,
             boolean lost,
             Session session,
-            MapClock clock,
             Consumer<MapDrain> progress) {
         this.session = session;
-        this.clock = clock;
         this.lost = lost;
         this.progress = progress;
         try (CloseStack stack = new CloseStack()) {
@@ -49,9 +46,10 @@ final class ServerObjects implements AutoCloseable {
         }
     }
 
-    /** Moves what is worth it, until a time by {@link System#nanoTime}. */
-    void move(long deadline) {
+    /** Moves what is worth it, for a time. */
+    void move(long withinNanos) {
         scan.run();
+        long deadline = System.nanoTime() + withinNanos;
         objects = scan.count();
         long since = scan.usedSince();
         int[] order = scan.whole.latestFirst(since);
@@ -67,16 +65,14 @@ final class ServerObjects implements AutoCloseable {
         }
     }
 
-    /** It is stored again as it is: its version is another then. */
-    private void moveInPieces(ServerScan.Pieced object, long word) {
-        Versioned found = session.getVersioned(object.key());
+    /** It is stored again as it is, with the expiry that it has then; its version is another. */
+    private void moveInPieces(byte[] object, long word) {
+        Versioned found = session.getVersioned(object);
         if (found == null) {
             return;
         }
-        long expiry = object.expiryMillis();
-        long life = expiry == 0 ? 0 : Math.max(1, expiry - clock.millis());
         try {
-            if (session.compareAndSet(object.key(), found.value(), found.version(), life)) {
+            if (session.restore(object, found.value(), found.version())) {
                 moved++;
                 movedBytes += (long) Pieces.objectUnits(word) * BlockFormat.UNIT_BYTES;
             }

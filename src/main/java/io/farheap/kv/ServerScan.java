@@ -2,9 +2,11 @@ package io.farheap.kv;
 
 import io.farheap.remote.RemoteMemory;
 import java.util.ArrayList;
-import java.util.Arrays;
+import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
 import java.util.SplittableRandom;
+import java.util.TreeMap;
 
 /**
  * Reads a map's whole table and finds what has a block on one server. One thread.
@@ -20,9 +22,6 @@ final class ServerScan implements AutoCloseable {
     /** Of the other servers' segments, what is filled: sessions hold free blocks. */
     private static final double FILLED = 0.97;
 
-    /** An object with pieces: its key, and when its time is over in ms, 0 for never. */
-    record Pieced(byte[] key, long expiryMillis) {}
-
     private final SpaceMemory space;
     private final int server;
     private final boolean lost;
@@ -32,8 +31,8 @@ final class ServerScan implements AutoCloseable {
     final FoundObjects whole = new FoundObjects();
     /** Those that have a piece on the server, or their index. */
     final FoundObjects inPieces = new FoundObjects();
-    /** Of these by their numbers. */
-    final List<Pieced> pieced = new ArrayList<>();
+    /** Of these the keys by their numbers. */
+    final List<byte[]> pieced = new ArrayList<>();
 
     private final long[] sampledUse = new long[SAMPLE];
     private final int[] sampledUnits = new int[SAMPLE];
@@ -74,24 +73,41 @@ final class ServerScan implements AutoCloseable {
 
     /** @param read number of the slot among those that were read */
     private void look(int region, int bucket, int read) {
+        int slot = read % SpaceShape.BUCKET_SLOTS;
         long word = table.word(read);
         long used = table.usedLast(read);
         sample(used, Pieces.objectUnits(word));
-        long slot = MoveSteps.slot(region, bucket, read % SpaceShape.BUCKET_SLOTS);
-        boolean here = space.serverOf(word) == server;
-        if (!SlotWord.isIndex(word) || here && lost) {
-            if (here) {
-                whole.add(slot, word, used);
+        while (SlotWord.isIndex(word) && !(lost && isHere(word))) {
+            int pieces = table.readIndex(word);
+            if (pieces > 0) {
+                lookInPieces(MoveSteps.slot(region, bucket, slot), word, used, pieces);
+                return;
             }
-            return;
+            // Used again: a touch may have left the pieces to another index in the slot.
+            long now = table.readWord(region, bucket, slot);
+            if (now == word) {
+                break;
+            }
+            word = now;
         }
-        boolean any = here;
-        for (int left = table.readIndex(word) - 1; left >= 0; left--) {
-            any |= space.serverOf(table.piece(left)) == server;
+        if (SlotWord.isLive(word) && isHere(word)) {
+            whole.add(MoveSteps.slot(region, bucket, slot), word, used);
+        }
+    }
+
+    private boolean isHere(long word) {
+        return space.serverOf(word) == server;
+    }
+
+    /** Of the index that was read last. */
+    private void lookInPieces(long slot, long word, long used, int pieces) {
+        boolean any = isHere(word);
+        for (int piece = 0; piece < pieces; piece++) {
+            any |= isHere(table.piece(piece));
         }
         if (any) {
             inPieces.add(slot, word, used);
-            pieced.add(new Pieced(table.indexKey(), table.indexExpiryMillis()));
+            pieced.add(table.indexKey());
         }
     }
 
@@ -119,29 +135,23 @@ final class ServerScan implements AutoCloseable {
         if (share >= 1 || n == 0) {
             return Long.MIN_VALUE;
         }
-        long[] latest = Arrays.copyOf(sampledUse, n);
-        Arrays.sort(latest);
-        long[] unitsAt = unitsByUse(latest, n);
-        long all = Arrays.stream(unitsAt).sum();
-        long sum = 0;
-        int kept = n;
-        while (kept > 0 && sum + unitsAt[kept - 1] <= share * all) {
-            sum += unitsAt[--kept];
-        }
-        return kept == n ? Long.MAX_VALUE : latest[kept];
-    }
-
-    /** The units of the sampled objects in the order of their times; of equal times all in the first's place. */
-    private long[] unitsByUse(long[] sorted, int n) {
-        long[] units = new long[n];
+        // By their times; what was used at the same time stays or goes together.
+        TreeMap<Long, Long> unitsAt = new TreeMap<>(Comparator.reverseOrder());
+        long all = 0;
         for (int i = 0; i < n; i++) {
-            int at = Arrays.binarySearch(sorted, sampledUse[i]);
-            while (at > 0 && sorted[at - 1] == sampledUse[i]) {
-                at--;
-            }
-            units[at] += sampledUnits[i];
+            unitsAt.merge(sampledUse[i], (long) sampledUnits[i], Long::sum);
+            all += sampledUnits[i];
         }
-        return units;
+        long since = Long.MAX_VALUE;
+        long sum = 0;
+        for (Map.Entry<Long, Long> each : unitsAt.entrySet()) {
+            sum += each.getValue();
+            if (sum > share * all) {
+                break;
+            }
+            since = each.getKey();
+        }
+        return since;
     }
 
     @Override

@@ -334,6 +334,11 @@ public final class Session implements AutoCloseable, Waiting.Polled {
         return true;
     }
 
+    /** As {@link #compareAndSet(byte[], byte[], long, long)}, with the time to live that the object has. */
+    boolean restore(byte[] key, byte[] value, long ofVersion) {
+        return store(Operations.RESTORE, key, value, ofVersion, NEVER);
+    }
+
     boolean store(int kind, MemorySegment key, MemorySegment value, long lifeMillis, long argument, long tag) {
         checkOpen();
         int keyBytes = Keys.check(key.byteSize());

@@ -133,11 +133,6 @@ final class TableReader implements AutoCloseable {
         return key;
     }
 
-    /** When its time is over, in ms of the map's clock; 0 for never. */
-    long indexExpiryMillis() {
-        return BlockFormat.expiryMillis(NativeMemory.ALL, index());
-    }
-
     private long index() {
         return memory.segment().address() + INDEX_AT;
     }

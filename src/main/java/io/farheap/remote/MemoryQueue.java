@@ -176,6 +176,19 @@ abstract sealed class MemoryQueue implements AutoCloseable permits RemoteQueue, 
         links().join(server, this::claim, this::unclaim);
     }
 
+    /** Destroys the connection to a server that is not used any more. Another thread than the owner. */
+    final void forget(RemoteServer server) {
+        claim();
+        try {
+            if (!closed) {
+                detach(server.index());
+            }
+        } finally {
+            unclaim();
+        }
+        links().forget(server);
+    }
+
     final void checkOpen() {
         if (closed) {
             throw new IllegalStateException("the queue is closed");
@@ -227,7 +240,9 @@ abstract sealed class MemoryQueue implements AutoCloseable permits RemoteQueue, 
     final @Nullable RemoteRegion used(List<RemoteRegion> regions) {
         claim();
         try {
-            return closed ? null : regions.stream().filter(this::uses).findFirst().orElse(null);
+            return closed
+                    ? null
+                    : regions.stream().filter(this::uses).findFirst().orElse(null);
         } finally {
             unclaim();
         }

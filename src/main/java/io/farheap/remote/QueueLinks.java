@@ -131,6 +131,20 @@ final class QueueLinks<E extends ServerEnd> {
         }
     }
 
+    /** Destroys what there is to a server; its end goes with the lease. Another thread than the owner. */
+    void forget(RemoteServer server) {
+        changing.lock();
+        try {
+            E earlier = ends.remove(server.index());
+            if (earlier != null) {
+                earlier.close();
+                late.add(earlier.closed());
+            }
+        } finally {
+            changing.unlock();
+        }
+    }
+
     private E connect(RemoteServer server) {
         E made = owner.connect(server);
         ends.put(server.index(), made);

@@ -253,6 +253,17 @@ public final class RemoteMemory implements AutoCloseable {
         RemoteSpace.drop(server, key, SpacePlane.ANY_SPACE);
     }
 
+    /**
+     * The same, of one that another may have followed under its name.
+     *
+     * @param id {@link RemoteSpace#id}
+     * @throws ControlException NOT_FOUND where it has ended
+     */
+    public void dropSpace(RemoteServer server, SpaceKey key, long id) {
+        checkOpen();
+        RemoteSpace.drop(server, key, id);
+    }
+
     /** The server's shared spaces, whoever's. */
     public List<SpaceInfo> spaces(RemoteServer server) {
         checkOpen();
@@ -268,6 +279,7 @@ public final class RemoteMemory implements AutoCloseable {
             return;
         }
         lose(server);
+        queues.forEach(queue -> queue.forget(server));
         server.close();
     }
 

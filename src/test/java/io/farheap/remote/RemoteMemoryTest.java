@@ -91,7 +91,8 @@ class RemoteMemoryTest {
     /** What one thread frees with its queue, another looks at for its buffer. */
     @Test
     void aQueueIsClosedWhileAnotherThreadClosesBuffers() throws Exception {
-        RemoteRegion region = memory.allocate(memory.attach(servers.address(0)), 1).getFirst();
+        RemoteRegion region =
+                memory.allocate(memory.attach(servers.address(0)), 1).getFirst();
         AtomicReference<Throwable> failure = new AtomicReference<>();
         Thread user = Thread.ofPlatform().daemon().start(() -> {
             try (RegisteredBuffer buffer = memory.register(64)) {

@@ -76,7 +76,8 @@ final class MapState {
 
     synchronized long register(long lease, long process) {
         if (members.find(lease) == null) {
-            members.add(lease, process).epoch = blocks.epoch();
+            // One that has not heard that the server leaves counts as one that knows nothing.
+            members.add(lease, process).epoch = blocks.isLeaving() ? 0 : blocks.epoch();
         }
         return MapCalls.OK;
     }
