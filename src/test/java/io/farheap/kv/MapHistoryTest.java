@@ -31,6 +31,8 @@ class MapHistoryTest {
     private static final int MOST_WORDS = 40;
 
     private static final int REQUESTS = Math.max(4_000, TestDevice.scaled(20_000));
+    /** Where objects move meanwhile, which takes longer. */
+    private static final int MOVING_REQUESTS = Math.max(2_000, TestDevice.scaled(20_000));
 
     private static final int GET = 0;
 
@@ -84,7 +86,7 @@ class MapHistoryTest {
                 sessions.add(session);
                 Callable<List<Event>> client =
                         () -> new Client(session, TestKeys.of(keys, alike), number, new SplittableRandom(seed + number))
-                                .run(REQUESTS);
+                                .run(moving ? MOVING_REQUESTS : REQUESTS);
                 running.add(executor.submit(client));
             }
             if (moving) {
