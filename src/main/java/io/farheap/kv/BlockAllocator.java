@@ -90,17 +90,17 @@ final class BlockAllocator {
 
     /** The first free block that may be used; those before it, of servers that leave, go back. */
     private long takeFree(int sizeClass) {
-        long block = takeFirst(sizeClass);
-        for (int left = count[sizeClass]; block != NONE && !space.mayUse(block); left--) {
+        for (int left = count[sizeClass]; left > 0; left--) {
+            long block = takeFirst(sizeClass);
+            if (space.mayUse(block)) {
+                return block;
+            }
             if (!letGo(block)) {
                 put(sizeClass, block);
             }
-            block = left == 0 ? NONE : takeFirst(sizeClass);
-            if (block == NONE) {
-                emptyHand();
-            }
+            emptyHand();
         }
-        return block;
+        return NONE;
     }
 
     private long takeCut(int sizeClass) {
@@ -136,9 +136,6 @@ final class BlockAllocator {
     }
 
     private long takeFirst(int sizeClass) {
-        if (count[sizeClass] == 0) {
-            return NONE;
-        }
         long[] ring = free[sizeClass];
         int at = first[sizeClass];
         long block = ring[at];

@@ -60,7 +60,7 @@ final class DrainServer {
         boolean without = servers.goesWithout(hostPort);
         MapServer leaving = without ? null : find(hostPort);
         int number = leaving == null ? space.without() : leaving.number();
-        if (number < 0 || without && space.layout().hasLeft(number)) {
+        if (number < 0) {
             throw new IllegalArgumentException("server " + hostPort + " is not one of the map's any more");
         }
         MapDrain[] done = new MapDrain[1];
@@ -102,12 +102,10 @@ final class DrainServer {
 
     private MapServer find(String hostPort) {
         MapServer found = servers.all().stream()
-                .filter(each -> each.space().server().address().equals(hostPort))
+                .filter(each -> each.address().equals(hostPort))
                 .findFirst()
                 .orElseThrow(() -> new IllegalArgumentException("server " + hostPort + " is not one of the map's, "
-                        + servers.all().stream()
-                                .map(each -> each.space().server().address())
-                                .toList()));
+                        + servers.all().stream().map(each -> each.address()).toList()));
         if (found.number() < space.layout().madeOn()) {
             throw new IllegalArgumentException("server " + hostPort + " has a part of the map's table, so it cannot be "
                     + "drained; only servers that have joined the map can");

@@ -235,9 +235,7 @@ public final class FarMap implements AutoCloseable {
 
     /** Addresses of the servers that the map lies on; those that it was made on first. */
     public List<String> servers() {
-        return servers.all().stream()
-                .map(each -> each.space().server().address())
-                .toList();
+        return servers.all().stream().map(each -> each.address()).toList();
     }
 
     /** How far each of the policy's experts is trusted by now, by what all sessions have learned; 0 to 1 each. */

@@ -29,8 +29,8 @@ final class JoinServer {
     void join(String hostPort, int regions) {
         memory.change(before -> {
             if (servers.all().stream()
-                    .anyMatch(each -> !before.hasLeft(each.number())
-                            && each.space().server().address().equals(hostPort))) {
+                    .anyMatch(each ->
+                            !before.hasLeft(each.number()) && each.address().equals(hostPort))) {
                 throw new IllegalArgumentException(
                         "server " + hostPort + " is in the map already; let the map grow by memory alone");
             }

@@ -7,4 +7,10 @@ import io.farheap.remote.RemoteSpace;
  *
  * @param number among the map's
  */
-record MapServer(int number, RemoteSpace space, ServiceLine line) {}
+record MapServer(int number, RemoteSpace space, ServiceLine line) {
+
+    /** HOST:PORT, as the map has it. */
+    String address() {
+        return space.server().address();
+    }
+}
