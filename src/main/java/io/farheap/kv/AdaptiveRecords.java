@@ -199,7 +199,7 @@ final class AdaptiveRecords implements AccessRecords, Victims {
     }
 
     @Override
-    public void begin(long sample, int buckets, long heads) {
+    public void begin(long sample, int buckets, long heads, boolean atOnce) {
         long now = clock.now();
         long seconds = clock.seconds();
         replacement.begin();
@@ -207,7 +207,7 @@ final class AdaptiveRecords implements AccessRecords, Victims {
         long head = heads;
         for (int number = 0; number < buckets; number++) {
             long bucket = sample + (long) number * SpaceShape.BUCKET_BYTES;
-            int evictable = offerEntries(bucket);
+            int evictable = offerEntries(bucket, atOnce);
             for (; evictable != 0 && headsLeft > 0; evictable &= evictable - 1) {
                 int slot = Integer.numberOfTrailingZeros(evictable);
                 read(bucket + Slot.offset(slot), now, seconds);
@@ -225,9 +225,9 @@ final class AdaptiveRecords implements AccessRecords, Victims {
     /**
      * Offers a bucket's history entries, in one pass from the highest slot down.
      *
-     * @return the slots that {@link Bucket#mayEvict} allows, a bit each
+     * @return the slots of its objects, a bit each; of those alone that {@link Bucket#mayEvict} allows, if asked for
      */
-    private int offerEntries(long bucket) {
+    private int offerEntries(long bucket, boolean atOnce) {
         Arrays.fill(fingerprints, 0);
         int evictable = 0;
         for (int slot = SpaceShape.BUCKET_SLOTS - 1; slot >= 0; slot--) {
@@ -237,7 +237,7 @@ final class AdaptiveRecords implements AccessRecords, Victims {
             } else if (SlotWord.isLive(word)) {
                 int fingerprint = SlotWord.fingerprint(word);
                 long seen = fingerprints[fingerprint >>> 6];
-                if ((seen >>> fingerprint & 1) == 0) {
+                if (!atOnce || (seen >>> fingerprint & 1) == 0) {
                     fingerprints[fingerprint >>> 6] = seen | 1L << fingerprint;
                     evictable |= 1 << slot;
                 }

@@ -142,18 +142,20 @@ final class Bucket {
         return newest - number << 16 >> 16;
     }
 
-    /** Whether a slot has a live object that may be taken out: no higher slot has its fingerprint. */
+    /** Whether a slot has a live object that may be taken out as it is: no higher slot has its fingerprint. */
     static boolean mayEvict(long bucket, int slot) {
-        long word = word(bucket, slot);
-        if (!SlotWord.isLive(word)) {
-            return false;
-        }
-        for (int higher = slot + 1; higher < SLOTS; higher++) {
+        return SlotWord.isLive(word(bucket, slot)) && findTwin(bucket, slot, slot) == NONE;
+    }
+
+    /** Above {@code after}, the lowest live slot with a slot's fingerprint, or {@link #NONE}. */
+    static int findTwin(long bucket, int slot, int after) {
+        int fingerprint = SlotWord.fingerprint(word(bucket, slot));
+        for (int higher = after + 1; higher < SLOTS; higher++) {
             long other = word(bucket, higher);
-            if (SlotWord.isLive(other) && SlotWord.fingerprint(other) == SlotWord.fingerprint(word)) {
-                return false;
+            if (SlotWord.isLive(other) && SlotWord.fingerprint(other) == fingerprint) {
+                return higher;
             }
         }
-        return true;
+        return NONE;
     }
 }

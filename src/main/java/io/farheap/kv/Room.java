@@ -1,8 +1,8 @@
 package io.farheap.kv;
 
+import static io.farheap.memory.NativeMemory.ALL;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
-import io.farheap.memory.NativeMemory;
 import java.util.Arrays;
 import java.util.SplittableRandom;
 
@@ -21,6 +21,10 @@ final class Room {
     private static final int HEADS = 4;
     private static final int PIECES = 5;
     private static final int NUMBER = 6;
+    private static final int TWINS = 7;
+
+    /** Live slots of the victim's fingerprint above it. Where there are more, which hardly happens, it stays. */
+    private static final int MOST_TWINS = 2;
 
     /** Samples without a block of the size before there is no room. */
     private static final int SAMPLES = 64;
@@ -77,6 +81,12 @@ final class Room {
     /** Requests that have asked once more, where nothing could be evicted. */
     private final boolean[] askedLast;
 
+    /** Of the victim and those above it that may have its key: how many, and which slots and words. */
+    private final int[] twins;
+
+    private final int[] twinSlots;
+    private final long[] twinWords;
+
     private int waiting;
     private int waitingForPieces;
     /** Victims of another size than what was looked for. */
@@ -128,6 +138,9 @@ final class Room {
         woken = new boolean[operations.count];
         gaveBack = new boolean[operations.count];
         askedLast = new boolean[operations.count];
+        twins = new int[operations.count];
+        twinSlots = new int[operations.count * (MOST_TWINS + 1)];
+        twinWords = new long[operations.count * (MOST_TWINS + 1)];
     }
 
     /** Posts the first step. */
@@ -253,6 +266,11 @@ final class Room {
                     return BlockAllocator.NONE;
                 }
             }
+            case TWINS -> {
+                if (evictOfTwins(place)) {
+                    return BlockAllocator.NONE;
+                }
+            }
             default -> {
                 evicted(place);
                 if (!reclaimer.isIdle()) {
@@ -285,10 +303,10 @@ final class Room {
             long bucketCopy =
                     operations.sample(place) + (long) (slot / SpaceShape.BUCKET_SLOTS) * SpaceShape.BUCKET_BYTES;
             int slotOfBucket = slot % SpaceShape.BUCKET_SLOTS;
-            if (Bucket.mayEvict(bucketCopy, slotOfBucket)) {
-                long word = Bucket.word(bucketCopy, slotOfBucket);
+            long word = Bucket.word(bucketCopy, slotOfBucket);
+            if (SlotWord.isLive(word)) {
                 // Where it cannot be read, it is of no incarnation that there is.
-                NativeMemory.ALL.set(JAVA_LONG, operations.sampledHead(place, number), 0);
+                ALL.set(JAVA_LONG, operations.sampledHead(place, number), 0);
                 posts.readHead(place, word, Operations.sampledHeadAt(place, number++), extensionWords);
             }
         }
@@ -364,22 +382,15 @@ final class Room {
     private boolean evict(int place) {
         keepPromise(place);
         long sample = operations.sample(place);
-        victims.begin(sample, buckets, extensionWords == 0 ? 0 : operations.sampledHead(place, 0));
+        victims.begin(sample, buckets, extensionWords == 0 ? 0 : operations.sampledHead(place, 0), false);
         int slot = victims.choose();
         if (slot == Bucket.NONE) {
             return false;
         }
-        boolean numbersAreHere = numbers.any();
-        if (numbersAreHere) {
+        if (numbers.any()) {
             long copy = bucketCopy(sample, slot);
-            int slotOfBucket = slot % SpaceShape.BUCKET_SLOTS;
-            swap(
-                    place,
-                    region[place],
-                    bucketAt(place, slot),
-                    slotOfBucket,
-                    Bucket.word(copy, slotOfBucket),
-                    victims.experts());
+            victimBucketAt[place] = bucketAt(place, slot);
+            evictOrLook(place, copy, slot % SpaceShape.BUCKET_SLOTS);
             slot = victims.choose();
         } else {
             // They come from another server than the sample.
@@ -392,22 +403,85 @@ final class Room {
         return true;
     }
 
-    /** What the sample gives from a slot on. */
+    /**
+     * Evicts the object of a slot; or first reads the heads of its block and of those in higher slots that may have the
+     * same key. Where these are too many, or one names no block that can be, the highest goes.
+     */
+    private void evictOrLook(int place, long copy, int slot) {
+        operations.block[place] = victims.experts();
+        int count = 0;
+        int highest = slot;
+        boolean readable = true;
+        for (int at = slot; at != Bucket.NONE; at = Bucket.findTwin(copy, slot, at)) {
+            if (count <= MOST_TWINS) {
+                twinSlots[place * (MOST_TWINS + 1) + count] = at;
+                twinWords[place * (MOST_TWINS + 1) + count] = Bucket.word(copy, at);
+            }
+            count++;
+            highest = at;
+            readable &= space.holdsBlock(Bucket.word(copy, at));
+        }
+        if (count == 1 || count > MOST_TWINS + 1 || !readable) {
+            evict(place, highest, Bucket.word(copy, highest));
+            return;
+        }
+        state[place] = TWINS;
+        twins[place] = count;
+        promise(place);
+        posts.beginList();
+        for (int twin = 0; twin < count; twin++) {
+            long word = twinWords[place * (MOST_TWINS + 1) + twin];
+            ALL.set(JAVA_LONG, operations.sampledHead(place, twin), 0);
+            posts.readHead(place, word, Operations.sampledHeadAt(place, twin), 0);
+        }
+        posts.endList();
+    }
+
+    /**
+     * The heads are there. A block never changes its key, so a slot above that names one with another key does not keep
+     * the victim; one with the same goes first.
+     *
+     * @return false where one of the slots has changed since
+     */
+    private boolean evictOfTwins(int place) {
+        keepPromise(place);
+        int goes = 0;
+        for (int twin = 0; twin < twins[place]; twin++) {
+            long head = operations.sampledHead(place, twin);
+            long word = twinWords[place * (MOST_TWINS + 1) + twin];
+            if (BlockFormat.incarnation(ALL, head) != SlotWord.incarnation(word)) {
+                return false;
+            }
+            if (BlockFormat.hash(ALL, head) == BlockFormat.hash(ALL, operations.sampledHead(place, 0))) {
+                goes = twin;
+            }
+        }
+        if (!numbers.any()) {
+            return false;
+        }
+        int at = place * (MOST_TWINS + 1) + goes;
+        evict(place, twinSlots[at], twinWords[at]);
+        return true;
+    }
+
+    /** What the sample gives from a slot on; those that are to be looked at more closely are not kept. */
     private void keepFinds(int place, long sample, int firstSlot) {
         long now = clock.now();
         int sampledRegion = region[place];
         for (int slot = firstSlot; slot != Bucket.NONE; slot = victims.choose()) {
             long copy = bucketCopy(sample, slot);
             int slotOfBucket = slot % SpaceShape.BUCKET_SLOTS;
-            finds.add(
-                    sampledRegion,
-                    bucketAt(place, slot),
-                    slotOfBucket,
-                    Bucket.word(copy, slotOfBucket),
-                    victims.experts(),
-                    operations.era(place),
-                    Bucket.accessed(copy, slotOfBucket),
-                    now);
+            if (Bucket.mayEvict(copy, slotOfBucket)) {
+                finds.add(
+                        sampledRegion,
+                        bucketAt(place, slot),
+                        slotOfBucket,
+                        Bucket.word(copy, slotOfBucket),
+                        victims.experts(),
+                        operations.era(place),
+                        Bucket.accessed(copy, slotOfBucket),
+                        now);
+            }
         }
     }
 
@@ -423,21 +497,21 @@ final class Room {
     private void evictFound(int place) {
         int find = finds.first();
         finds.take();
-        swap(place, finds.region(find), finds.bucketAt(find), finds.slot(find), finds.word(find), finds.experts(find));
+        region[place] = finds.region(find);
+        victimBucketAt[place] = finds.bucketAt(find);
+        operations.block[place] = finds.experts(find);
+        evict(place, finds.slot(find), finds.word(find));
     }
 
-    /** A victim's slot becomes a history entry. */
-    private void swap(int place, int inRegion, long inBucketAt, int slot, long word, long experts) {
-        region[place] = inRegion;
-        victimBucketAt[place] = inBucketAt;
+    /** A slot of the victim's bucket becomes a history entry. */
+    private void evict(int place, int slot, long word) {
         operations.slot[place] = slot;
         operations.word[place] = word;
-        operations.block[place] = experts;
         state[place] = VICTIM;
         finds.evicts();
         long history = SlotWord.history(numbers.take(), SlotWord.fingerprint(word));
         posts.beginList();
-        posts.swap(place, space.region(inRegion), inBucketAt, slot, word, history);
+        posts.swap(place, space.region(region[place]), victimBucketAt[place], slot, word, history);
         askForNumbers(place);
         posts.endList();
     }
@@ -462,7 +536,7 @@ final class Room {
 
     /** The slot of a full bucket whose object makes way for another of that bucket. */
     int victimOf(long fullBucket) {
-        victims.begin(fullBucket, 1, 0);
+        victims.begin(fullBucket, 1, 0, true);
         int slot = victims.choose();
         return slot == Bucket.NONE ? SpaceShape.BUCKET_SLOTS - 1 : slot;
     }

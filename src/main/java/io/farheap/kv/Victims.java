@@ -5,13 +5,14 @@ interface Victims {
 
     /**
      * @param buckets how many copies lie there, one after another
-     * @param heads of the blocks of its first {@link Operations#SAMPLE_HEADS} objects that {@link Bucket#mayEvict}
-     *     allows, {@link BlockFormat#MOST_HEAD_BYTES} each; 0 where they were not read
+     * @param heads of the blocks of its first {@link Operations#SAMPLE_HEADS} objects,
+     *     {@link BlockFormat#MOST_HEAD_BYTES} each; 0 where they were not read
+     * @param atOnce objects alone that {@link Bucket#mayEvict} allows
      */
-    void begin(long sample, int buckets, long heads);
+    void begin(long sample, int buckets, long heads, boolean atOnce);
 
     /**
-     * The next slot of the sample that is to be taken out, of those that {@link Bucket#mayEvict} allows.
+     * The next slot of the sample that is to be taken out.
      *
      * @return its number, counted from the first bucket on; or {@link Bucket#NONE}, where it gives no more
      */

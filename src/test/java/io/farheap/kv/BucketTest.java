@@ -78,6 +78,8 @@ class BucketTest {
         assertTrue(Bucket.mayEvict(bucket, 6));
         assertFalse(Bucket.mayEvict(bucket, 8), "a history entry");
         assertFalse(Bucket.mayEvict(bucket, 0), "an empty slot");
+        assertEquals(5, Bucket.findTwin(bucket, 1, 1));
+        assertEquals(Bucket.NONE, Bucket.findTwin(bucket, 1, 5));
     }
 
     @Test

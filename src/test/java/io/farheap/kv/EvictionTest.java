@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.farheap.remote.VerbCounts;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -18,6 +19,7 @@ class EvictionTest {
 
     private long key;
     private long failed;
+    private boolean found;
 
     private void insert(Session session, int count, int inFlight) {
         try (Arena arena = Arena.ofConfined()) {
@@ -59,6 +61,56 @@ class EvictionTest {
             assertTrue(adds < (servers == 1 ? 0.14 : 0.3), () -> adds + " fetch-and-adds an eviction");
             double swaps = (posted.swaps() - (double) EVICTIONS) / evicted;
             assertTrue(swaps < 1.1, () -> swaps + " compare-and-swaps an eviction");
+        }
+    }
+
+    /**
+     * A slot below one of the same fingerprint goes too. Where it did not, cold objects gathered below those that stay.
+     */
+    @Test
+    void whatIsNotReadAnyMoreGoesWhereverItIs() {
+        int hot = 3000;
+        CachePolicy lru = CachePolicy.of("lru");
+        try (TestSpace space = new TestSpace(1, 1, 1 << 20, OBJECTS, lru);
+                Session session = space.map.openSession()) {
+            int last = 20 * OBJECTS;
+            for (long cold = 0; cold < last; cold++) {
+                set(session, hot + cold);
+                if (cold >= 2 * OBJECTS && cold % 2000 == 0) {
+                    for (long one = 0; one < hot; one++) {
+                        if (!get(session, one)) {
+                            set(session, one);
+                        }
+                    }
+                }
+            }
+            int old = 0;
+            long held = space.map.stats().objects();
+            for (long cold = 0; cold < last - 4 * held; cold++) {
+                old += get(session, hot + cold) ? 1 : 0;
+            }
+            assertEquals(0, old, () -> "objects that nobody has read for long, of " + held);
+        }
+    }
+
+    private void set(Session session, long with) {
+        key = with;
+        insert(session, 1, 1);
+    }
+
+    private boolean get(Session session, long of) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment keyMemory = arena.allocate(Long.BYTES, Long.BYTES);
+            keyMemory.set(JAVA_LONG, 0, of);
+            found = false;
+            KvHandler handler = (tag, status, memory, at, bytes) -> found = status == KvStatus.DONE;
+            while (!session.get(keyMemory, 0)) {
+                session.poll(handler);
+            }
+            while (session.inFlight() > 0) {
+                session.poll(handler);
+            }
+            return found;
         }
     }
 }
