@@ -115,6 +115,14 @@ public final class BenchKvCommand implements Callable<Integer> {
     private List<Integer> clients = List.of();
 
     @Option(
+            names = "--seconds",
+            paramLabel = "N",
+            defaultValue = "5",
+            description = "traces, where neither --policy nor --clients is given: for each rate of clients that a miss "
+                    + "keeps for 500 us; 0: none (default: ${DEFAULT-VALUE})")
+    private int seconds;
+
+    @Option(
             names = "--peers",
             description = "messages: Redis and memcached beside; ./farheap installs what it can, the rest is listed as "
                     + "absent")
@@ -141,6 +149,9 @@ public final class BenchKvCommand implements Callable<Integer> {
             throw new IllegalArgumentException(
                     "--keys " + keys + " --turns " + turns + ": there are at least 100 keys and 1 turn");
         }
+        if (seconds < 0) {
+            throw new IllegalArgumentException("--seconds " + seconds + ": 0 or more");
+        }
         if (parts.contains(Part.TRACES) && traces.isEmpty()) {
             throw new IllegalArgumentException("--part traces: name the files by --trace FILE,...");
         }
@@ -163,7 +174,7 @@ public final class BenchKvCommand implements Callable<Integer> {
             }
         });
         timed(Part.YCSB, out, report, () -> new YcsbPart(report, out, keys, turns, sessions).run());
-        timed(Part.TRACES, out, report, () -> new TracesPart(report, out, objects, percents, policyNames(), clients)
+        timed(Part.TRACES, out, report, () -> new TracesPart(report, out, objects, percents, policyNames(), clients, seconds)
                 .run(files));
         timed(Part.ADAPTIVITY, out, report, () -> {
             AdaptivityPart part = new AdaptivityPart(report, out, keys);

@@ -28,6 +28,10 @@ final class TracesPart {
     /** At which all policies are played where nothing else is said. */
     private static final int PERCENT_OF_ALL = 10;
 
+    private static final int PENALTY_CLIENTS = 16;
+    private static final long SECOND_NANOS = 1_000_000_000;
+    private static final List<String> PENALTY_POLICIES = List.of(Replacements.ADAPTIVE, Replacements.PAPER, "lru", "lfu");
+
     /** One map to play on. */
     private record Game(long objects, String policy, int clients) {}
 
@@ -39,13 +43,15 @@ final class TracesPart {
     private final List<Integer> percents;
     private final List<String> policies;
     private final List<Integer> clients;
+    private final int seconds;
     private final int atOnce = Math.min(MOST_AT_ONCE, Runtime.getRuntime().availableProcessors());
 
     /**
      * @param objects that maps hold; where empty, {@code percents} of each trace's distinct keys, rounded
      * @param policies where empty: {@code adaptive} and {@code paper}; and all others too if there are no clients
-     *     either, at a tenth of the keys by one client
+     *     either, at a tenth of the keys by one client; then the rate where misses take long is measured too
      * @param clients that requests are dealt to in turn; where empty 1, or 1, 8 and 64 if there are no policies either
+     * @param seconds for each of these rates; 0 leaves them out
      */
     TracesPart(
             BenchReport report,
@@ -53,13 +59,15 @@ final class TracesPart {
             List<Long> objects,
             List<Integer> percents,
             List<String> policies,
-            List<Integer> clients) {
+            List<Integer> clients,
+            int seconds) {
         this.report = report;
         this.out = out;
         this.objects = objects;
         this.percents = percents;
         this.policies = policies;
         this.clients = clients;
+        this.seconds = seconds;
     }
 
     void run(List<Path> traces) throws IOException {
@@ -69,6 +77,64 @@ final class TracesPart {
         for (Path trace : traces) {
             play(TraceFile.name(trace), TraceFile.read(trace));
         }
+        if (all() && seconds > 0) {
+            playSlowly(traces);
+        }
+    }
+
+    private boolean all() {
+        return policies.isEmpty() && clients.isEmpty();
+    }
+
+    /** The rate where misses cost time, which is what hit ratios are for. */
+    private void playSlowly(List<Path> traces) throws IOException {
+        out.printf(
+                "%n%d clients, a miss takes %d us more, %d s each%n%-16s%10s  %-12s%14s%8s%n",
+                PENALTY_CLIENTS,
+                MissPenalty.MISS_NANOS / 1000,
+                seconds,
+                "trace",
+                "objects",
+                "policy",
+                "requests/s",
+                "hit %");
+        for (Path trace : traces) {
+            int[] keys = TraceFile.read(trace);
+            long size = sizeOfAll(IntStream.of(keys).distinct().count());
+            long bytes = BenchMaps.bytesOfSmall(size);
+            try (ServerProcess server = BenchMaps.server(2 * bytes, bytes)) {
+                for (String policy : PENALTY_POLICIES) {
+                    playSlowly(server, TraceFile.name(trace), keys, size, policy);
+                }
+            }
+        }
+    }
+
+    private void playSlowly(ServerProcess server, String trace, int[] keys, long size, String policy) {
+        FarMap map = BenchMaps.createSmall(server, "slow " + policy, size, PENALTY_CLIENTS, policy);
+        MissPenalty.Played played;
+        try (MissPenalty clientsOfMap = new MissPenalty(map, PENALTY_CLIENTS, keys)) {
+            played = clientsOfMap.play(seconds * SECOND_NANOS);
+        } finally {
+            map.drop();
+        }
+        out.printf(
+                "%-16s%,10d  %-12s%,14.0f%8.2f%n", trace, size, policy, played.perSecond(), played.hitPercent());
+        report.row()
+                .put("part", "traces")
+                .put("trace", trace)
+                .put("objects", size)
+                .put("policy", policy)
+                .put("clients", (long) PENALTY_CLIENTS)
+                .put("miss_ns", MissPenalty.MISS_NANOS)
+                .put("requests", played.requests())
+                .put("hits", played.hits())
+                .put("hit_pct", played.hitPercent())
+                .put("ops_per_s", played.perSecond());
+    }
+
+    private long sizeOfAll(long distinct) {
+        return objects.isEmpty() ? part(distinct, PERCENT_OF_ALL) : objects.getFirst();
     }
 
     private List<Game> games(int[] keys) {
@@ -77,7 +143,7 @@ final class TracesPart {
                 ? percents.stream().map(percent -> part(distinct, percent)).toList()
                 : objects;
         List<Game> games = new ArrayList<>();
-        boolean all = policies.isEmpty() && clients.isEmpty();
+        boolean all = all();
         List<Integer> counts = clients.isEmpty() ? List.of(1) : clients;
         if (all) {
             counts = IntStream.of(CLIENTS).boxed().toList();
@@ -89,7 +155,7 @@ final class TracesPart {
             }
         }
         if (all) {
-            long size = objects.isEmpty() ? part(distinct, PERCENT_OF_ALL) : objects.getFirst();
+            long size = sizeOfAll(distinct);
             Policies.names().forEach(policy -> games.add(new Game(size, policy, 1)));
         }
         return games;

@@ -1,0 +1,130 @@
+package io.farheap.bench.kv;
+
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import io.farheap.kv.FarMap;
+import io.farheap.kv.KvHandler;
+import io.farheap.kv.KvStatus;
+import io.farheap.kv.Session;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * A trace played for a time by clients that fetch what they miss from somewhere slow: a miss keeps its client for 500
+ * us, then the object is set (Ditto, figure 17). Requests are dealt from one cursor; one thread serves all clients, so
+ * what counts is how often they wait.
+ */
+final class MissPenalty implements AutoCloseable {
+
+    static final long MISS_NANOS = 500_000;
+    private static final int LOOK_EVERY = 64;
+
+    /** How a time of it went. */
+    record Played(long requests, long hits, long nanos) {
+
+        double perSecond() {
+            return requests * 1e9 / nanos;
+        }
+
+        double hitPercent() {
+            return 100.0 * hits / Math.max(1, requests);
+        }
+    }
+
+    private final Arena arena = Arena.ofConfined();
+    private final MemorySegment value = arena.allocate(0);
+    private final List<Client> clients = new ArrayList<>();
+    private final int[] keys;
+    private int cursor;
+    private long requests;
+    private long hits;
+
+    /** Plays a trace from its beginning, and again from there when it ends. */
+    MissPenalty(FarMap map, int clients, int[] keys) {
+        this.keys = keys;
+        try {
+            for (int i = 0; i < clients; i++) {
+                this.clients.add(new Client(map.openSession()));
+            }
+        } catch (Throwable e) {
+            close();
+            throw e;
+        }
+    }
+
+    /** A session, its request or its wait. */
+    private final class Client {
+        final Session session;
+        final MemorySegment key = arena.allocate(Long.BYTES, Long.BYTES);
+        final KvHandler handler = (tag, status, memory, at, bytes) -> ended(status);
+        boolean setting;
+        boolean waiting;
+        long until;
+
+        Client(Session session) {
+            this.session = session;
+        }
+
+        void next() {
+            key.set(JAVA_LONG, 0, keys[cursor]);
+            cursor = cursor + 1 == keys.length ? 0 : cursor + 1;
+            setting = false;
+            session.get(key, 0);
+        }
+
+        private void ended(int status) {
+            if (setting && status == KvStatus.NO_ROOM) {
+                // The services' answer came too late, as may be at the beginning.
+                session.set(key, value, 0);
+                return;
+            }
+            if (status != KvStatus.DONE && status != KvStatus.ABSENT) {
+                throw new IllegalStateException(KvStatus.describe(status));
+            }
+            requests += setting ? 0 : 1;
+            if (setting || status == KvStatus.DONE) {
+                hits += setting ? 0 : 1;
+                next();
+            } else {
+                waiting = true;
+                until = System.nanoTime() + MISS_NANOS;
+            }
+        }
+
+        void run() {
+            if (!waiting) {
+                session.poll(handler);
+            } else if (System.nanoTime() - until >= 0) {
+                waiting = false;
+                setting = true;
+                session.set(key, value, 0);
+            }
+        }
+    }
+
+    /** Plays for a time. */
+    Played play(long nanos) {
+        long requestsBefore = requests;
+        long hitsBefore = hits;
+        long started = System.nanoTime();
+        long now = started;
+        if (cursor == 0 && requests == 0) {
+            clients.forEach(Client::next);
+        }
+        while (now - started < nanos) {
+            for (int i = 0; i < LOOK_EVERY; i++) {
+                clients.get(i % clients.size()).run();
+            }
+            now = System.nanoTime();
+        }
+        return new Played(requests - requestsBefore, hits - hitsBefore, now - started);
+    }
+
+    @Override
+    public void close() {
+        clients.forEach(client -> client.session.close());
+        arena.close();
+    }
+}
