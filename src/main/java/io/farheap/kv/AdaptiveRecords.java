@@ -22,6 +22,11 @@ final class AdaptiveRecords implements AccessRecords, Victims {
     /** Of so many accesses one looks at the other objects of the bucket. A power of two. */
     private static final int LOOK_EVERY = 16;
 
+    /** Ticks for which a count is held back at most, while the session is polled. */
+    private static final long MOST_HELD = 1_000_000_000;
+    /** Counts that have waited too long and go with one poll of an idle session. */
+    private static final int OLD_AT_ONCE = 8;
+
     private static final int FINGERPRINTS = 1 << 8;
     /** A region's number stands above an offset in it. */
     private static final int REGION_SHIFT = 40;
@@ -48,7 +53,7 @@ final class AdaptiveRecords implements AccessRecords, Victims {
         this.replacement = policy.replacement(space.shape().objects(), seed);
         this.extensionWords = replacement.extensionWords();
         this.frequencies = new FrequencyCounterCache(
-                policy.frequencyBytes(), policy.frequencyThreshold(), Long.MAX_VALUE, this::addFrequency);
+                policy.frequencyBytes(), policy.frequencyThreshold(), MOST_HELD, this::addFrequency);
     }
 
     @Override
@@ -115,6 +120,13 @@ final class AdaptiveRecords implements AccessRecords, Victims {
         replacement.inserted(metadata, false);
         for (int i = 0; i < extensionWords; i++) {
             ALL.set(JAVA_LONG, BlockFormat.extensionAt(head) + (long) i * Long.BYTES, metadata.extension(i));
+        }
+    }
+
+    /** Nothing is in flight: counts that have waited too long go out. */
+    void idle() {
+        if (frequencies.size() > 0) {
+            frequencies.sendOld(clock.now(), OLD_AT_ONCE);
         }
     }
 

@@ -541,6 +541,7 @@ public final class Session implements AutoCloseable, Waiting.Polled {
             // Requests have ended as they began, most likely. What else the queue has to say comes seldom.
             if (++idlePolls % IDLE_POLLS == 0) {
                 queue.poll(completions);
+                records.idle();
             }
         } else if (operations.inUse() == 1) {
             queue.poll(completions);

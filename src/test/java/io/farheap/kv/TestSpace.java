@@ -96,6 +96,10 @@ final class TestSpace implements AutoCloseable {
             return ticks.incrementAndGet();
         }
 
+        void advance(long by) {
+            ticks.addAndGet(by);
+        }
+
         @Override
         public long millis() {
             return millis;

@@ -174,7 +174,8 @@ public final class BenchKvCommand implements Callable<Integer> {
             }
         });
         timed(Part.YCSB, out, report, () -> new YcsbPart(report, out, keys, turns, sessions).run());
-        timed(Part.TRACES, out, report, () -> new TracesPart(report, out, objects, percents, policyNames(), clients, seconds)
+        timed(Part.TRACES, out, report, () -> new TracesPart(
+                        report, out, objects, percents, policyNames(), clients, seconds)
                 .run(files));
         timed(Part.ADAPTIVITY, out, report, () -> {
             AdaptivityPart part = new AdaptivityPart(report, out, keys);

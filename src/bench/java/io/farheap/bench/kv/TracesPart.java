@@ -30,7 +30,8 @@ final class TracesPart {
 
     private static final int PENALTY_CLIENTS = 16;
     private static final long SECOND_NANOS = 1_000_000_000;
-    private static final List<String> PENALTY_POLICIES = List.of(Replacements.ADAPTIVE, Replacements.PAPER, "lru", "lfu");
+    private static final List<String> PENALTY_POLICIES =
+            List.of(Replacements.ADAPTIVE, Replacements.PAPER, "lru", "lfu");
 
     /** One map to play on. */
     private record Game(long objects, String policy, int clients) {}
@@ -118,8 +119,7 @@ final class TracesPart {
         } finally {
             map.drop();
         }
-        out.printf(
-                "%-16s%,10d  %-12s%,14.0f%8.2f%n", trace, size, policy, played.perSecond(), played.hitPercent());
+        out.printf("%-16s%,10d  %-12s%,14.0f%8.2f%n", trace, size, policy, played.perSecond(), played.hitPercent());
         report.row()
                 .put("part", "traces")
                 .put("trace", trace)

@@ -205,8 +205,9 @@ class BenchKvTest {
 
     @Test
     void whatMakesNoSenseIsRefused() {
-        for (String[] wrong :
-                new String[][] {{"--clients", "0"}, {"--objects", "0"}, {"--percent", "101"}, {"--sessions", "0"}, {"--seconds", "-1"}}) {
+        for (String[] wrong : new String[][] {
+            {"--clients", "0"}, {"--objects", "0"}, {"--percent", "101"}, {"--sessions", "0"}, {"--seconds", "-1"}
+        }) {
             assertEquals(1, Main.commandLine().execute("bench", "kv", "--trace", "none", wrong[0], wrong[1]));
         }
         assertEquals(1, Main.commandLine().execute("bench", "kv", "--part", "traces"));

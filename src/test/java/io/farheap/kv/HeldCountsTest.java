@@ -1,0 +1,56 @@
+package io.farheap.kv;
+
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import io.farheap.remote.Posting;
+import io.farheap.remote.QueueOptions;
+import io.farheap.remote.RegisteredBuffer;
+import io.farheap.remote.RemoteQueue;
+import org.junit.jupiter.api.Test;
+
+/** Accesses that a session adds up before they go to the table. */
+class HeldCountsTest {
+
+    private static final byte[] KEY = {1, 2, 3};
+    private static final int IDLE_POLLS = 1000;
+
+    private static int frequency(TestSpace space, RemoteQueue queue, RegisteredBuffer memory) {
+        assertEquals(
+                Posting.DONE,
+                queue.execute(
+                        false,
+                        space.regions.getFirst(),
+                        space.shape.bucketAt(0),
+                        memory,
+                        0,
+                        SpaceShape.BUCKET_BYTES,
+                        0));
+        return memory.segment().get(JAVA_INT, Slot.offset(0) + Slot.FREQUENCY);
+    }
+
+    /** None of them waits for others of its object for ever. */
+    @Test
+    void afterASecondTheyGoAlsoWhereTheyAreFew() {
+        try (TestSpace space = new TestSpace(1, 1, 1 << 20, 1, CachePolicy.of("lfu"));
+                RemoteQueue queue = space.memory.openQueue(QueueOptions.DEFAULT);
+                RegisteredBuffer memory = space.memory.register(SpaceShape.BUCKET_BYTES);
+                Session session = space.map.openSession()) {
+            session.set(KEY, new byte[8]);
+            for (int i = 0; i < 5; i++) {
+                session.get(KEY);
+            }
+            idle(session);
+            assertEquals(1, frequency(space, queue, memory));
+            space.clock.advance(2_000_000_000L);
+            idle(session);
+            assertEquals(6, frequency(space, queue, memory));
+        }
+    }
+
+    private static void idle(Session session) {
+        for (int i = 0; i < IDLE_POLLS; i++) {
+            session.poll((tag, status, memory, at, bytes) -> {});
+        }
+    }
+}
