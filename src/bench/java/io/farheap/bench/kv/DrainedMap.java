@@ -5,11 +5,8 @@ import io.farheap.command.Plot;
 import io.farheap.command.ServerProcess;
 import io.farheap.kv.FarMap;
 import io.farheap.kv.MapDrain;
-import io.farheap.lifetime.Closing;
 import java.io.PrintStream;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
@@ -57,46 +54,40 @@ final class DrainedMap {
                 "%nelasticity: a map of %,d KiB, which a server of as much joins and leaves; 2 clients get %,d objects of "
                         + "256 bytes, Zipfian, and set what is missing%n",
                 memory >> 10, objects);
-        List<AutoCloseable> ends = new ArrayList<>();
         try (ServerProcess first = BenchMaps.server(memory, memory);
                 ServerProcess second = BenchMaps.server(memory, memory);
                 FarMap map = BenchMaps.create(first, "drained", memory, objects);
-                MapCaller caller = new MapCaller(map.openSession(), BenchMaps.VALUE_BYTES)) {
-            try {
-                LoadWindows load = new LoadWindows(report, out, "server");
-                ends.add(load);
-                for (int i = 0; i < CLIENTS; i++) {
-                    load.use(BenchMaps.open(first, "drained"), objects);
-                }
-                load.windows(windows, memory);
-                CompletableFuture<Double> joined = CompletableFuture.supplyAsync(() -> join(map, second, memory));
-                load.windows(windows, 2 * memory);
-                joined.join();
-                for (long key = 0; key < objects; key++) {
-                    caller.set(key);
-                }
-                long hot = hot(caller);
-                load.skip();
-                long quiet = load.windows(windows, 2 * memory);
-                long begun = System.nanoTime();
-                CompletableFuture<MapDrain> drained =
-                        CompletableFuture.supplyAsync(() -> map.drain(second.address(), WITHIN));
-                long longest = 0;
-                while (!drained.isDone()) {
-                    longest = Math.max(longest, load.windows(1, 2 * memory));
-                }
-                double millis = (System.nanoTime() - begun) / MILLI;
-                say(drained.join(), millis, quiet, longest, hot, hot(caller));
-                load.windows(windows, memory);
-                plot = load.plot(
-                        "kv-elasticity-server", "Requests a second while a server joins and leaves", "a server more");
-            } finally {
-                Closing.all(ends);
+                MapCaller caller = new MapCaller(map.openSession(), BenchMaps.VALUE_BYTES);
+                LoadWindows load = new LoadWindows(report, out, "server")) {
+            for (int i = 0; i < CLIENTS; i++) {
+                load.use(BenchMaps.open(first, "drained"), objects);
             }
+            load.windows(windows, memory);
+            CompletableFuture<Void> joined = CompletableFuture.runAsync(() -> join(map, second, memory));
+            load.windows(windows, 2 * memory);
+            joined.join();
+            for (long key = 0; key < objects; key++) {
+                caller.set(key);
+            }
+            long hot = hot(caller);
+            load.skip();
+            long quiet = load.windows(windows, 2 * memory);
+            long begun = System.nanoTime();
+            CompletableFuture<MapDrain> drained =
+                    CompletableFuture.supplyAsync(() -> map.drain(second.address(), WITHIN));
+            long longest = 0;
+            while (!drained.isDone()) {
+                longest = Math.max(longest, load.windows(1, 2 * memory));
+            }
+            double millis = (System.nanoTime() - begun) / MILLI;
+            say(drained.join(), millis, quiet, longest, hot, hot(caller));
+            load.windows(windows, memory);
+            plot = load.plot(
+                    "kv-elasticity-server", "Requests a second while a server joins and leaves", "a server more");
         }
     }
 
-    private double join(FarMap map, ServerProcess server, long memory) {
+    private void join(FarMap map, ServerProcess server, long memory) {
         long begun = System.nanoTime();
         map.addServer(server.address(), memory);
         double millis = (System.nanoTime() - begun) / MILLI;
@@ -106,7 +97,6 @@ final class DrainedMap {
                 .put("case", "join")
                 .put("bytes", memory)
                 .put("milliseconds", millis);
-        return millis;
     }
 
     private void say(MapDrain drained, double millis, long quiet, long longest, long hot, long still) {

@@ -4,10 +4,7 @@ import io.farheap.bench.report.BenchReport;
 import io.farheap.command.Plot;
 import io.farheap.command.ServerProcess;
 import io.farheap.kv.FarMap;
-import io.farheap.lifetime.Closing;
 import java.io.PrintStream;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
@@ -48,27 +45,21 @@ final class GrowingMap {
                 "%nelasticity: a map of %,d KiB that grows %d times by as much; 2 clients get %,d objects of 256 bytes, "
                         + "Zipfian, and set what is missing%n",
                 memory >> 10, GROWTHS, objects);
-        List<AutoCloseable> ends = new ArrayList<>();
         try (ServerProcess server = BenchMaps.server((1 + GROWTHS) * memory, memory);
-                FarMap map = BenchMaps.create(server, "growing", memory, objects)) {
-            try {
-                LoadWindows load = new LoadWindows(report, out, "memory");
-                ends.add(load);
-                for (int i = 0; i < CLIENTS; i++) {
-                    load.use(BenchMaps.open(server, "growing"), objects);
-                }
-                for (int grown = 0; grown <= GROWTHS; grown++) {
-                    CompletableFuture<Double> growth =
-                            grown == 0 ? null : CompletableFuture.supplyAsync(() -> grow(map, memory));
-                    load.windows(windows, (1 + grown) * memory);
-                    if (growth != null) {
-                        say(memory, growth.join());
-                    }
-                }
-                plot = load.plot("kv-elasticity-memory", "Requests a second while a map grows", "two growths");
-            } finally {
-                Closing.all(ends);
+                FarMap map = BenchMaps.create(server, "growing", memory, objects);
+                LoadWindows load = new LoadWindows(report, out, "memory")) {
+            for (int i = 0; i < CLIENTS; i++) {
+                load.use(BenchMaps.open(server, "growing"), objects);
             }
+            for (int grown = 0; grown <= GROWTHS; grown++) {
+                CompletableFuture<Double> growth =
+                        grown == 0 ? null : CompletableFuture.supplyAsync(() -> grow(map, memory));
+                load.windows(windows, (1 + grown) * memory);
+                if (growth != null) {
+                    say(memory, growth.join());
+                }
+            }
+            plot = load.plot("kv-elasticity-memory", "Requests a second while a map grows", "two growths");
         }
     }
 
