@@ -439,9 +439,10 @@ final class Room {
 
     /**
      * The heads are there. A block never changes its key, so a slot above that names one with another key does not keep
-     * the victim; one with the same goes first.
+     * the victim; one with the same goes first. Where a block is not the one that its slot named, nothing is known, and
+     * the highest goes.
      *
-     * @return false where one of the slots has changed since
+     * @return false where it needs a history number first
      */
     private boolean evictOfTwins(int place) {
         keepPromise(place);
@@ -450,7 +451,8 @@ final class Room {
             long head = operations.sampledHead(place, twin);
             long word = twinWords[place * (MOST_TWINS + 1) + twin];
             if (BlockFormat.incarnation(ALL, head) != SlotWord.incarnation(word)) {
-                return false;
+                goes = twins[place] - 1;
+                break;
             }
             if (BlockFormat.hash(ALL, head) == BlockFormat.hash(ALL, operations.sampledHead(place, 0))) {
                 goes = twin;

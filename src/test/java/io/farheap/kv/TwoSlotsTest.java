@@ -1,6 +1,7 @@
 package io.farheap.kv;
 
-import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
@@ -42,27 +43,33 @@ class TwoSlotsTest {
                 RegisteredBuffer memory = space.memory.register(SpaceShape.BUCKET_BYTES);
                 Session first = space.map.openSession();
                 Session second = space.map.openSession()) {
-            long[] slots = new long[2];
-            for (int i = 0; i < slots.length; i++) {
-                first.set(key(0), value(i));
-                slots[i] = word(space, queue, memory, 0);
-            }
-            assertNotEquals(slots[0], slots[1]);
-            // The first session keeps the older block free, and uses none any more. Its slot was read last.
-            MemorySegment slot = memory.segment().asSlice(Slot.offset(0), Slot.BYTES);
-            slot.set(JAVA_LONG, 0, slots[0]);
-            slot.set(JAVA_LONG, Slot.ACCESSED, slot.get(JAVA_LONG, Slot.ACCESSED) + 1);
-            long at = space.shape.bucketAt(0) + Slot.offset(HIGHER_SLOT);
-            assertEquals(Posting.DONE, queue.execute(true, space.regions.getFirst(), at, memory, 0, Slot.BYTES, 0));
+            first.set(key(0), value(0));
+            long older = word(space, queue, memory, 0);
+            byte[] slot = memory.segment().asSlice(Slot.offset(0), Slot.BYTES).toArray(JAVA_BYTE);
+            write(space, queue, memory, 0, new byte[Slot.BYTES]);
+            first.set(key(0), value(1));
+            long newer = word(space, queue, memory, 0);
+            assertNotEquals(older, newer);
+            // It was read last.
+            MemorySegment copy = MemorySegment.ofArray(slot);
+            copy.set(JAVA_LONG_UNALIGNED, Slot.ACCESSED, copy.get(JAVA_LONG_UNALIGNED, Slot.ACCESSED) + 1000);
+            write(space, queue, memory, HIGHER_SLOT, slot);
             boolean gone = false;
             for (int other = 1; other <= OTHERS && !gone; other++) {
                 second.set(key(other), value(other));
-                gone = word(space, queue, memory, 0) != slots[1];
-                assertTrue(!gone || word(space, queue, memory, HIGHER_SLOT) != slots[0], "the older value is back");
+                gone = word(space, queue, memory, 0) != newer;
+                assertTrue(!gone || word(space, queue, memory, HIGHER_SLOT) != older, "the older value is back");
             }
             assertTrue(gone, "nothing was evicted");
             assertNull(second.get(key(0)));
         }
+    }
+
+    private static void write(
+            TestSpace space, RemoteQueue queue, RegisteredBuffer memory, int slot, byte[] bytes) {
+        MemorySegment.copy(bytes, 0, memory.segment(), JAVA_BYTE, 0, bytes.length);
+        long at = space.shape.bucketAt(0) + Slot.offset(slot);
+        assertEquals(Posting.DONE, queue.execute(true, space.regions.getFirst(), at, memory, 0, bytes.length, 0));
     }
 
     private static long word(TestSpace space, RemoteQueue queue, RegisteredBuffer memory, int slot) {
