@@ -11,7 +11,9 @@ import java.util.function.LongConsumer;
  * replaces is its own from then on, with the next incarnation. One thread, but for {@link #held}.
  *
  * <p>Free blocks are used first in, first out: who still reads one that was freed has as long as possible. Where there
- * are more of a class than fill two segments, less in a small map, a session gives half of it back.
+ * are more of a class than fill two segments, less in a small map, a session gives half of it back; and where there are
+ * more of all classes than fill four, some of what it has most of: else sessions of many sizes would hold a large part
+ * of the map free.
  *
  * <p>Another thread may look at what is held at any time ({@link #held}). For it a block is added where it goes before
  * it is taken from where it was: from a segment or a ring to {@code hand}, and from there to the request that uses it.
@@ -27,6 +29,8 @@ final class BlockAllocator {
     private static final int KEPT_SHARE = 256;
 
     private static final int LEAST_KEPT = 8;
+    /** And of all classes as much as of so many. */
+    private static final int CLASSES_KEPT = 2;
     /** What one request gives back at most. */
     private static final int SURPLUS_AT_ONCE = 8;
 
@@ -54,12 +58,17 @@ final class BlockAllocator {
     private final Mailbox mailbox;
     private final SpaceMemory space;
     private final int unitsKept;
+    /** Of all classes together, what is not cut yet too. */
+    private final int mostUnitsHeld;
+
     private long held;
+    private long heldUnits;
 
     /** @param mailbox that surplus goes to, and what lies on a server that is to leave the map */
     BlockAllocator(Mailbox mailbox, SpaceMemory space) {
         long units = space.regions() * space.shape().regionBytes() / BlockFormat.UNIT_BYTES;
         unitsKept = (int) Math.clamp(units / KEPT_SHARE, LEAST_KEPT, MOST_UNITS_KEPT);
+        mostUnitsHeld = CLASSES_KEPT * unitsKept;
         this.mailbox = mailbox;
         this.space = space;
     }
@@ -144,6 +153,7 @@ final class BlockAllocator {
         first[sizeClass] = at + 1 & ring.length - 1;
         count[sizeClass]--;
         held--;
+        heldUnits -= SizeClasses.units(sizeClass);
         return block;
     }
 
@@ -153,6 +163,7 @@ final class BlockAllocator {
         long block = SlotWord.live(place, SlotWord.FIRST_INCARNATION, 0, units);
         WORDS.setRelease(hand, 0, block);
         WORDS.setRelease(cuts, sizeClass, place + units << CUTS_BITS | cutsLeft(sizeClass) - 1);
+        heldUnits -= units;
         return block;
     }
 
@@ -164,6 +175,7 @@ final class BlockAllocator {
         emptyHand();
         int blocks = bytes / BlockFormat.UNIT_BYTES / SizeClasses.units(sizeClass);
         WORDS.setRelease(cuts, sizeClass, place << CUTS_BITS | blocks);
+        heldUnits += (long) blocks * SizeClasses.units(sizeClass);
     }
 
     /** Takes over what the services gave, if they have answered. */
@@ -204,18 +216,35 @@ final class BlockAllocator {
         }
         put(sizeClass, block);
         if (count[sizeClass] > most(sizeClass)) {
-            giveSurplus(sizeClass);
+            giveSurplus(sizeClass, most(sizeClass) / 2);
+        } else if (heldUnits > mostUnitsHeld) {
+            giveSurplus(classOfMost(), 0);
         }
+    }
+
+    /** The class that most of what is held is of. */
+    private int classOfMost() {
+        int largest = 0;
+        long most = -1;
+        for (int sizeClass = 0; sizeClass < SizeClasses.COUNT; sizeClass++) {
+            long units = (long) (count[sizeClass] + cutsLeft(sizeClass)) * SizeClasses.units(sizeClass);
+            if (units > most) {
+                largest = sizeClass;
+                most = units;
+            }
+        }
+        return largest;
     }
 
     private int most(int sizeClass) {
         return Math.max(LEAST_KEPT, unitsKept / SizeClasses.units(sizeClass));
     }
 
-    private void giveSurplus(int sizeClass) {
+    /** @param left blocks that it keeps at least */
+    private void giveSurplus(int sizeClass, int left) {
         boolean gave = false;
-        for (int i = 0; i < SURPLUS_AT_ONCE && count[sizeClass] > most(sizeClass) / 2; i++) {
-            long block = takeFree(sizeClass);
+        for (int i = 0; i < SURPLUS_AT_ONCE && count[sizeClass] + cutsLeft(sizeClass) > left; i++) {
+            long block = takeExact(sizeClass);
             if (block == NONE) {
                 break;
             }
@@ -275,6 +304,7 @@ final class BlockAllocator {
         WORDS.setRelease(ring, first[sizeClass] + count[sizeClass] & ring.length - 1, block);
         count[sizeClass]++;
         held++;
+        heldUnits += SizeClasses.units(sizeClass);
     }
 
     /** What has become of a block is not known: it is the session's until its process ends. 0 is none. */
