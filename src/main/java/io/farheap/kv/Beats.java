@@ -6,6 +6,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 
 /**
  * A process's beats to one server: it lives; the server says its time, whether it has room, and what it wants of this
@@ -41,6 +42,7 @@ final class Beats {
     private final long[] questions = new long[MapCalls.MOST_PROCESSES];
     private final Eras eras;
     private final Growing growing;
+    private final Consumer<ServiceLine> emptier;
     /** Regions that the server hands blocks out of. */
     private long regions;
     /** What the service's epoch said, the era that began then, and the epoch that the service may be told. */
@@ -52,7 +54,10 @@ final class Beats {
     /** Whether the server has said that it is to leave the map. */
     private boolean leaving;
 
-    /** @param all to the servers that the process uses, these too */
+    /**
+     * @param all to the servers that the process uses, these too
+     * @param emptier is told of a server that has chosen this process to empty segments
+     */
     Beats(
             ServiceLine line,
             List<Beats> all,
@@ -60,7 +65,9 @@ final class Beats {
             MapTime time,
             Collecting collecting,
             Eras eras,
-            Growing growing) {
+            Growing growing,
+            Consumer<ServiceLine> emptier) {
+        this.emptier = emptier;
         this.growing = growing;
         this.eras = eras;
         this.line = line;
@@ -96,6 +103,7 @@ final class Beats {
             // Before the next era: whoever is of that one knows.
             space.leaves(line.number, leaving);
         }
+        learnEmptying();
         if (toldEra == 0 && line.reply(7) > epoch) {
             toldEpoch = line.reply(7);
             toldEra = eras.begin();
@@ -103,6 +111,7 @@ final class Beats {
         long growths = line.reply(8);
         long growthsOfAll = line.reply(9);
         regions = line.reply(10);
+        boolean empties = (flags & MapCalls.EMPTIES) != 0;
         wanted.clear();
         for (int i = 0; i < line.reply(5); i++) {
             wanted.add(line.reply(MapCalls.BEAT_REPLY_WORDS + i));
@@ -124,8 +133,20 @@ final class Beats {
         if (phase != 0) {
             report.of(line, round, phase);
         }
+        if (empties) {
+            emptier.accept(line);
+        }
         learnGrowth(growths, growthsOfAll);
         return (flags & MapCalls.ROOM) != 0;
+    }
+
+    /** Before the next era, too. */
+    private void learnEmptying() {
+        long[] places = new long[(int) line.reply(11)];
+        for (int i = 0; i < places.length; i++) {
+            places[i] = line.reply(MapCalls.BEAT_REPLY_WORDS + (int) line.reply(5) + i);
+        }
+        space.empties(line.number, places);
     }
 
     private void learnGrowth(long growths, long ofAll) {

@@ -63,6 +63,10 @@ final class BlockAllocator {
 
     private long held;
     private long heldUnits;
+    /** What {@link #letGoOfEmptying} has looked at, and whether there was no room on the way for all. */
+    private long[] emptyingSeen = {};
+
+    private boolean owes;
 
     /** @param mailbox that surplus goes to, and what lies on a server that is to leave the map */
     BlockAllocator(Mailbox mailbox, SpaceMemory space) {
@@ -126,7 +130,41 @@ final class BlockAllocator {
         return NONE;
     }
 
-    /** Whether a block that was taken may still be named by a slot: its server does not leave. */
+    /**
+     * Looks whether other segments are being emptied than before, and gives back what is held of them. Costs a read
+     * where none are.
+     */
+    void letGoOfEmptying() {
+        long[] now = space.emptying();
+        if (now == emptyingSeen && !owes) {
+            return;
+        }
+        emptyingSeen = now;
+        owes = false;
+        boolean gave = false;
+        for (int sizeClass = 0; sizeClass < SizeClasses.COUNT && now.length > 0; sizeClass++) {
+            int cut = cutsLeft(sizeClass);
+            if (cut > 0 && !space.mayUse(SlotWord.live(cuts[sizeClass] >>> CUTS_BITS, 0, 0, 1))) {
+                for (; cut > 0; cut--) {
+                    put(sizeClass, cut(sizeClass));
+                }
+            }
+            for (int left = count[sizeClass]; left > 0; left--) {
+                long block = takeFirst(sizeClass);
+                if (space.mayUse(block) || !letGo(block)) {
+                    put(sizeClass, block);
+                } else {
+                    gave = true;
+                }
+            }
+        }
+        emptyHand();
+        if (gave) {
+            mailbox.gaveBack();
+        }
+    }
+
+    /** Whether a block that was taken may still be named by a slot: neither its server nor its segment goes. */
     boolean mayUse(long block) {
         return space.mayUse(block);
     }
@@ -137,7 +175,11 @@ final class BlockAllocator {
      * @return whether there was room for it on the way
      */
     private boolean letGo(long block) {
-        return space.hasLeft(block) || mailbox.giveBack(block);
+        if (space.hasLeft(block) || mailbox.giveBack(block)) {
+            return true;
+        }
+        owes = true;
+        return false;
     }
 
     private int cutsLeft(int sizeClass) {
@@ -263,6 +305,7 @@ final class BlockAllocator {
     /**
      * Gives all back but blocks of a class, the largest first, as far as there is room for them on the way.
      *
+     * @param sizeClass -1: all of any class
      * @return whether there were any
      */
     boolean giveOthersBack(int sizeClass) {

@@ -45,6 +45,7 @@ public final class FarMap implements AutoCloseable {
     private final Object memoryChange = new Object();
 
     private final Tally tally;
+    private final SegmentEmptier emptier;
     private final Runnable statistics = this::emitStatistics;
     private final Set<FutureSession> futures = ConcurrentHashMap.newKeySet();
 
@@ -66,6 +67,8 @@ public final class FarMap implements AutoCloseable {
         this.clock = clock;
         this.policy = policy;
         this.tally = new Tally(Replacements.expertNames(policy.name()));
+        this.emptier = new SegmentEmptier(memory, space, keeper.tasks(), () -> openSession(DRAIN_REQUESTS));
+        keeper.emptiesBy(emptier::ask);
         FlightRecorder.addPeriodicEvent(MapStatisticsEvent.class, statistics);
     }
 
@@ -257,6 +260,7 @@ public final class FarMap implements AutoCloseable {
     public void drop() {
         List<AutoCloseable> ends = new ArrayList<>();
         ends.add(this::endStatistics);
+        ends.add(emptier);
         ends.add(keeper::drop);
         servers.all().forEach(each -> ends.add(each.space()::drop));
         ends.add(memory);
@@ -269,7 +273,12 @@ public final class FarMap implements AutoCloseable {
      */
     @Override
     public void close() {
-        Closing.all(this::endStatistics, () -> Closing.all(List.copyOf(futures)), keeper, memory);
+        Closing.all(this::endStatistics, () -> Closing.all(List.copyOf(futures)), emptier, keeper, memory);
+    }
+
+    long[] emptied() {
+        long[] e = keeper.emptied();
+        return new long[] {e[0], e[1], emptier.moved(), emptier.evicted()};
     }
 
     private void emitStatistics() {

@@ -14,6 +14,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One process's end of a map's services: a thread that makes all calls to them, for all sessions. It fetches segments
@@ -53,6 +54,7 @@ final class Keeper implements AutoCloseable {
     /** Somebody waits for what there is to be soon. */
     private boolean waiting;
 
+    private volatile @Nullable Consumer<ServiceLine> emptier;
     private volatile boolean closed;
     private volatile boolean dropped;
 
@@ -88,10 +90,24 @@ final class Keeper implements AutoCloseable {
 
     private void joined(ServiceLine line) {
         servers.add(new MapServer(line.number, line.space, line));
-        beats.add(new Beats(line, beats, space, time, new Collecting(line, table, space), eras, growing));
+        beats.add(new Beats(line, beats, space, time, new Collecting(line, table, space), eras, growing, this::empty));
+    }
+
+    /** A server has chosen this process to empty segments of its. */
+    private void empty(ServiceLine line) {
+        Consumer<ServiceLine> by = emptier;
+        if (by != null) {
+            by.accept(line);
+        }
+    }
+
+    /** Whoever empties segments where a server wants it; it must not wait. */
+    void emptiesBy(Consumer<ServiceLine> by) {
+        emptier = by;
     }
 
     private void left(MapServer server) {
+        space.empties(server.number(), new long[0]);
         beats.removeIf(each -> each.server() == server.number());
         servers.leave(server);
         givenBack.forget(server.number());
@@ -197,6 +213,28 @@ final class Keeper implements AutoCloseable {
         if (sizeClass < 0) {
             return false;
         }
+        int largest = mailbox.largestAsked();
+        // One that is too large would be better than none, but what there is to be soon is better than that.
+        int near = Math.min(largest, SizeClasses.near(sizeClass));
+        long answer = take(mailbox, sizeClass, near, mailbox.wanted());
+        if (answer == MapCalls.LATER && mailbox.mayWait()) {
+            waiting = true;
+            // The servers are to know soon that no request in flight is as old.
+            hurryAll();
+            return false;
+        }
+        if (isNothing(answer) && (largest == near || isNothing(take(mailbox, sizeClass, largest, MapCalls.FIRST)))) {
+            mailbox.answerNothing();
+        }
+        return true;
+    }
+
+    private static boolean isNothing(long answer) {
+        return answer == MapCalls.LATER || answer == MapCalls.NOTHING;
+    }
+
+    /** Asks the servers in turns. @return the kind of what a mailbox was answered, or was not */
+    private long take(Mailbox mailbox, int sizeClass, int largest, long want) {
         boolean later = false;
         List<MapServer> present = servers.all();
         for (int tried = 0; tried < present.size(); tried++) {
@@ -205,23 +243,18 @@ final class Keeper implements AutoCloseable {
             if (!line.unanswered()
                     && line.changing(2, sizeClass)
                             .changing(3, blocksAtOnce(sizeClass))
-                            .changing(4, mailbox.largestAsked())
-                            .change(MapCalls.TAKE, 5)) {
+                            .changing(4, largest)
+                            // One that empties segments is enough.
+                            .changing(5, later ? Math.min(want, MapCalls.FIRST) : want)
+                            .change(MapCalls.TAKE, 6)) {
                 if (line.reply(1) == MapCalls.SEGMENT || line.reply(1) == MapCalls.BLOCKS) {
                     mailbox.answer(line);
-                    return true;
+                    return line.reply(1);
                 }
                 later |= line.reply(1) == MapCalls.LATER;
             }
         }
-        if (later && mailbox.mayWait()) {
-            waiting = true;
-            // The servers are to know soon that no request in flight is as old.
-            hurryAll();
-            return false;
-        }
-        mailbox.answerNothing();
-        return true;
+        return later ? MapCalls.LATER : MapCalls.NOTHING;
     }
 
     private int blocksAtOnce(int sizeClass) {
@@ -337,6 +370,23 @@ final class Keeper implements AutoCloseable {
         for (MapServer server : servers.all()) {
             ServiceLine line = server.line();
             sum += tasks.ask(line, () -> line.call(MapCalls.STATE, 1) ? Optional.of(line.reply(1)) : Optional.empty());
+        }
+        return sum;
+    }
+
+    /** Segments that all servers have emptied, and that are being emptied. */
+    long[] emptied() {
+        long[] sum = new long[2];
+        for (MapServer server : servers.all()) {
+            ServiceLine line = server.line();
+            tasks.ask(line, () -> {
+                if (!line.call(MapCalls.STATE, 1)) {
+                    return Optional.empty();
+                }
+                sum[0] += line.reply(3 + (int) line.reply(2));
+                sum[1] += line.reply(4 + (int) line.reply(2));
+                return Optional.of(true);
+            });
         }
         return sum;
     }

@@ -30,7 +30,7 @@ final class Mailbox {
     private volatile int blocks;
     private int sizeClass;
     private int largestClass;
-    private boolean askedPatiently;
+    private long wanted;
     private long kind;
     private int count;
     private final long[] words = new long[MapCalls.MOST_TAKEN];
@@ -80,13 +80,14 @@ final class Mailbox {
     /**
      * Asks for blocks of a class, or of larger ones up to another, unless it is asking.
      *
-     * @param patient whether it is to wait for what there is to be soon, however long ago it last did
+     * @param want as {@link MapCalls#TAKE} has it; {@link MapCalls#LAST} waits for what there is to be soon, however
+     *     long ago it last did
      */
-    void ask(int wantedClass, int largest, boolean patient) {
+    void ask(int wantedClass, int largest, long want) {
         if (blocks == IDLE) {
             sizeClass = wantedClass;
             largestClass = largest;
-            askedPatiently = patient;
+            wanted = want;
             askedAt = System.nanoTime();
             blocks = ASKED;
             LockSupport.unpark(keeper);
@@ -186,9 +187,13 @@ final class Mailbox {
         return largestClass;
     }
 
+    long wanted() {
+        return wanted;
+    }
+
     /** Whether what is asked for can wait. */
     boolean mayWait() {
-        if (!askedPatiently && askedAt - waitsFrom < 0) {
+        if (wanted != MapCalls.LAST && askedAt - waitsFrom < 0) {
             return false;
         }
         if (System.nanoTime() - askedAt < SOON_NANOS) {

@@ -4,10 +4,11 @@ import io.farheap.memory.NativeMemory;
 import java.lang.foreign.MemorySegment;
 
 /**
- * What takes objects off a server that is to leave the map. A move is a READ of the block that a slot names, a WRITE of
- * the same, under the same version and expiry, to a block elsewhere, and a compare-and-swap of the slot's word, as a
- * touch: it takes effect on nothing but where the object lies. An eviction is a READ of the slot's bucket, as only a
- * slot with no higher one of its fingerprint may be emptied, and a compare-and-swap.
+ * What takes objects off a server that is to leave the map, or out of a segment that is being emptied. A move is a READ
+ * of the block that a slot names, a WRITE of the same, under the same version and expiry, to a block elsewhere, and a
+ * compare-and-swap of the slot's word, as a touch: it takes effect on nothing but where the object lies. An eviction is
+ * a READ of the slot's bucket, as only a slot with no higher one of its fingerprint may be emptied, and a
+ * compare-and-swap.
  */
 final class MoveSteps implements Steps {
 
@@ -17,6 +18,7 @@ final class MoveSteps implements Steps {
     private static final int MOVED = Operations.OWN_STEPS + 3;
     private static final int BUCKET = Operations.OWN_STEPS + 4;
     private static final int EVICTED = Operations.OWN_STEPS + 5;
+    private static final int BLOCK_AGAIN = Operations.OWN_STEPS + 6;
 
     private static final MemorySegment ALL = NativeMemory.ALL;
     private static final int SLOT_BITS = 4;
@@ -87,6 +89,7 @@ final class MoveSteps implements Steps {
         switch (operations.step[place]) {
             case BLOCK -> findBlock(place);
             case ROOM -> findRoom(place);
+            case BLOCK_AGAIN -> writeUnlessChanged(place);
             case WRITTEN -> {
                 operations.step[place] = MOVED;
                 swap(place, operations.block[place]);
@@ -109,26 +112,58 @@ final class MoveSteps implements Steps {
             ending.end(place, KvStatus.CHANGED);
             return;
         }
+        boolean compacts = operations.kind[place] == Operations.COMPACT;
         int sizeClass = SizeClasses.of(SlotWord.units(words[place]));
-        long block = allocator.take(sizeClass);
-        if (block == BlockAllocator.NONE) {
-            operations.step[place] = ROOM;
-            room.begin(place, sizeClass);
+        long block = compacts ? allocator.take(sizeClass, sizeClass) : allocator.take(sizeClass);
+        if (block != BlockAllocator.NONE) {
+            own(place, block);
+            write(place);
+            return;
+        }
+        operations.step[place] = ROOM;
+        if (compacts) {
+            room.beginFree(place, sizeClass);
         } else {
-            write(place, block);
+            room.begin(place, sizeClass);
+        }
+        noneUnlessLooking(place);
+    }
+
+    /** Where nothing is to be asked for or evicted, that is known at once. */
+    private void noneUnlessLooking(int place) {
+        if (operations.pending[place] == 0 && room.none(place)) {
+            ending.end(place, KvStatus.NO_ROOM);
         }
     }
 
+    /** A request that waits for the services counts as one that has read nothing, so it reads the block anew. */
     private void findRoom(int place) {
         long block = room.advance(place);
         if (block != BlockAllocator.NONE) {
-            write(place, block);
+            own(place, block);
+            operations.step[place] = BLOCK_AGAIN;
+            if (!posts.readBlock(place, words[place])) {
+                changed(place);
+            }
         } else if (room.none(place)) {
             ending.end(place, KvStatus.NO_ROOM);
         }
     }
 
-    private void write(int place, long block) {
+    private void writeUnlessChanged(int place) {
+        if (BlockFormat.isWhole(ALL, operations.blockCopy(place), words[place])) {
+            write(place);
+        } else {
+            changed(place);
+        }
+    }
+
+    private void changed(int place) {
+        allocator.giveBack(operations.block[place]);
+        ending.end(place, KvStatus.CHANGED);
+    }
+
+    private void own(int place, long block) {
         long own = SlotWord.live(
                 SlotWord.place(block),
                 SlotWord.incarnation(block),
@@ -137,6 +172,10 @@ final class MoveSteps implements Steps {
         operations.block[place] = own;
         operations.writes(place, own);
         allocator.emptyHand();
+    }
+
+    private void write(int place) {
+        long own = operations.block[place];
         long copy = operations.blockCopy(place);
         // Else a set that finds it in place of what it read takes it for a later set's.
         BlockFormat.setConditional(ALL, copy);
@@ -162,10 +201,10 @@ final class MoveSteps implements Steps {
         boolean done = posts.found(place) == words[place];
         if (done) {
             allocator.reclaim(words[place]);
+            ending.end(place, KvStatus.DONE);
         } else {
-            allocator.giveBack(operations.block[place]);
+            changed(place);
         }
-        ending.end(place, done ? KvStatus.DONE : KvStatus.CHANGED);
     }
 
     private void evict(int place) {

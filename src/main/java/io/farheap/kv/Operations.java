@@ -26,8 +26,10 @@ final class Operations {
     static final int EVICT = 9;
     /** A compare-and-set that keeps the time to live. */
     static final int RESTORE = 10;
+    /** A move within the class of the object's block, which evicts nothing. */
+    static final int COMPACT = 11;
 
-    static final int KINDS = 11;
+    static final int KINDS = 12;
 
     /** Steps that every kind has; a kind's own begin at {@link #OWN_STEPS}. */
     static final int DONE = 0;

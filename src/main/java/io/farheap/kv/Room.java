@@ -3,6 +3,7 @@ package io.farheap.kv;
 import static io.farheap.memory.NativeMemory.ALL;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
+import io.farheap.kv.service.MapCalls;
 import java.util.Arrays;
 import java.util.SplittableRandom;
 
@@ -80,6 +81,8 @@ final class Room {
     private final boolean[] gaveBack;
     /** Requests that have asked once more, where nothing could be evicted. */
     private final boolean[] askedLast;
+    /** Requests that evict nothing. */
+    private final boolean[] onlyFree;
 
     /** Of the victim and those above it that may have its key: how many, and which slots and words. */
     private final int[] twins;
@@ -141,6 +144,7 @@ final class Room {
         twins = new int[operations.count];
         twinSlots = new int[operations.count * (MOST_TWINS + 1)];
         twinWords = new long[operations.count * (MOST_TWINS + 1)];
+        onlyFree = new boolean[operations.count];
     }
 
     /** Posts the first step. */
@@ -149,35 +153,51 @@ final class Room {
         operations.attempts[place] = 0;
         gaveBack[place] = false;
         askedLast[place] = false;
+        onlyFree[place] = false;
+        next(place);
+    }
+
+    /** The same, where nothing is to be evicted for it, and no larger block will do. */
+    void beginFree(int place, int sizeClassOfBlock) {
+        sizeClass[place] = sizeClassOfBlock;
+        operations.attempts[place] = 0;
+        onlyFree[place] = true;
         next(place);
     }
 
     private void next(int place) {
         if (mailbox.hopeful()) {
-            ask(place, false);
+            ask(place, want(place));
+        } else if (onlyFree[place]) {
+            state[place] = NO_ROOM;
         } else if (operations.attempts[place] == IN_VAIN && !gaveBack[place]) {
             gaveBack[place] = true;
-            if (allocator.giveOthersBack(sizeClass[place])) {
-                mailbox.hopeAnew();
-            }
-            next(place);
+            allocator.giveOthersBack(sizeClass[place]);
+            ask(place, MapCalls.AGAIN);
         } else if (numbers.spare() && finds.any(mailbox.era(), clock.now())) {
             evictFound(place);
         } else if (operations.attempts[place]++ < SAMPLES) {
             sample(place);
         } else if (!askedLast[place]) {
             askedLast[place] = true;
-            ask(place, true);
+            ask(place, MapCalls.LAST);
         } else {
             state[place] = NO_ROOM;
         }
     }
 
-    private void ask(int place, boolean patient) {
+    private long want(int place) {
+        if (onlyFree[place]) {
+            return MapCalls.FREE_BLOCKS;
+        }
+        return gaveBack[place] ? MapCalls.AGAIN : MapCalls.FIRST;
+    }
+
+    private void ask(int place, long want) {
         state[place] = SEGMENT;
         // It has read nothing that it will use: what it looks for may be made of blocks that others know.
         operations.knows(place, 0);
-        mailbox.ask(sizeClass[place], largest(place), patient);
+        mailbox.ask(sizeClass[place], largest(place), want);
         operations.pending[place]++;
         waits[place] = true;
         waiting++;
@@ -315,6 +335,9 @@ final class Room {
 
     /** Any block that is large enough will do, where nothing else has helped. */
     private int largest(int place) {
+        if (onlyFree[place]) {
+            return sizeClass[place];
+        }
         return operations.attempts[place] >= IN_VAIN ? SizeClasses.COUNT - 1 : SizeClasses.near(sizeClass[place]);
     }
 

@@ -314,7 +314,8 @@ public final class Session implements AutoCloseable, Waiting.Polled {
      * Begins to write an object's block anew, on a server that does not leave the map; or to evict the object. It ends
      * as {@link KvStatus#CHANGED} where the slot has changed, or cannot be emptied before a higher one.
      *
-     * @param kind {@link Operations#MOVE}, of an object without pieces, or {@link Operations#EVICT}
+     * @param kind {@link Operations#MOVE} or {@link Operations#COMPACT}, of an object without pieces, or
+     *     {@link Operations#EVICT}
      * @param slot as {@link MoveSteps#slot} has it
      * @param word of the slot
      * @return false where too many requests are in flight
@@ -332,6 +333,16 @@ public final class Session implements AutoCloseable, Waiting.Polled {
         operations.word[place] = word;
         add(place, kind, tag);
         return true;
+    }
+
+    /** The next that looks for room may ask the services, whatever they have said before. */
+    void hopeAnew() {
+        mailbox.hopeAnew();
+    }
+
+    /** Gives all free blocks back. */
+    void giveAllBack() {
+        allocator.giveOthersBack(-1);
     }
 
     /** As {@link #compareAndSet(byte[], byte[], long, long)}, with the time to live that the object has. */
@@ -439,7 +450,7 @@ public final class Session implements AutoCloseable, Waiting.Polled {
             case Operations.GET -> gets;
             case Operations.DELETE -> deletes;
             case Operations.TOUCH -> touches;
-            case Operations.MOVE, Operations.EVICT -> moves;
+            case Operations.MOVE, Operations.EVICT, Operations.COMPACT -> moves;
             default -> changes;
         };
     }
@@ -500,6 +511,7 @@ public final class Session implements AutoCloseable, Waiting.Polled {
     @Override
     public int poll(KvHandler to) {
         checkOpen();
+        allocator.letGoOfEmptying();
         pollQueue();
         reader.tidy();
         writer.tidy();

@@ -3,6 +3,8 @@ package io.farheap.kv;
 import io.farheap.remote.RemoteRegion;
 import io.farheap.remote.RemoteSpace;
 import java.util.Arrays;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.function.IntFunction;
 
 /**
@@ -10,8 +12,8 @@ import java.util.function.IntFunction;
  * what another process wrote there may be anything.
  *
  * <p>Any thread reads, and one adds what the map has grown by. No slot names a block in a new region before all
- * processes have added it. Where a server is to leave the map, no block of it is taken into use any more; where it has
- * left, words that name one are of what cannot be.
+ * processes have added it. Where a server is to leave the map, or a segment is being emptied, no block of it is taken
+ * into use any more; where a server has left, words that name one are of what cannot be.
  */
 final class SpaceMemory {
 
@@ -21,6 +23,7 @@ final class SpaceMemory {
     /** By region; written before {@code regions} where both grow, and read after it. */
     private volatile byte[] states;
 
+    private static final long[] NONE = {};
     private static final byte USED = 0;
     /** There are objects there, and no more are to be. */
     private static final byte LEAVING = 1;
@@ -28,11 +31,16 @@ final class SpaceMemory {
     private static final byte LEFT = 2;
 
     private volatile Layout layout;
+    /** By server: where segments begin that are being emptied. The keeper's. */
+    private final Map<Integer, long[]> emptyingOf = new HashMap<>();
+    /** Those of all servers, sorted. */
+    private volatile long[] emptying = {};
     /** A server that is lost, and is taken for one that has left. Set before any other thread looks. */
     private int without = -1;
 
     private final int placeShift;
     private final long unitMask;
+    private final long segmentUnits;
 
     /** @param spaces of each server, by its number among the map's */
     SpaceMemory(SpaceShape shape, Layout layout, IntFunction<RemoteSpace> spaces) {
@@ -42,6 +50,7 @@ final class SpaceMemory {
         this.regions = regions(new RemoteRegion[0], layout, spaces);
         this.placeShift = shape.placeShift();
         this.unitMask = (1L << placeShift) - 1;
+        this.segmentUnits = shape.segmentBytes() / BlockFormat.UNIT_BYTES;
     }
 
     private RemoteRegion[] regions(RemoteRegion[] known, Layout layout, IntFunction<RemoteSpace> spaces) {
@@ -89,9 +98,38 @@ final class SpaceMemory {
         states = changed;
     }
 
-    /** Whether the block of a word that holds one may be taken into use: its server does not leave. */
+    /** A server has said which of its segments are being emptied: no block of theirs is taken into use any more. */
+    void empties(int server, long[] places) {
+        if (Arrays.equals(places, emptyingOf.getOrDefault(server, NONE))) {
+            return;
+        }
+        emptyingOf.put(server, places);
+        long[] all = emptyingOf.values().stream().flatMapToLong(Arrays::stream).toArray();
+        Arrays.sort(all);
+        emptying = all;
+    }
+
+    /** Changes whenever other segments are being emptied; by its identity. */
+    long[] emptying() {
+        return emptying;
+    }
+
+    private boolean isEmptying(long place) {
+        long[] places = emptying;
+        if (places.length == 0) {
+            return false;
+        }
+        int at = Arrays.binarySearch(places, place);
+        return at >= 0 || at < -1 && place - places[-2 - at] < segmentUnits;
+    }
+
+    /**
+     * Whether the block of a word that holds one may be taken into use: its server does not leave, and its segment is
+     * not being emptied.
+     */
     boolean mayUse(long word) {
-        return states[(int) (SlotWord.place(word) >>> placeShift)] == USED;
+        long place = SlotWord.place(word);
+        return states[(int) (place >>> placeShift)] == USED && !isEmptying(place);
     }
 
     /** Whether a block that there was is on a server that has left. */

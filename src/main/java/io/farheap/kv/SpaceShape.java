@@ -76,7 +76,12 @@ public record SpaceShape(
 
     /** Where the bucket of a key begins in its region. */
     long bucketAt(long hash) {
-        return bucketAt((int) ((hash & 0xFFFFFFFFL) * bucketsPerRegion >>> 32));
+        return bucketAt(bucketOf(hash));
+    }
+
+    /** The number of the bucket of a key in its region. */
+    int bucketOf(long hash) {
+        return (int) ((hash & 0xFFFFFFFFL) * bucketsPerRegion >>> 32);
     }
 
     /** Where a region's bucket begins, from its number in the region. */

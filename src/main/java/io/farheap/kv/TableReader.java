@@ -25,6 +25,7 @@ final class TableReader implements AutoCloseable {
 
     private static final long INDEX_AT = (long) MOST_BUCKETS * SpaceShape.BUCKET_BYTES;
     private static final long WORD_AT = INDEX_AT + Operations.MOST_BLOCK_BYTES;
+    private static final long SEGMENT_AT = WORD_AT + Long.BYTES;
 
     private final SpaceMemory space;
     private final RemoteQueue queue;
@@ -32,9 +33,14 @@ final class TableReader implements AutoCloseable {
     private int outcome;
 
     TableReader(RemoteMemory remote, SpaceMemory space) {
+        this(remote, space, 0);
+    }
+
+    /** @param segmentBytes of a segment, where {@link #readSegment} is to be used */
+    TableReader(RemoteMemory remote, SpaceMemory space, int segmentBytes) {
         this.space = space;
         try (CloseStack stack = new CloseStack()) {
-            memory = stack.add(remote.register(WORD_AT + Long.BYTES));
+            memory = stack.add(remote.register(SEGMENT_AT + segmentBytes));
             queue = stack.add(remote.openQueue(QueueOptions.DEFAULT.withDepth(1)));
             stack.keep();
         }
@@ -117,6 +123,21 @@ final class TableReader implements AutoCloseable {
         }
         read(space.regionOf(place), space.offsetOf(place), INDEX_AT, SlotWord.units(word) * BlockFormat.UNIT_BYTES);
         return BlockFormat.isWhole(NativeMemory.ALL, index(), word) ? Pieces.countOf(index()) : 0;
+    }
+
+    /** Reads one bucket; then {@link #word} has its slots. */
+    void readBucket(int region, long bucketAt) {
+        read(space.region(region), bucketAt, 0, SpaceShape.BUCKET_BYTES);
+    }
+
+    /** Reads a segment's blocks as they are, whoever has them; then {@link #block} has them. */
+    void readSegment(long place, int bytes) {
+        read(space.regionOf(place), space.offsetOf(place), SEGMENT_AT, bytes);
+    }
+
+    /** The address of what lies so many units behind the beginning of the segment that was read last. */
+    long block(int unit) {
+        return memory.segment().address() + SEGMENT_AT + (long) unit * BlockFormat.UNIT_BYTES;
     }
 
     /** Reads the word of a slot anew; what {@link #readSlots} has read stays. */

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 class MalformedMapCallTest {
 
     private static final int CALLS = 20_000;
-    private static final int OPERATIONS = MapCalls.OFFER - MapCalls.REGISTER + 1;
+    private static final int OPERATIONS = MapCalls.EMPTY - MapCalls.REGISTER + 1;
     private static final ValueLayout.OfLong WORD = ValueLayout.JAVA_LONG;
 
     private int outcome;

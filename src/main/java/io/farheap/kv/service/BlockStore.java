@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import java.util.function.IntFunction;
+import java.util.function.LongSupplier;
 import org.agrona.collections.Int2ObjectHashMap;
 import org.jspecify.annotations.Nullable;
 
@@ -20,7 +21,8 @@ import org.jspecify.annotations.Nullable;
  * <p><b>Segments that become others.</b> Where a class has nothing left, segments of which all blocks are in the pool
  * are retired: nobody gets their blocks any more. Somebody may still hold a word of a block of theirs, read it, or
  * write its extension late, so a segment is handed out anew, of any class and with incarnations from the first on, only
- * when every request in flight has begun after it was retired ({@link #settle}).
+ * when every request in flight has begun after it was retired ({@link #settle}). Others are {@linkplain Emptying
+ * emptied} for that.
  */
 final class BlockStore {
 
@@ -28,6 +30,10 @@ final class BlockStore {
     private static final int MOST_TOGETHER = 16;
     /** And of those that are left one in so many. */
     private static final int SHARE = 64;
+    /** One that has fewer of the segments than one in so many is seldom evicted. */
+    private static final int RARE_SHARE = 64;
+
+    private static final int FIRST_INCARNATION = 1;
     /** Segments that one call looks at, to find full ones. */
     private static final int LOOKED_AT = 2048;
     /** Segments that wait at a time: the others are still of use as they are. */
@@ -47,10 +53,18 @@ final class BlockStore {
 
     private final Deque<Retired> retired = new ArrayDeque<>();
     private final Deque<Retired> settled = new ArrayDeque<>();
+    private final Emptying emptying;
+    /** By class: segments; and free blocks, those of segments that are being emptied aside. */
+    private final long[] segmentsOf = new long[SizeClasses.COUNT];
+
+    private final long[] usableOf = new long[SizeClasses.COUNT];
     private long epoch = 1;
     private int lookRegion;
     private int lookSegment;
     private long pooled;
+    /** Those that can be handed out. */
+    private long available;
+
     private long worn;
     /** The region that the next segment is of. */
     private int next;
@@ -59,9 +73,10 @@ final class BlockStore {
 
     private long leavingEpoch;
 
-    BlockStore(MapDescriptor map) {
+    BlockStore(MapDescriptor map, LongSupplier nanoTime) {
         this.map = map;
         this.shape = map.shape();
+        emptying = new Emptying(this, nanoTime);
         for (int i = 0; i < map.firstRegions(); i++) {
             regions.add(new RegionBlocks(i, i * map.servers() + map.server(), shape));
         }
@@ -107,12 +122,13 @@ final class BlockStore {
 
     /** Whether there is anything to hand out. */
     boolean hasRoom() {
-        return !leaving && (pooled > 0 || !settled.isEmpty() || leftRegion() != null);
+        return !leaving && (available > 0 || !settled.isEmpty() || leftRegion() != null);
     }
 
     /** From now on nothing is handed out; or it is again. */
     void leave(boolean leaves) {
         if (leaves && !leaving) {
+            emptying.stopAll();
             leavingEpoch = ++epoch;
         }
         leaving = leaves;
@@ -127,14 +143,23 @@ final class BlockStore {
         return leaving && reached >= leavingEpoch;
     }
 
-    /** Counts up when segments are retired, and when the server is to leave. */
+    /** Counts up when segments are retired or are to be emptied, and when the server is to leave. */
     long epoch() {
         return epoch;
     }
 
     /** Whether segments wait for requests in flight to end. */
     boolean waits() {
-        return !retired.isEmpty();
+        return !retired.isEmpty() || emptying.any();
+    }
+
+    /** The segments that are being emptied. */
+    Emptying emptying() {
+        return emptying;
+    }
+
+    long nextEpoch() {
+        return ++epoch;
     }
 
     /** Every request in flight has begun when {@link #epoch} said this, or later. */
@@ -142,6 +167,7 @@ final class BlockStore {
         while (!retired.isEmpty() && retired.getFirst().epoch <= reached) {
             settled.add(retired.removeFirst());
         }
+        emptying.settle(reached);
     }
 
     /**
@@ -149,10 +175,12 @@ final class BlockStore {
      *
      * @param largest class of which a block will do
      * @param most blocks
+     * @param want as {@link MapCalls#TAKE} has it
      * @param memory of the regions
      * @return its words
      */
-    int take(int sizeClass, int largest, int most, IntFunction<MemorySegment> memory, long[] reply) {
+    int take(
+            int sizeClass, int largest, int most, int want, IntFunction<MemorySegment> memory, long[] reply) {
         if (leaving) {
             reply[1] = MapCalls.NOTHING;
             reply[2] = 0;
@@ -161,6 +189,11 @@ final class BlockStore {
         if (pools[sizeClass].size() > 0) {
             return takePooled(sizeClass, most, reply);
         }
+        if (want == MapCalls.FREE_BLOCKS) {
+            reply[1] = MapCalls.NOTHING;
+            reply[2] = 0;
+            return 3;
+        }
         if (SizeClasses.units(sizeClass) * BlockFormat.UNIT_BYTES <= shape.segmentBytes()) {
             RegionBlocks region = leftRegion();
             if (region != null) {
@@ -168,22 +201,32 @@ final class BlockStore {
                 int count = shape.segmentBytes() == BlockFormat.UNIT_BYTES
                         ? Math.clamp(region.left() / SHARE, 1, MOST_TOGETHER)
                         : 1;
+                segmentsOf[sizeClass] += count;
                 return segment(region.handOut(sizeClass, count), count, reply);
             }
             if (!settled.isEmpty()) {
-                Retired again = settled.removeFirst();
+                reuse(settled.removeFirst(), sizeClass, memory);
                 if (settled.isEmpty()) {
                     // The next will not have to wait as long.
                     retireFull();
+                    emptying.choose(sizeClass, want);
                 }
-                return segment(
-                        regions.get(again.region).reuse(again.segment, sizeClass, memory.apply(again.region)),
-                        1,
-                        reply);
+                return takePooled(sizeClass, most, reply);
             }
             retireFull();
+            emptying.choose(sizeClass, want);
         }
-        return takeLarger(sizeClass, largest, reply);
+        return takeLarger(sizeClass, largest, want, reply);
+    }
+
+    /** A segment's blocks are those of a class: in the pool, since others may want some of them, too. */
+    private void reuse(Retired again, int sizeClass, IntFunction<MemorySegment> memory) {
+        RegionBlocks region = regions.get(again.region);
+        region.reuse(again.segment, sizeClass, memory.apply(again.region));
+        segmentsOf[sizeClass]++;
+        for (int block = 0; block < region.blocks(again.segment); block++) {
+            put(region, region.unitOf(again.segment, block), FIRST_INCARNATION);
+        }
     }
 
     private int segment(long place, int count, long[] reply) {
@@ -195,15 +238,21 @@ final class BlockStore {
     }
 
     /** A block that is too large is better than none. */
-    private int takeLarger(int sizeClass, int largest, long[] reply) {
+    private int takeLarger(int sizeClass, int largest, int want, long[] reply) {
         for (int larger = sizeClass + 1; larger <= largest; larger++) {
             if (pools[larger].size() > 0) {
                 return takePooled(larger, 1, reply);
             }
         }
-        reply[1] = retired.isEmpty() ? MapCalls.NOTHING : MapCalls.LATER;
+        reply[1] = waits() && isWorthWaiting(sizeClass, want) ? MapCalls.LATER : MapCalls.NOTHING;
         reply[2] = 0;
         return 3;
+    }
+
+    /** Whether evicting is not likely to be faster: it was in vain, or nearly all objects are of other sizes. */
+    private boolean isWorthWaiting(int sizeClass, int want) {
+        return want == MapCalls.LAST
+                || want == MapCalls.AGAIN && segmentsOf[sizeClass] * RARE_SHARE < segmentsHandedOut();
     }
 
     private int takePooled(int sizeClass, int most, long[] reply) {
@@ -218,6 +267,8 @@ final class BlockStore {
             }
         }
         pooled -= n;
+        available -= n;
+        usableOf[sizeClass] -= n;
         reply[1] = MapCalls.BLOCKS;
         reply[2] = n;
         return 3 + n;
@@ -249,11 +300,37 @@ final class BlockStore {
     }
 
     private void retire(RegionBlocks region, int number, int segment) {
-        pools[region.classOf(segment)].removeAll((long) number << Integer.SIZE | segment);
+        int sizeClass = region.classOf(segment);
+        if (!region.isEmptying(segment)) {
+            withdraw(region, segment);
+        }
+        segmentsOf[sizeClass]--;
         pooled -= region.usable(segment);
         worn -= region.blocks(segment) - region.usable(segment);
         region.retire(segment);
         retired.add(new Retired(number, segment, epoch));
+    }
+
+    /** A segment's free blocks are handed out no more. */
+    void withdraw(RegionBlocks region, int segment) {
+        int sizeClass = region.classOf(segment);
+        pools[sizeClass].removeAll(id(region, segment));
+        available -= region.usable(segment);
+        usableOf[sizeClass] -= region.usable(segment);
+    }
+
+    /** They are handed out again. */
+    void offer(RegionBlocks region, int segment) {
+        int sizeClass = region.classOf(segment);
+        if (region.usable(segment) > 0) {
+            pools[sizeClass].add(id(region, segment));
+        }
+        available += region.usable(segment);
+        usableOf[sizeClass] += region.usable(segment);
+    }
+
+    private static long id(RegionBlocks region, int segment) {
+        return (long) region.index() << Integer.SIZE | segment;
     }
 
     private @Nullable RegionBlocks leftRegion() {
@@ -280,14 +357,29 @@ final class BlockStore {
     /** @param incarnation to be used next; 0 where there is none left */
     void put(RegionBlocks region, int unit, int incarnation) {
         region.clear(unit);
-        if (region.addPooled(unit, incarnation)) {
-            int segment = region.segmentOf(unit);
-            pools[region.classOf(segment)].add((long) region.index() << Integer.SIZE | segment);
-        }
+        int segment = region.segmentOf(unit);
+        int sizeClass = region.classOf(segment);
+        boolean first = region.addPooled(unit, incarnation);
         if (incarnation == 0) {
             worn++;
         } else {
             pooled++;
+        }
+        if (region.isEmptying(segment)) {
+            emptying.came(region, segment);
+            if (region.full(segment)) {
+                emptying.done(region, segment);
+                nextEpoch();
+                retire(region, region.index(), segment);
+            }
+            return;
+        }
+        if (first) {
+            pools[sizeClass].add(id(region, segment));
+        }
+        if (incarnation != 0) {
+            available++;
+            usableOf[sizeClass]++;
         }
     }
 
@@ -323,6 +415,25 @@ final class BlockStore {
 
     int regions() {
         return regions.size();
+    }
+
+    SpaceShape shape() {
+        return shape;
+    }
+
+    /** Segments that are of a class. */
+    long segmentsOf(int sizeClass) {
+        return segmentsOf[sizeClass];
+    }
+
+    /** Free blocks of a class that can be handed out. */
+    long usableOf(int sizeClass) {
+        return usableOf[sizeClass];
+    }
+
+    /** Segments that are about to be of any class. */
+    int onTheWay() {
+        return retired.size() + settled.size();
     }
 
     RegionBlocks at(int region) {

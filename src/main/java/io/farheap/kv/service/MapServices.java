@@ -60,8 +60,15 @@ public final class MapServices implements ServerService, SpaceListener {
                 handlers,
                 spaces,
                 MapCalls.TAKE,
-                (state, space, lease, in, reply) ->
-                        state.take(lease, in.getLong(8), in.getLong(16), in.getLong(24), in.getLong(32), space, reply));
+                (state, space, lease, in, reply) -> state.take(
+                        lease,
+                        in.getLong(8),
+                        in.getLong(16),
+                        in.getLong(24),
+                        in.getLong(32),
+                        in.getLong(40),
+                        space,
+                        reply));
         register(handlers, spaces, MapCalls.GIVE, (state, space, lease, in, reply) -> {
             int n = words(in, 16);
             return state.give(lease, in.getLong(8), arguments.get(), n, reply);
@@ -125,6 +132,7 @@ public final class MapServices implements ServerService, SpaceListener {
                 spaces,
                 MapCalls.DRAIN,
                 (state, space, lease, in, reply) -> state.drain(lease, in.getLong(8) != 0, reply));
+        register(handlers, spaces, MapCalls.EMPTY, (state, space, lease, in, reply) -> state.empty(lease, reply));
         register(handlers, spaces, MapCalls.STATE, (state, space, lease, in, reply) -> state.state(reply));
     }
 

@@ -19,6 +19,9 @@ final class MapState {
     /** A collector that is silent for so long is followed by another. */
     private static final long COLLECTOR_NANOS = 2_000_000_000L;
 
+    /** The same for who empties segments. */
+    private static final long EMPTIER_NANOS = 2_000_000_000L;
+
     private static final long AWAITED_NANOS = 2_000_000_000L;
 
     private final MapDescriptor map;
@@ -51,6 +54,10 @@ final class MapState {
 
     private long collector;
     private long collectorDeadline;
+    /** Whoever empties segments; 0 nobody. */
+    private long emptier;
+
+    private long emptierDeadline;
     private Account account = Account.NONE;
     private long accountedRound;
     private final long[] twice = new long[MapCalls.MOST_TWICE];
@@ -63,7 +70,7 @@ final class MapState {
         awaitedUntil = nanoTime.getAsLong();
         zeroNanos = nanoTime.getAsLong() - 1_000_000 * Math.max(0, wallMillis - map.createdMillis());
         layout = Layout.of(map);
-        blocks = new BlockStore(map);
+        blocks = new BlockStore(map, nanoTime);
         members = new Members(map.server(), map.servers());
         sweep = new Sweep(blocks, members);
         controller = Replacements.controller(map.policy());
@@ -76,8 +83,8 @@ final class MapState {
 
     synchronized long register(long lease, long process) {
         if (members.find(lease) == null) {
-            // One that has not heard that the server leaves counts as one that knows nothing.
-            members.add(lease, process).epoch = blocks.isLeaving() ? 0 : blocks.epoch();
+            // One that has not heard that the server leaves, or what is being emptied, counts as one that knows nothing.
+            members.add(lease, process).epoch = blocks.isLeaving() || blocks.emptying().any() ? 0 : blocks.epoch();
         }
         return MapCalls.OK;
     }
@@ -125,7 +132,8 @@ final class MapState {
         boolean sweeps = sweep.running() || (dirty || audit) && !members.doubted();
         boolean awaited = blocks.waits() && nanoTime.getAsLong() - awaitedUntil < 0;
         boolean growing = growthsOfAll < layout.growths();
-        flags |= sweeps || awaited || growing || blocks.isLeaving() ? MapCalls.SOON : 0;
+        flags |= sweeps || awaited || growing || blocks.isLeaving() || blocks.emptying().any() ? MapCalls.SOON : 0;
+        flags |= mayEmpty(member) ? MapCalls.EMPTIES : 0;
         flags |= blocks.isLeaving() ? MapCalls.LEAVING : 0;
         reply[0] = MapCalls.OK;
         reply[1] = clock();
@@ -138,7 +146,32 @@ final class MapState {
         reply[8] = layout.growths();
         reply[9] = growthsOfAll;
         reply[10] = blocks.regions();
-        return MapCalls.BEAT_REPLY_WORDS + (int) reply[5];
+        int end = MapCalls.BEAT_REPLY_WORDS + (int) reply[5];
+        reply[11] = blocks.emptying().places(reply, end);
+        return end + (int) reply[11];
+    }
+
+    /** Whether the caller is to empty segments from now on. While blocks are accounted for, they rest. */
+    private boolean mayEmpty(Member member) {
+        long now = nanoTime.getAsLong();
+        if (!blocks.emptying().isDue() || audit || sweep.running() || emptier != 0 && now - emptierDeadline < 0) {
+            return false;
+        }
+        emptier = member.lease;
+        emptierDeadline = now + EMPTIER_NANOS;
+        return true;
+    }
+
+    /** @return words of the reply */
+    synchronized int empty(long lease, long[] reply) {
+        if (lease != emptier) {
+            return status(reply, MapCalls.STALE);
+        }
+        emptierDeadline = nanoTime.getAsLong() + EMPTIER_NANOS;
+        reply[0] = MapCalls.OK;
+        reply[1] = audit || sweep.running() ? 0 : blocks.emptying().handOver(reply, 2);
+        emptier = reply[1] == 0 ? 0 : emptier;
+        return 2 + 2 * (int) reply[1];
     }
 
     private static int count(long n) {
@@ -165,13 +198,20 @@ final class MapState {
 
     /** @return words of the reply */
     synchronized int take(
-            long lease, long number, long sizeClass, long most, long largest, ServedSpace space, long[] reply) {
+            long lease,
+            long number,
+            long sizeClass,
+            long most,
+            long largest,
+            long want,
+            ServedSpace space,
+            long[] reply) {
         Member member = members.find(lease);
         if (member == null) {
             return status(reply, MapCalls.NOT_REGISTERED);
         }
         if (member.lastNumber != number) {
-            if (sizeClass < 0 || largest >= SizeClasses.COUNT || sizeClass > largest || most < 1) {
+            if (sizeClass < 0 || largest >= SizeClasses.COUNT || sizeClass > largest || most < 1 || want < 0 || want > MapCalls.LAST) {
                 return status(reply, MapCalls.WRONG);
             }
             member.lastReply[0] = MapCalls.OK;
@@ -179,6 +219,7 @@ final class MapState {
                     (int) sizeClass,
                     (int) largest,
                     (int) Math.min(most, MapCalls.MOST_TAKEN),
+                    (int) want,
                     space::region,
                     member.lastReply);
             member.lastNumber = number;
@@ -303,6 +344,7 @@ final class MapState {
 
     private void stop(long lease) {
         grower = grower == lease ? 0 : grower;
+        emptier = emptier == lease ? 0 : emptier;
         if (drainer == lease) {
             drainer = 0;
             blocks.leave(false);
@@ -418,7 +460,9 @@ final class MapState {
         for (int expert = 0; expert < experts; expert++) {
             reply[3 + expert] = Double.doubleToRawLongBits(controller.weight(expert));
         }
-        return 3 + experts;
+        reply[3 + experts] = blocks.emptying().emptied();
+        reply[4 + experts] = blocks.emptying().count();
+        return 5 + experts;
     }
 
     private static int status(long[] reply, long status) {

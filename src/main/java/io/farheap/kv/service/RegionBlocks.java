@@ -5,6 +5,7 @@ import io.farheap.kv.SizeClasses;
 import io.farheap.kv.SlotWord;
 import io.farheap.kv.SpaceShape;
 import java.lang.foreign.MemorySegment;
+import java.util.BitSet;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -38,6 +39,9 @@ final class RegionBlocks {
     private final char[] @Nullable [] incarnations;
 
     private long @Nullable [] suspects;
+    /** Segments that are being emptied. */
+    private final BitSet emptying = new BitSet();
+
     private int handedOut;
 
     /**
@@ -197,17 +201,47 @@ final class RegionBlocks {
         return blocksOf(segment);
     }
 
+    /** Blocks of a segment that are in no pool, and not worn out: named, held, or lost. */
+    int out(int segment) {
+        return blocksOf(segment) - pooledCount[segment];
+    }
+
+    /** Blocks of a segment that are worn out. */
+    int worn(int segment) {
+        return pooledCount[segment] - usableCount[segment];
+    }
+
+    /** Whether a segment is of a class now. */
+    boolean inUse(int segment) {
+        return classes[segment] > 0;
+    }
+
+    boolean isEmptying(int segment) {
+        return emptying.get(segment);
+    }
+
+    void setEmptying(int segment, boolean is) {
+        emptying.set(segment, is);
+    }
+
+    /** The place of a segment's first unit. */
+    long placeOf(int segment) {
+        return place(firstUnit(segment));
+    }
+
+    /** The unit of one of a segment's blocks. */
+    int unitOf(int segment, int block) {
+        return firstUnit(segment) + block * SizeClasses.units(classes[segment] - 1);
+    }
+
     /** The blocks of a full segment are none any more. */
     void retire(int segment) {
+        emptying.clear(segment);
         classes[segment] = RETIRED;
     }
 
-    /**
-     * A segment that was retired is handed out anew.
-     *
-     * @return its place
-     */
-    long reuse(int segment, int sizeClass, MemorySegment memory) {
+    /** A segment that was retired is of a class again, with none of its blocks in a pool. */
+    void reuse(int segment, int sizeClass, MemorySegment memory) {
         int first = firstUnit(segment);
         for (int unit = first; unit < first + segmentUnits; unit++) {
             pooled[unit >>> 6] &= ~(1L << unit);
@@ -219,7 +253,6 @@ final class RegionBlocks {
         // So that incarnations begin anew.
         memory.asSlice((long) first * BlockFormat.UNIT_BYTES, shape.segmentBytes())
                 .fill((byte) 0);
-        return place(first);
     }
 
     /**

@@ -74,7 +74,7 @@ class MapStateTest {
     }
 
     private long[] take(long lease, int sizeClass) {
-        int words = state.take(lease, ++numbers, sizeClass, 8, sizeClass, space, reply);
+        int words = state.take(lease, ++numbers, sizeClass, 8, sizeClass, MapCalls.LAST, space, reply);
         assertEquals(MapCalls.OK, reply[0]);
         return Arrays.copyOf(reply, words);
     }
@@ -232,7 +232,7 @@ class MapStateTest {
     void aCallThatComesAgainIsAnsweredAsBefore() {
         state.register(1, 11);
         long[] first = take(1, CLASS);
-        state.take(1, numbers, CLASS, 8, CLASS, space, reply);
+        state.take(1, numbers, CLASS, 8, CLASS, MapCalls.LAST, space, reply);
         assertEquals(first[3], reply[3]);
         List<Long> blocks = cut(first);
         state.give(1, ++numbers, array(blocks), 10, reply);
@@ -261,9 +261,9 @@ class MapStateTest {
         };
         state.give(1, ++numbers, wrong, wrong.length, reply);
         assertEquals(0, reply[1]);
-        state.take(1, ++numbers, -1, 1, CLASS, space, reply);
+        state.take(1, ++numbers, -1, 1, CLASS, MapCalls.LAST, space, reply);
         assertEquals(MapCalls.WRONG, reply[0]);
-        state.take(9, 1, CLASS, 1, CLASS, space, reply);
+        state.take(9, 1, CLASS, 1, CLASS, MapCalls.LAST, space, reply);
         assertEquals(MapCalls.NOT_REGISTERED, reply[0]);
     }
 

@@ -1,0 +1,200 @@
+package io.farheap.kv;
+
+import io.farheap.kv.service.MapCalls;
+import io.farheap.lifetime.CloseStack;
+import io.farheap.remote.RemoteMemory;
+import io.farheap.thread.Joining;
+import java.lang.foreign.MemorySegment;
+import java.util.BitSet;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Empties segments where a server has chosen this process for it, so that they can be of another class: a thread with a
+ * session of its own, which begins with the first. It moves what slots name there to free blocks of the same class, what
+ * was used last first, and evicts what there is no free block for. Who else uses the map waits for none of it; where
+ * this process ends in the midst of it, another one goes on.
+ */
+final class SegmentEmptier implements AutoCloseable {
+
+    private static final System.Logger LOG = System.getLogger(SegmentEmptier.class.getName());
+    private static final long SLEEP_NANOS = 1_000_000;
+    private static final int MOST_SERVERS = 1024;
+
+    private final RemoteMemory remote;
+    private final SpaceMemory space;
+    private final KeeperTasks keeper;
+    private final Supplier<Session> sessions;
+    private final BlockingQueue<ServiceLine> asked = new ArrayBlockingQueue<>(MOST_SERVERS);
+    private final AtomicLong moved = new AtomicLong();
+    private final AtomicLong evicted = new AtomicLong();
+    private final KvHandler afterMove = this::afterMove;
+    private final KvHandler afterEviction = this::afterEviction;
+    private @Nullable Thread thread;
+    private volatile boolean closed;
+
+    // The thread's.
+    private long[] places = {};
+    private int[] classes = {};
+    /** Of what was found by number: what has been moved or evicted. */
+    private final BitSet gone = new BitSet();
+
+    /** @param sessions opens one, which the emptier closes */
+    SegmentEmptier(RemoteMemory remote, SpaceMemory space, KeeperTasks keeper, Supplier<Session> sessions) {
+        this.remote = remote;
+        this.space = space;
+        this.keeper = keeper;
+        this.sessions = sessions;
+    }
+
+    /** A server has chosen this process. The keeper's thread. */
+    void ask(ServiceLine line) {
+        synchronized (this) {
+            if (closed) {
+                return;
+            }
+            if (thread == null) {
+                thread = Thread.ofPlatform().daemon().name("farheap-map-emptier").start(this::run);
+            }
+        }
+        if (!asked.contains(line)) {
+            asked.offer(line);
+        }
+    }
+
+    /** Objects that were moved so far. */
+    long moved() {
+        return moved.get();
+    }
+
+    /** Objects that were evicted so far as there was no free block of their class. */
+    long evicted() {
+        return evicted.get();
+    }
+
+    private void run() {
+        try (CloseStack ends = new CloseStack()) {
+            Session session = ends.add(sessions.get());
+            SegmentScan scan = ends.add(new SegmentScan(remote, space));
+            while (!closed) {
+                empty(asked.take(), session, scan);
+            }
+        } catch (InterruptedException e) {
+            // It is closed.
+        } catch (RuntimeException e) {
+            if (!closed) {
+                LOG.log(System.Logger.Level.WARNING, "a map's segments are not emptied now", e);
+            }
+        }
+        synchronized (this) {
+            thread = closed ? thread : null;
+        }
+    }
+
+    private void empty(ServiceLine line, Session session, SegmentScan scan) {
+        try {
+            while (!closed && askWhich(line)) {
+                scan.clear();
+                for (int i = 0; i < places.length; i++) {
+                    scan.add(places[i], classes[i]);
+                }
+                empty(session, scan);
+                session.giveAllBack();
+            }
+        } catch (MapException e) {
+            // A server is lost, or another process is the emptier now.
+            LOG.log(System.Logger.Level.DEBUG, "a map's segments are not emptied now", e);
+        }
+    }
+
+    /** @return whether there are some */
+    private boolean askWhich(ServiceLine line) {
+        return keeper.ask(() -> {
+            if (!line.call(MapCalls.EMPTY, 1)) {
+                return false;
+            }
+            int n = (int) line.reply(1);
+            places = new long[n];
+            classes = new int[n];
+            for (int i = 0; i < n; i++) {
+                places[i] = line.reply(2 + 2 * i);
+                classes[i] = (int) line.reply(3 + 2 * i);
+            }
+            return n > 0;
+        });
+    }
+
+    private void empty(Session session, SegmentScan scan) {
+        session.hopeAnew();
+        gone.clear();
+        all(session, Operations.COMPACT, scan.whole, afterMove);
+        all(session, Operations.EVICT, scan.whole, afterEviction);
+        // What is below a slot of its fingerprint cannot be evicted.
+        all(session, Operations.MOVE, scan.whole, afterMove);
+        gone.clear();
+        for (int i = 0; i < scan.pieced.size() && !closed; i++) {
+            restore(session, scan.pieced.get(i), i);
+        }
+        all(session, Operations.EVICT, scan.inPieces, afterEviction);
+    }
+
+    /** All that has not gone yet, what was used last first. */
+    private void all(Session session, int kind, FoundObjects found, KvHandler after) {
+        int[] order = found.latestFirst(Long.MIN_VALUE);
+        for (int i = 0; i < order.length && !closed; ) {
+            int number = order[i];
+            boolean begun = gone.get(number) || session.move(kind, found.slot(number), found.word(number), number);
+            i += begun ? 1 : 0;
+            session.poll(after);
+        }
+        while (session.inFlight() > 0) {
+            if (session.poll(after) == 0) {
+                session.await(SLEEP_NANOS);
+            }
+        }
+    }
+
+    /** An object in pieces is stored again as it is, with the expiry that it has then; its version is another. */
+    private void restore(Session session, byte[] key, int number) {
+        try {
+            Versioned found = session.getVersioned(key);
+            if (found != null && session.restore(key, found.value(), found.version())) {
+                moved.incrementAndGet();
+                gone.set(number);
+            }
+        } catch (MapException e) {
+            // No room: it is evicted.
+        }
+    }
+
+    private void afterMove(long tag, int status, MemorySegment unused, long at, int bytes) {
+        if (status == KvStatus.DONE) {
+            moved.incrementAndGet();
+            gone.set((int) tag);
+        }
+    }
+
+    private void afterEviction(long tag, int status, MemorySegment unused, long at, int bytes) {
+        if (status == KvStatus.DONE) {
+            evicted.incrementAndGet();
+            gone.set((int) tag);
+        }
+    }
+
+    /** Idempotent. */
+    @Override
+    public void close() {
+        Thread present;
+        synchronized (this) {
+            closed = true;
+            present = thread;
+        }
+        if (present != null) {
+            present.interrupt();
+            Joining.join(present);
+        }
+    }
+}
