@@ -220,16 +220,19 @@ final class BlockAllocator {
         heldUnits += (long) blocks * SizeClasses.units(sizeClass);
     }
 
-    /** Takes over what the services gave, if they have answered. */
-    void takeGiven() {
+    /** Takes over what the services gave, if they have answered. @return its class, 0 for nothing */
+    int takeGiven() {
+        int largest = 0;
         if (mailbox.given(MapCalls.SEGMENT)) {
             addSegment(mailbox.givenClass(), mailbox.given(0), (int) mailbox.given(1));
         } else if (mailbox.given(MapCalls.BLOCKS)) {
             for (int i = 0; i < mailbox.givenCount(); i++) {
                 giveBack(mailbox.given(i));
+                largest = SizeClasses.of(SlotWord.units(mailbox.given(i)));
             }
         }
         mailbox.took();
+        return largest;
     }
 
     /**
@@ -402,6 +405,11 @@ final class BlockAllocator {
                         (cuts[sizeClass] >>> CUTS_BITS) + (long) i * units, SlotWord.FIRST_INCARNATION, 0, units));
             }
         }
+    }
+
+    /** Whether there are free blocks, not cut yet or cut. */
+    boolean holdsAny() {
+        return heldUnits > 0;
     }
 
     /** Free blocks, those not cut yet aside. */

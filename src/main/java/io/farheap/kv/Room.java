@@ -83,6 +83,8 @@ final class Room {
     private final boolean[] askedLast;
     /** Requests that evict nothing. */
     private final boolean[] onlyFree;
+    /** The class of what the services gave a request last. */
+    private final int[] given;
 
     /** Of the victim and those above it that may have its key: how many, and which slots and words. */
     private final int[] twins;
@@ -145,6 +147,7 @@ final class Room {
         twinSlots = new int[operations.count * (MOST_TWINS + 1)];
         twinWords = new long[operations.count * (MOST_TWINS + 1)];
         onlyFree = new boolean[operations.count];
+        given = new int[operations.count];
     }
 
     /** Posts the first step. */
@@ -154,6 +157,7 @@ final class Room {
         gaveBack[place] = false;
         askedLast[place] = false;
         onlyFree[place] = false;
+        given[place] = 0;
         next(place);
     }
 
@@ -333,12 +337,13 @@ final class Room {
         posts.endList();
     }
 
-    /** Any block that is large enough will do, where nothing else has helped. */
+    /** What the services give is right; any block that is large enough will do, where nothing else has helped. */
     private int largest(int place) {
         if (onlyFree[place]) {
             return sizeClass[place];
         }
-        return operations.attempts[place] >= IN_VAIN ? SizeClasses.COUNT - 1 : SizeClasses.near(sizeClass[place]);
+        int near = Math.max(SizeClasses.near(sizeClass[place]), given[place]);
+        return operations.attempts[place] >= IN_VAIN ? SizeClasses.COUNT - 1 : near;
     }
 
     /** Whether a request waits for the services. */
@@ -369,10 +374,11 @@ final class Room {
         if (waiting == 0 || !mailbox.answered()) {
             return false;
         }
-        allocator.takeGiven();
+        int largestGiven = allocator.takeGiven();
         for (int place = 0; place < waits.length; place++) {
             woken[place] |= waits[place];
             if (waits[place]) {
+                given[place] = largestGiven;
                 operations.knows(place, mailbox.era());
             }
         }

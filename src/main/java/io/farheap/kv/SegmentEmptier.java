@@ -9,6 +9,7 @@ import java.util.BitSet;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -102,11 +103,20 @@ final class SegmentEmptier implements AutoCloseable {
                     scan.add(places[i], classes[i]);
                 }
                 empty(session, scan);
-                session.giveAllBack();
+                letGoOfAll(session);
             }
         } catch (MapException e) {
             // A server is lost, or another process is the emptier now.
             LOG.log(System.Logger.Level.DEBUG, "a map's segments are not emptied now", e);
+        }
+    }
+
+    /** What it has free is others'; there is not room for all on the way at a time. */
+    private void letGoOfAll(Session session) {
+        while (!closed && session.holdsFree()) {
+            session.giveAllBack();
+            session.poll(afterMove);
+            LockSupport.parkNanos(SLEEP_NANOS);
         }
     }
 

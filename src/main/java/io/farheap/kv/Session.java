@@ -340,7 +340,12 @@ public final class Session implements AutoCloseable, Waiting.Polled {
         mailbox.hopeAnew();
     }
 
-    /** Gives all free blocks back. */
+    /** Whether it has free blocks. */
+    boolean holdsFree() {
+        return allocator.holdsAny();
+    }
+
+    /** Gives all free blocks back, as far as there is room for them on the way. */
     void giveAllBack() {
         allocator.giveOthersBack(-1);
     }

@@ -36,8 +36,12 @@ final class BlockStore {
     private static final int FIRST_INCARNATION = 1;
     /** Segments that one call looks at, to find full ones. */
     private static final int LOOKED_AT = 2048;
-    /** Segments that wait at a time: the others are still of use as they are. */
+    /** Segments that wait at a time, or one in so many: the others are still of use as they are. */
     private static final int MOST_RETIRED = 16;
+
+    private static final int RETIRED_SHARE = 16;
+    /** One in so many of all units that is free is plenty. */
+    private static final int PLENTY_SHARE = 8;
 
     private record Retired(int region, int segment, long epoch) {}
 
@@ -62,8 +66,8 @@ final class BlockStore {
     private int lookRegion;
     private int lookSegment;
     private long pooled;
-    /** Those that can be handed out. */
-    private long available;
+    /** Units of those that can be handed out. */
+    private long availableUnits;
 
     private long worn;
     /** The region that the next segment is of. */
@@ -122,7 +126,7 @@ final class BlockStore {
 
     /** Whether there is anything to hand out. */
     boolean hasRoom() {
-        return !leaving && (available > 0 || !settled.isEmpty() || leftRegion() != null);
+        return !leaving && (availableUnits > 0 || !settled.isEmpty() || leftRegion() != null);
     }
 
     /** From now on nothing is handed out; or it is again. */
@@ -216,7 +220,7 @@ final class BlockStore {
             retireFull();
             emptying.choose(sizeClass, want);
         }
-        return takeLarger(sizeClass, largest, want, reply);
+        return takeLarger(sizeClass, isPlenty() ? SizeClasses.COUNT - 1 : largest, want, reply);
     }
 
     /** A segment's blocks are those of a class: in the pool, since others may want some of them, too. */
@@ -235,6 +239,11 @@ final class BlockStore {
         reply[3] = place;
         reply[4] = (long) count * shape.segmentBytes();
         return 5;
+    }
+
+    /** Whether so much is free in blocks of other sizes that it is better to use a larger one than to evict. */
+    private boolean isPlenty() {
+        return availableUnits * PLENTY_SHARE >= segmentsHandedOut() * (shape.segmentBytes() / BlockFormat.UNIT_BYTES);
     }
 
     /** A block that is too large is better than none. */
@@ -267,8 +276,7 @@ final class BlockStore {
             }
         }
         pooled -= n;
-        available -= n;
-        usableOf[sizeClass] -= n;
+        addUsable(sizeClass, -n);
         reply[1] = MapCalls.BLOCKS;
         reply[2] = n;
         return 3 + n;
@@ -280,7 +288,8 @@ final class BlockStore {
             return;
         }
         boolean any = false;
-        for (int looked = 0; looked < LOOKED_AT && retired.size() < MOST_RETIRED; looked++) {
+        long most = Math.max(MOST_RETIRED, segmentsHandedOut() / RETIRED_SHARE);
+        for (int looked = 0; looked < LOOKED_AT && retired.size() < most; looked++) {
             if (lookSegment >= regions.get(lookRegion).handedOut()) {
                 lookSegment = 0;
                 lookRegion = (lookRegion + 1) % regions.size();
@@ -315,8 +324,7 @@ final class BlockStore {
     void withdraw(RegionBlocks region, int segment) {
         int sizeClass = region.classOf(segment);
         pools[sizeClass].removeAll(id(region, segment));
-        available -= region.usable(segment);
-        usableOf[sizeClass] -= region.usable(segment);
+        addUsable(sizeClass, -region.usable(segment));
     }
 
     /** They are handed out again. */
@@ -325,8 +333,12 @@ final class BlockStore {
         if (region.usable(segment) > 0) {
             pools[sizeClass].add(id(region, segment));
         }
-        available += region.usable(segment);
-        usableOf[sizeClass] += region.usable(segment);
+        addUsable(sizeClass, region.usable(segment));
+    }
+
+    private void addUsable(int sizeClass, int n) {
+        usableOf[sizeClass] += n;
+        availableUnits += (long) n * SizeClasses.units(sizeClass);
     }
 
     private static long id(RegionBlocks region, int segment) {
@@ -378,8 +390,7 @@ final class BlockStore {
             pools[sizeClass].add(id(region, segment));
         }
         if (incarnation != 0) {
-            available++;
-            usableOf[sizeClass]++;
+            addUsable(sizeClass, 1);
         }
     }
 

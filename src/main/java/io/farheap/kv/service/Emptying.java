@@ -23,7 +23,7 @@ final class Emptying {
     /** Of a server's segments one in so many is emptied at a time. */
     private static final int SHARE = 32;
     /** But no more than so many. */
-    static final int MOST = 16;
+    static final int MOST = 64;
     /** Segments that are looked at to find one. */
     private static final int LOOKED_AT = 2048;
     /** What nothing comes back to for so long is given up. */
@@ -104,7 +104,7 @@ final class Emptying {
         }
         long most = Math.clamp(blocks.segmentsHandedOut() / SHARE, 1, MOST);
         long epoch = 0;
-        while (chosen.size() + blocks.onTheWay() < most) {
+        while (chosen.size() < most && blocks.onTheWay() < most) {
             Candidate best = best(sizeClass, want);
             if (best.region == null) {
                 return;
