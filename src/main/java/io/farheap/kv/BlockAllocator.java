@@ -72,7 +72,7 @@ final class BlockAllocator {
     BlockAllocator(Mailbox mailbox, SpaceMemory space) {
         long units = space.regions() * space.shape().regionBytes() / BlockFormat.UNIT_BYTES;
         unitsKept = (int) Math.clamp(units / KEPT_SHARE, LEAST_KEPT, MOST_UNITS_KEPT);
-        mostUnitsHeld = CLASSES_KEPT * unitsKept;
+        mostUnitsHeld = CLASSES_KEPT * Math.max(unitsKept, SlotWord.MOST_UNITS);
         this.mailbox = mailbox;
         this.space = space;
     }
@@ -227,7 +227,7 @@ final class BlockAllocator {
             addSegment(mailbox.givenClass(), mailbox.given(0), (int) mailbox.given(1));
         } else if (mailbox.given(MapCalls.BLOCKS)) {
             for (int i = 0; i < mailbox.givenCount(); i++) {
-                giveBack(mailbox.given(i));
+                accept(mailbox.given(i));
                 largest = SizeClasses.of(SlotWord.units(mailbox.given(i)));
             }
         }
@@ -248,23 +248,31 @@ final class BlockAllocator {
 
     /** Takes back a block that no slot has named since it was taken. */
     void giveBack(long word) {
-        long block = SlotWord.block(word);
-        int sizeClass = SizeClasses.of(SlotWord.units(block));
-        if (!space.mayUse(block) && letGo(block)) {
+        if (!accept(word)) {
             return;
+        }
+        int sizeClass = SizeClasses.of(SlotWord.units(word));
+        if (count[sizeClass] > most(sizeClass)) {
+            giveSurplus(sizeClass, most(sizeClass) / 2);
+        } else if (heldUnits > mostUnitsHeld) {
+            giveSurplus(classOfMost(), 1);
+        }
+    }
+
+    /** Whether a block is kept, or else goes back. */
+    private boolean accept(long word) {
+        long block = SlotWord.block(word);
+        if (!space.mayUse(block) && letGo(block)) {
+            return false;
         }
         if (SlotWord.incarnation(block) == 0) {
             if (!mailbox.giveBack(block)) {
                 keepUnknown(block);
             }
-            return;
+            return false;
         }
-        put(sizeClass, block);
-        if (count[sizeClass] > most(sizeClass)) {
-            giveSurplus(sizeClass, most(sizeClass) / 2);
-        } else if (heldUnits > mostUnitsHeld) {
-            giveSurplus(classOfMost(), 0);
-        }
+        put(SizeClasses.of(SlotWord.units(block)), block);
+        return true;
     }
 
     /** The class that most of what is held is of. */

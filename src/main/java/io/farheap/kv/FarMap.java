@@ -276,9 +276,14 @@ public final class FarMap implements AutoCloseable {
         Closing.all(this::endStatistics, () -> Closing.all(List.copyOf(futures)), emptier, keeper, memory);
     }
 
-    long[] emptied() {
-        long[] e = keeper.emptied();
-        return new long[] {e[0], e[1], emptier.moved(), emptier.evicted()};
+    /** Segments that its servers have emptied, so that they could be of another size. */
+    long emptied() {
+        return keeper.emptied()[0];
+    }
+
+    /** Segments that are being emptied. */
+    long emptying() {
+        return keeper.emptied()[1];
     }
 
     private void emitStatistics() {

@@ -210,12 +210,13 @@ final class BlockStore {
             }
             if (!settled.isEmpty()) {
                 reuse(settled.removeFirst(), sizeClass, memory);
+                int words = takePooled(sizeClass, most, reply);
                 if (settled.isEmpty()) {
                     // The next will not have to wait as long.
                     retireFull();
                     emptying.choose(sizeClass, want);
                 }
-                return takePooled(sizeClass, most, reply);
+                return words;
             }
             retireFull();
             emptying.choose(sizeClass, want);

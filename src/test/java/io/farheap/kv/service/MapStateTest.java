@@ -74,7 +74,11 @@ class MapStateTest {
     }
 
     private long[] take(long lease, int sizeClass) {
-        int words = state.take(lease, ++numbers, sizeClass, 8, sizeClass, MapCalls.LAST, space, reply);
+        return take(lease, sizeClass, MapCalls.LAST);
+    }
+
+    private long[] take(long lease, int sizeClass, long want) {
+        int words = state.take(lease, ++numbers, sizeClass, 8, sizeClass, want, space, reply);
         assertEquals(MapCalls.OK, reply[0]);
         return Arrays.copyOf(reply, words);
     }
@@ -284,7 +288,9 @@ class MapStateTest {
     /** All that there is, in segments of a class. */
     private List<Long> takeAll(int sizeClass) {
         List<Long> all = new ArrayList<>();
-        for (long[] taken = take(1, sizeClass); taken[1] == MapCalls.SEGMENT; taken = take(1, sizeClass)) {
+        for (long[] taken = take(1, sizeClass, MapCalls.FIRST);
+                taken[1] == MapCalls.SEGMENT;
+                taken = take(1, sizeClass, MapCalls.FIRST)) {
             all.addAll(cut(taken));
         }
         return all;
@@ -313,9 +319,13 @@ class MapStateTest {
         assertEquals(MapCalls.LATER, take(1, CLASS + 1)[1]);
         beat(2, 0, 0, epoch);
         long[] again = take(1, CLASS + 1);
-        assertEquals(MapCalls.SEGMENT, again[1]);
-        assertEquals(SlotWord.place(segment[0]), again[3]);
-        assertEquals(0, space.region(0).get(ValueLayout.JAVA_LONG, (again[3] + UNITS) * 64 + 16), "as if never used");
+        assertEquals(MapCalls.BLOCKS, again[1]);
+        assertEquals(SlotWord.live(SlotWord.place(segment[0]), 1, 0, UNITS + 1), again[3]);
+        assertEquals(8, again[2]);
+        assertEquals(
+                0,
+                space.region(0).get(ValueLayout.JAVA_LONG, (SlotWord.place(again[3]) + UNITS) * 64 + 16),
+                "as if never used");
         state.give(1, ++numbers, segment, segment.length, reply);
         assertEquals(0, reply[1], "blocks of the old class are none");
     }
@@ -326,8 +336,144 @@ class MapStateTest {
         List<Long> all = takeAll(CLASS);
         long[] most = array(all.subList(0, 255));
         state.give(1, ++numbers, most, most.length, reply);
-        assertEquals(MapCalls.NOTHING, take(1, CLASS + 1)[1]);
+        assertEquals(MapCalls.NOTHING, take(1, CLASS + 1, MapCalls.FIRST)[1]);
+        assertEquals(MapCalls.NOTHING, take(1, CLASS + 1, MapCalls.AGAIN)[1], "its object would be evicted");
         assertEquals(MapCalls.BLOCKS, take(1, CLASS)[1]);
+    }
+
+    /** @return places and classes of what the emptier is to empty */
+    private long[] empty(long lease) {
+        int words = state.empty(lease, reply);
+        assertEquals(MapCalls.OK, reply[0]);
+        return Arrays.copyOfRange(reply, 2, words);
+    }
+
+    private void give(List<Long> blocks) {
+        for (int i = 0; i < blocks.size(); i += 900) {
+            long[] some = array(blocks.subList(i, Math.min(blocks.size(), i + 900)));
+            state.give(1, ++numbers, some, some.length, reply);
+            assertEquals(some.length, reply[1]);
+        }
+    }
+
+    /** The emptying segments of the last beat. */
+    private long[] emptying() {
+        int at = MapCalls.BEAT_REPLY_WORDS + (int) reply[5];
+        return Arrays.copyOfRange(reply, at, at + (int) reply[11]);
+    }
+
+    @Test
+    void theSegmentThatHasLeastToBeMovedIsEmptied() {
+        state.register(1, 11);
+        state.register(2, 22);
+        List<Long> all = takeAll(CLASS);
+        // Of the first segment half is free, of the second nearly all, of the third a quarter.
+        give(all.subList(0, 128));
+        give(all.subList(256, 500));
+        give(all.subList(512, 576));
+        long place = SlotWord.place(all.get(256));
+        assertEquals(MapCalls.NOTHING, take(1, CLASS + 1, MapCalls.FIRST)[1]);
+        long flags = beat(1);
+        assertEquals(0, flags & MapCalls.EMPTIES, "requests in flight may use its blocks");
+        assertEquals(MapCalls.SOON, flags & MapCalls.SOON);
+        assertEquals(List.of(place), Arrays.stream(emptying()).boxed().toList());
+        long epoch = reply[7];
+        Set<Long> others = new HashSet<>(all.subList(0, 128));
+        others.addAll(all.subList(512, 576));
+        for (long[] taken = take(1, CLASS, MapCalls.FREE_BLOCKS);
+                taken[1] == MapCalls.BLOCKS;
+                taken = take(1, CLASS, MapCalls.FREE_BLOCKS)) {
+            for (int i = 0; i < taken[2]; i++) {
+                assertTrue(others.remove(taken[3 + i]), "one of what is being emptied, or twice");
+            }
+        }
+        assertEquals(Set.of(), others);
+        assertEquals(0, beat(1, 0, 0, epoch) & MapCalls.EMPTIES, "the other process does not know");
+        assertNotEquals(0, beat(2, 0, 0, epoch) & MapCalls.EMPTIES);
+        assertEquals(0, beat(1, 0, 0, epoch) & MapCalls.EMPTIES, "one is enough");
+        state.empty(1, reply);
+        assertEquals(MapCalls.STALE, reply[0]);
+        assertEquals(List.of(place, (long) CLASS), Arrays.stream(empty(2)).boxed().toList());
+        assertEquals(0, empty(2).length);
+        give(all.subList(500, 512));
+        beat(1);
+        assertEquals(0, emptying().length);
+        epoch = reply[7];
+        beat(1, 0, 0, epoch);
+        assertEquals(MapCalls.LATER, take(1, CLASS + 1)[1], "somebody may know a word of a block");
+        beat(2, 0, 0, epoch);
+        long[] again = take(1, CLASS + 1);
+        assertEquals(MapCalls.BLOCKS, again[1]);
+        assertEquals(place, SlotWord.place(again[3]));
+        int words = state.state(reply);
+        assertEquals(1, reply[words - 2], "emptied");
+    }
+
+    /** Nothing is free anywhere, so objects are to go: of the class that has most and asks for least. */
+    @Test
+    void whereEvictingWasInVainAClassThatHasMuchGivesASegment() {
+        state.register(1, 11);
+        Set<Long> few = new HashSet<>();
+        for (int i = 0; i < 5; i++) {
+            few.add(take(1, CLASS + 2)[3]);
+        }
+        takeAll(CLASS);
+        assertEquals(MapCalls.NOTHING, take(1, CLASS + 1, MapCalls.FIRST)[1]);
+        assertEquals(MapCalls.NOTHING, take(1, CLASS + 1, MapCalls.AGAIN)[1]);
+        assertEquals(MapCalls.LATER, take(1, CLASS + 1)[1]);
+        beat(1);
+        assertEquals(1, emptying().length);
+        assertFalse(few.contains(emptying()[0]));
+        beat(1, 0, 0, reply[7]);
+        assertEquals(CLASS, empty(1)[1]);
+    }
+
+    @Test
+    void aSegmentWhoseBlocksDoNotComeBackIsLeftAsItIsAndAnotherEmptierGoesOnForOneThatEnds() {
+        state.register(1, 11);
+        state.register(2, 22);
+        List<Long> all = takeAll(CLASS);
+        give(all.subList(0, 250));
+        assertEquals(MapCalls.LATER, take(1, CLASS + 1)[1]);
+        beat(1);
+        long first = emptying()[0];
+        long epoch = reply[7];
+        beat(2, 0, 0, epoch);
+        assertNotEquals(0, beat(1, 0, 0, epoch) & MapCalls.EMPTIES);
+        assertEquals(first, empty(1)[0]);
+        assertEquals(MapCalls.NOTHING, take(1, CLASS, MapCalls.FREE_BLOCKS)[1]);
+        now += SECOND;
+        state.ended(1);
+        // What that one had is swept first.
+        beat(2, 0, 0, epoch);
+        now += 5 * SECOND;
+        beat(2);
+        assertEquals(0, emptying().length);
+        assertEquals(MapCalls.BLOCKS, take(2, CLASS, MapCalls.FREE_BLOCKS)[1]);
+        assertEquals(MapCalls.LATER, take(2, CLASS + 1)[1]);
+        beat(2);
+        assertNotEquals(first, emptying()[0], "it was tried just now");
+    }
+
+    @Test
+    void aSegmentWithManyBlocksWhoseIncarnationsAreUsedUpIsEmptiedForItsOwnClass() {
+        state.register(1, 11);
+        List<Long> all = takeAll(CLASS);
+        List<Long> worn = all.subList(0, 64).stream()
+                .map(word -> SlotWord.live(SlotWord.place(word), 0, 0, UNITS))
+                .toList();
+        give(worn);
+        assertEquals(MapCalls.NOTHING, take(1, CLASS, MapCalls.FIRST)[1]);
+        take(1, CLASS, MapCalls.AGAIN);
+        beat(1);
+        assertEquals(List.of(SlotWord.place(all.get(0))), Arrays.stream(emptying()).boxed().toList());
+        beat(1, 0, 0, reply[7]);
+        give(all.subList(64, 256));
+        beat(1);
+        beat(1, 0, 0, reply[7]);
+        long[] again = take(1, CLASS);
+        assertEquals(MapCalls.BLOCKS, again[1]);
+        assertEquals(all.get(0), again[3], "of its first incarnation");
     }
 
     private long grown(long lease, int server, int first, int count) {

@@ -1,0 +1,140 @@
+package io.farheap.kv;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.farheap.testing.TestDevice;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Memory goes from sizes that there were many of to those that there are many of now. */
+class EmptyingTest {
+
+    private static final long MIB = 1 << 20;
+
+    private static byte[] key(long number) {
+        return ByteBuffer.allocate(8).putLong(number).array();
+    }
+
+    /** A value says its key in its first and last words. */
+    private static byte[] value(long number, int bytes) {
+        return ByteBuffer.allocate(bytes)
+                .putLong(0, number)
+                .putLong(bytes - 8, number)
+                .array();
+    }
+
+    /** @return whether there was room */
+    private static boolean set(Session session, long number, int bytes) {
+        try {
+            session.set(key(number), value(number, bytes));
+            return true;
+        } catch (MapException e) {
+            assertTrue(String.valueOf(e.getMessage()).startsWith("there is no room"), e::toString);
+            return false;
+        }
+    }
+
+    private static int found(Session session, long from, long to) {
+        int found = 0;
+        for (long i = from; i < to; i++) {
+            byte[] value = session.get(key(i));
+            if (value != null) {
+                assertEquals(i, ByteBuffer.wrap(value).getLong(0));
+                assertEquals(i, ByteBuffer.wrap(value).getLong(value.length - 8));
+                found++;
+            }
+        }
+        return found;
+    }
+
+    /** Nothing is being emptied any more, and nothing is about to be. */
+    static void awaitRest(TestSpace space) {
+        long deadline = System.nanoTime() + TestDevice.patience(30_000_000_000L);
+        while (space.map.emptying() > 0) {
+            assertTrue(System.nanoTime() - deadline < 0, "segments are being emptied for ever");
+            Thread.onSpinWait();
+        }
+    }
+
+    private static double liveShare(FarMap map) {
+        MapStats stats = map.stats();
+        return (double) stats.blockBytes() / stats.segmentBytes();
+    }
+
+    /**
+     * Where all objects become larger, or smaller, all find room, and in the end the memory is theirs.
+     *
+     * @param sets until as many in a row have found room
+     * @param least share of memory that is in live objects then
+     */
+    @ParameterizedTest
+    @CsvSource({"100, 5000, 400, 0.8", "5000, 100, 20000, 0.7", "100, 40000, 60, 0.5"})
+    void aMapThatIsFullOfOneSizeIsFullOfAnother(int before, int after, int sets, double least) {
+        try (TestSpace space = new TestSpace(2, 1, 2 * MIB, 10_000);
+                Session session = space.map.openSession()) {
+            int filling = (int) (4 * MIB / Math.max(128, before)) * 3 / 2;
+            for (long i = 0; i < filling; i++) {
+                set(session, i, before);
+            }
+            long next = 1_000_000;
+            long deadline = System.nanoTime() + TestDevice.patience(60_000_000_000L);
+            for (int inARow = 0; inARow < sets; next++) {
+                inARow = set(session, next, after) ? inARow + 1 : 0;
+                assertTrue(System.nanoTime() - deadline < 0, "some find no room for ever");
+            }
+            double share = liveShare(space.map);
+            assertTrue(share > least, share + " of the memory is in live objects");
+            assertTrue(found(session, next - 20, next) > 0);
+            assertTrue(space.map.emptied() > 0, "nothing was emptied");
+            awaitRest(space);
+            Audit.of(space, List.of(session));
+        }
+    }
+
+    /** The figure is of a larger map, where what sessions hold is a smaller part. */
+    @Test
+    void withMixedSizesAndSeveralSessionsMostOfTheMemoryIsInLiveObjects() throws Exception {
+        long seed = System.nanoTime();
+        try (TestSpace space = new TestSpace(1, 2, 8 * MIB, 20_000)) {
+            mixed(space, 50, 2000, 6000, seed);
+            double share = liveShare(space.map);
+            assertTrue(share > 0.88, share + " of the memory is in live objects, seed " + seed);
+            mixed(space, 1000, 8000, 3000, seed + 100);
+            share = liveShare(space.map);
+            assertTrue(share > 0.85, share + " of the memory is in live objects, seed " + seed);
+            assertTrue(space.map.emptied() > 0);
+            awaitRest(space);
+            Audit.of(space, List.of());
+        }
+    }
+
+    private static void mixed(TestSpace space, int least, int most, int sets, long seed) throws Exception {
+        AtomicReference<Throwable> failure = new AtomicReference<>();
+        List<Thread> threads = new ArrayList<>();
+        for (int i = 0; i < 8; i++) {
+            SplittableRandom random = new SplittableRandom(seed + i);
+            threads.add(Thread.ofPlatform().start(() -> {
+                try (Session session = space.map.openSession()) {
+                    for (int n = 0; n < sets; n++) {
+                        long number = random.nextLong(80_000);
+                        set(session, number, random.nextInt(least, most));
+                        found(session, number, number + 1);
+                    }
+                } catch (Throwable e) {
+                    failure.set(e);
+                }
+            }));
+        }
+        for (Thread thread : threads) {
+            thread.join();
+        }
+        assertEquals(null, failure.get(), () -> "seed " + seed);
+    }
+}
