@@ -200,6 +200,11 @@ public final class BlockFormat {
         return (int) (memory.get(JAVA_LONG, at + LENGTHS) >>> VALUE_SHIFT);
     }
 
+    /** How many bytes of a block that is whole are used: up to the end of the value. */
+    static int usedBytes(MemorySegment memory, long at) {
+        return valueAt(extensionBytes(memory, at), keyBytes(memory, at)) + valueBytes(memory, at);
+    }
+
     public static long version(MemorySegment memory, long at) {
         return memory.get(JAVA_LONG, at + VERSION);
     }

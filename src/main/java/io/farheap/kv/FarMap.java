@@ -144,7 +144,7 @@ public final class FarMap implements AutoCloseable {
      */
     public MapStats stats() {
         try (TableReader reader = new TableReader(memory, space)) {
-            return reader.stats(keeper.segmentsTaken());
+            return reader.stats(keeper.segmentsTaken(), keeper.emptied()[0]);
         }
     }
 
@@ -274,11 +274,6 @@ public final class FarMap implements AutoCloseable {
     @Override
     public void close() {
         Closing.all(this::endStatistics, () -> Closing.all(List.copyOf(futures)), emptier, keeper, memory);
-    }
-
-    /** Segments that its servers have emptied, so that they could be of another size. */
-    long emptied() {
-        return keeper.emptied()[0];
     }
 
     /** Segments that are being emptied. */

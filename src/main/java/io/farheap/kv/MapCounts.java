@@ -22,6 +22,7 @@ import java.util.Map;
  * @param victimsLost evictions that another client was faster with
  * @param unlinked slots that named what cannot be read, and were taken out
  * @param duplicates second slots of one key that were taken out
+ * @param moved objects that were moved to other blocks, so that a segment could be of another size or a server leave
  * @param evictedBy by expert: evictions of what it had named
  * @param regrets by expert: misses of what it had named not long before
  * @param posted by all requests, and by what nobody waits for
@@ -42,6 +43,7 @@ public record MapCounts(
         long victimsLost,
         long unlinked,
         long duplicates,
+        long moved,
         Map<String, Long> evictedBy,
         Map<String, Long> regrets,
         VerbCounts posted) {
@@ -56,7 +58,7 @@ public record MapCounts(
         return String.format(
                 "%,d hits, %,d misses, %,d stored, %,d refused, %,d deleted, %,d touched, %,d without room, %,d lost; %,d read "
                         + "again, %,d swaps lost, %,d evicted %s, %,d crowded out, %,d victims lost, %,d unlinked, %,d "
-                        + "duplicates; regrets %s; %,d READs, %,d WRITEs, %,d compare-and-swaps, %,d fetch-and-adds",
+                        + "duplicates, %,d moved; regrets %s; %,d READs, %,d WRITEs, %,d compare-and-swaps, %,d fetch-and-adds",
                 hits,
                 misses,
                 stored,
@@ -73,6 +75,7 @@ public record MapCounts(
                 victimsLost,
                 unlinked,
                 duplicates,
+                moved,
                 regrets,
                 posted.reads(),
                 posted.writes(),

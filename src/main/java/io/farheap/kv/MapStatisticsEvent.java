@@ -51,6 +51,10 @@ final class MapStatisticsEvent extends Event {
     @Description("Slots that named what cannot be read")
     long unlinked;
 
+    @Label("Moved")
+    @Description("Objects moved to other blocks, so that a segment could be of another size or a server leave")
+    long moved;
+
     @Label("Without Room")
     long noRoom;
 
@@ -79,6 +83,7 @@ final class MapStatisticsEvent extends Event {
         event.swapsLost = counts.swapsLost();
         event.readAgain = counts.readAgain();
         event.unlinked = counts.unlinked();
+        event.moved = counts.moved();
         event.noRoom = counts.noRoom();
         event.reads = counts.posted().reads();
         event.writes = counts.posted().writes();

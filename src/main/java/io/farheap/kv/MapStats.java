@@ -11,6 +11,7 @@ package io.farheap.kv;
  * @param blockBytes of the objects' blocks
  * @param segmentBytes of all segments together
  * @param segmentBytesTaken of those that sessions have taken
+ * @param segmentsEmptied so far, so that they could be of another size
  */
 public record MapStats(
         int regions,
@@ -20,13 +21,14 @@ public record MapStats(
         long history,
         long blockBytes,
         long segmentBytes,
-        long segmentBytesTaken) {
+        long segmentBytesTaken,
+        long segmentsEmptied) {
 
     @Override
     public String toString() {
         return String.format(
                 "%,d objects in blocks of %,d bytes together, %,d history entries, %,d slots; %,d of %,d bytes for blocks "
-                        + "are taken; %d regions of %,d bytes",
-                objects, blockBytes, history, slots, segmentBytesTaken, segmentBytes, regions, regionBytes);
+                        + "are taken; %d regions of %,d bytes; %,d segments emptied for other sizes",
+                objects, blockBytes, history, slots, segmentBytesTaken, segmentBytes, regions, regionBytes, segmentsEmptied);
     }
 }

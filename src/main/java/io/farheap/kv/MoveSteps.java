@@ -164,11 +164,7 @@ final class MoveSteps implements Steps {
     }
 
     private void own(int place, long block) {
-        long own = SlotWord.live(
-                SlotWord.place(block),
-                SlotWord.incarnation(block),
-                SlotWord.fingerprint(words[place]),
-                SlotWord.units(block));
+        long own = SlotWord.naming(block, SlotWord.fingerprint(words[place]));
         operations.block[place] = own;
         operations.writes(place, own);
         allocator.emptyHand();
@@ -181,10 +177,7 @@ final class MoveSteps implements Steps {
         BlockFormat.setConditional(ALL, copy);
         BlockFormat.seal(ALL, copy, SlotWord.incarnation(own));
         operations.step[place] = WRITTEN;
-        posts.writeBlock(
-                place,
-                BlockFormat.valueAt(BlockFormat.extensionBytes(ALL, copy), BlockFormat.keyBytes(ALL, copy))
-                        + BlockFormat.valueBytes(ALL, copy));
+        posts.writeBlock(place, BlockFormat.usedBytes(ALL, copy));
     }
 
     private void swap(int place, long value) {

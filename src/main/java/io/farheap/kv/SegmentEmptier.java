@@ -8,7 +8,6 @@ import java.lang.foreign.MemorySegment;
 import java.util.BitSet;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -30,10 +29,7 @@ final class SegmentEmptier implements AutoCloseable {
     private final KeeperTasks keeper;
     private final Supplier<Session> sessions;
     private final BlockingQueue<ServiceLine> asked = new ArrayBlockingQueue<>(MOST_SERVERS);
-    private final AtomicLong moved = new AtomicLong();
-    private final AtomicLong evicted = new AtomicLong();
-    private final KvHandler afterMove = this::afterMove;
-    private final KvHandler afterEviction = this::afterEviction;
+    private final KvHandler handler = this::ended;
     private @Nullable Thread thread;
     private volatile boolean closed;
 
@@ -64,16 +60,6 @@ final class SegmentEmptier implements AutoCloseable {
         if (!asked.contains(line)) {
             asked.offer(line);
         }
-    }
-
-    /** Objects that were moved so far. */
-    long moved() {
-        return moved.get();
-    }
-
-    /** Objects that were evicted so far as there was no free block of their class. */
-    long evicted() {
-        return evicted.get();
     }
 
     private void run() {
@@ -115,7 +101,7 @@ final class SegmentEmptier implements AutoCloseable {
     private void letGoOfAll(Session session) {
         while (!closed && session.holdsFree()) {
             session.giveAllBack();
-            session.poll(afterMove);
+            session.poll(handler);
             LockSupport.parkNanos(SLEEP_NANOS);
         }
     }
@@ -140,28 +126,28 @@ final class SegmentEmptier implements AutoCloseable {
     private void empty(Session session, SegmentScan scan) {
         session.hopeAnew();
         gone.clear();
-        all(session, Operations.COMPACT, scan.whole, afterMove);
-        all(session, Operations.EVICT, scan.whole, afterEviction);
+        all(session, Operations.COMPACT, scan.whole);
+        all(session, Operations.EVICT, scan.whole);
         // What is below a slot of its fingerprint cannot be evicted.
-        all(session, Operations.MOVE, scan.whole, afterMove);
+        all(session, Operations.MOVE, scan.whole);
         gone.clear();
         for (int i = 0; i < scan.pieced.size() && !closed; i++) {
             restore(session, scan.pieced.get(i), i);
         }
-        all(session, Operations.EVICT, scan.inPieces, afterEviction);
+        all(session, Operations.EVICT, scan.inPieces);
     }
 
     /** All that has not gone yet, what was used last first. */
-    private void all(Session session, int kind, FoundObjects found, KvHandler after) {
+    private void all(Session session, int kind, FoundObjects found) {
         int[] order = found.latestFirst(Long.MIN_VALUE);
         for (int i = 0; i < order.length && !closed; ) {
             int number = order[i];
             boolean begun = gone.get(number) || session.move(kind, found.slot(number), found.word(number), number);
             i += begun ? 1 : 0;
-            session.poll(after);
+            session.poll(handler);
         }
         while (session.inFlight() > 0) {
-            if (session.poll(after) == 0) {
+            if (session.poll(handler) == 0) {
                 session.await(SLEEP_NANOS);
             }
         }
@@ -172,7 +158,6 @@ final class SegmentEmptier implements AutoCloseable {
         try {
             Versioned found = session.getVersioned(key);
             if (found != null && session.restore(key, found.value(), found.version())) {
-                moved.incrementAndGet();
                 gone.set(number);
             }
         } catch (MapException e) {
@@ -180,16 +165,9 @@ final class SegmentEmptier implements AutoCloseable {
         }
     }
 
-    private void afterMove(long tag, int status, MemorySegment unused, long at, int bytes) {
+    /** @param tag number of what was moved or evicted, or was not */
+    private void ended(long tag, int status, MemorySegment unused, long at, int bytes) {
         if (status == KvStatus.DONE) {
-            moved.incrementAndGet();
-            gone.set((int) tag);
-        }
-    }
-
-    private void afterEviction(long tag, int status, MemorySegment unused, long at, int bytes) {
-        if (status == KvStatus.DONE) {
-            evicted.incrementAndGet();
             gone.set((int) tag);
         }
     }

@@ -211,11 +211,7 @@ class SetSteps implements Steps {
 
     /** The word of a slot that names a block for the request's key. */
     final long named(int place, long block) {
-        long word = SlotWord.live(
-                SlotWord.place(block),
-                SlotWord.incarnation(block),
-                KeyHash.fingerprint(operations.hash[place]),
-                SlotWord.units(block));
+        long word = SlotWord.naming(block, KeyHash.fingerprint(operations.hash[place]));
         return isIndex(place) ? SlotWord.index(word) : word;
     }
 

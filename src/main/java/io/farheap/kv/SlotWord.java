@@ -81,6 +81,11 @@ public final class SlotWord {
         return units(live) == MOST_UNITS ? live & ~0xFFL | LARGEST_INDEX : live | 1;
     }
 
+    /** Of an object of a fingerprint that lies in a block; the same is no index. */
+    static long naming(long block, int fingerprint) {
+        return live(place(block), incarnation(block), fingerprint, units(block));
+    }
+
     /** The block of a live word: without a fingerprint, and no index. */
     static long block(long word) {
         return live(place(word), incarnation(word), 0, units(word));

@@ -48,9 +48,10 @@ final class TableReader implements AutoCloseable {
 
     /**
      * @param segmentsTaken that the servers have handed out
+     * @param segmentsEmptied by them
      * @throws MapException where a server does not answer
      */
-    MapStats stats(long segmentsTaken) {
+    MapStats stats(long segmentsTaken, long segmentsEmptied) {
         SpaceShape shape = space.shape();
         long objects = 0;
         long history = 0;
@@ -85,7 +86,8 @@ final class TableReader implements AutoCloseable {
                 history,
                 units * BlockFormat.UNIT_BYTES,
                 segments * shape.segmentBytes(),
-                segmentsTaken * shape.segmentBytes());
+                segmentsTaken * shape.segmentBytes(),
+                segmentsEmptied);
     }
 
     /**

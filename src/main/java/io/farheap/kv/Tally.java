@@ -76,6 +76,8 @@ final class Tally {
                 sum[Counts.VICTIMS_LOST],
                 sum[Counts.UNLINKED],
                 sum[Counts.DUPLICATES],
+                sum[Counts.endedAs(Operations.MOVE, KvStatus.DONE)]
+                        + sum[Counts.endedAs(Operations.COMPACT, KvStatus.DONE)],
                 byExpert(sum, Counts::evictedByExpert),
                 byExpert(sum, Counts::regretsOfExpert),
                 posted);

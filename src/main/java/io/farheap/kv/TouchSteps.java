@@ -118,8 +118,7 @@ final class TouchSteps extends SetSteps {
         operations.writes(place, own);
         allocator.emptyHand();
         long block = operations.blockCopy(place);
-        used[place] = BlockFormat.valueAt(BlockFormat.extensionBytes(ALL, block), operations.keyBytes[place])
-                + BlockFormat.valueBytes(ALL, block);
+        used[place] = BlockFormat.usedBytes(ALL, block);
         expirySeconds[place] = BlockFormat.seconds(operations.argument[place]);
         BlockFormat.setExpiry(ALL, block, operations.argument[place]);
         BlockFormat.seal(ALL, block, SlotWord.incarnation(own));

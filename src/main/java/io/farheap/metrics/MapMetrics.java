@@ -41,6 +41,7 @@ public final class MapMetrics implements MeterBinder {
         met(registry, "crowded out", MapCounts::crowdedOut);
         met(registry, "unlinked", MapCounts::unlinked);
         met(registry, "duplicate", MapCounts::duplicates);
+        met(registry, "moved", MapCounts::moved);
         for (String expert : map.counts().evictedBy().keySet()) {
             byExpert(
                     registry,

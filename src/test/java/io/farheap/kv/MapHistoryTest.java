@@ -62,18 +62,26 @@ class MapHistoryTest {
     })
     void eachKeyIsLinearizable(int keys, int threads, long objects, int room, boolean alike, int mostUnits)
             throws Exception {
-        run(keys, threads, objects, room, alike, mostUnits, false);
+        run(keys, threads, objects, room, alike, mostUnits, Beside.NOTHING);
     }
 
     @ParameterizedTest
     @CsvSource({"8, 2, 1000, 512, false, 254", "400, 2, 100, 256, false, 254", "64, 2, 100, 256, true, 2"})
     void eachKeyIsLinearizableWhileAServerComesAndGoes(
             int keys, int threads, long objects, int room, boolean alike, int mostUnits) throws Exception {
-        run(keys, threads, objects, room, alike, mostUnits, true);
+        run(keys, threads, objects, room, alike, mostUnits, Beside.SERVERS);
     }
 
-    private static void run(int keys, int threads, long objects, int room, boolean alike, int mostUnits, boolean moving)
+    @ParameterizedTest
+    @CsvSource({"8, 2, 1000, 512, false, 254", "400, 2, 400, 512, false, 254", "64, 2, 400, 512, true, 2"})
+    void eachKeyIsLinearizableWhileSegmentsAreEmptied(
+            int keys, int threads, long objects, int room, boolean alike, int mostUnits) throws Exception {
+        run(keys, threads, objects, room, alike, mostUnits, Beside.EMPTYING);
+    }
+
+    private static void run(int keys, int threads, long objects, int room, boolean alike, int mostUnits, Beside beside)
             throws Exception {
+        boolean moving = beside != Beside.NOTHING;
         Pieces.mostUnits = mostUnits;
         long seed = System.nanoTime();
         try (TestSpace space = new TestSpace(2, 1, (long) room << 10, objects);
@@ -89,8 +97,10 @@ class MapHistoryTest {
                                 .run(moving ? MOVING_REQUESTS : REQUESTS);
                 running.add(executor.submit(client));
             }
-            if (moving) {
+            if (beside == Beside.SERVERS) {
                 comeAndGo(space, (long) room << 10, running, new SplittableRandom(seed));
+            } else if (moving) {
+                changeSizes(space, running, new SplittableRandom(seed), mostUnits == 2 ? 100 : 5000);
             }
             List<Event> events = new ArrayList<>();
             for (Future<List<Event>> future : running) {
@@ -98,10 +108,37 @@ class MapHistoryTest {
             }
             check(keys, events, seed);
             Audit audit = Audit.of(space, sessions);
-            assertTrue(audit.live <= keys, audit.live + " objects, seed " + seed);
+            assertTrue(beside == Beside.EMPTYING || audit.live <= keys, audit.live + " objects, seed " + seed);
             sessions.forEach(Session::close);
         } finally {
             Pieces.mostUnits = SlotWord.MOST_UNITS;
+        }
+    }
+
+    private enum Beside {
+        NOTHING,
+        SERVERS,
+        EMPTYING
+    }
+
+    /** Other keys fill the map with objects of one size, then of another, and so on. */
+    private static void changeSizes(
+            TestSpace space, List<Future<List<Event>>> running, SplittableRandom random, int large) {
+        long emptied = 0;
+        try (Session session = space.map.openSession()) {
+            for (int round = 0;
+                    emptied < 4 || running.stream().anyMatch(each -> !each.isDone());
+                    round++) {
+                int bytes = round % 2 == 0 ? 10 : large;
+                for (int i = 0; i < 300; i++) {
+                    try {
+                        session.set(new byte[] {1, (byte) random.nextInt(), (byte) random.nextInt()}, new byte[bytes]);
+                    } catch (MapException e) {
+                        assertTrue(String.valueOf(e.getMessage()).startsWith("there is no room"), e::toString);
+                    }
+                }
+                emptied = space.map.stats().segmentsEmptied();
+            }
         }
     }
 

@@ -119,6 +119,36 @@ class KilledMapClientTest {
         }
     }
 
+    /** At any step: what it has chosen, moved or taken to move to is accounted for, and another goes on. */
+    @Test
+    void oneThatIsKilledWhileItEmptiesSegmentsLeavesNothingLost() throws Exception {
+        long seed = System.nanoTime();
+        SplittableRandom random = new SplittableRandom(seed);
+        try (FarMap map = start(2)) {
+            for (int i = 0; i < KILLS; i++) {
+                try (ChildJvm filler = child(MapSizes.class.getName(), NAME, TOKEN)) {
+                    long emptied = map.stats().segmentsEmptied();
+                    long deadline = System.nanoTime() + TestDevice.patience(60_000_000_000L);
+                    while (map.stats().segmentsEmptied() < emptied + 3) {
+                        assertTrue(System.nanoTime() - deadline < 0, "nothing is emptied, seed " + seed);
+                    }
+                    LockSupport.parkNanos(random.nextLong(TestDevice.patience(100_000_000L)));
+                    filler.kill();
+                }
+                assertTrue(map.audit().sound(), "seed " + seed);
+            }
+            try (Session session = map.openSession()) {
+                MapSizes.fill(session, random, 1000);
+                for (int key = 0; key < 1 << 16; key++) {
+                    byte[] found = session.get(new byte[] {(byte) (key >> 8), (byte) key});
+                    assertTrue(found == null || found[found.length - 1] == (byte) (key >> 8 ^ key), "seed " + seed);
+                }
+            }
+            MapAudit audit = sound(map);
+            assertEquals(0, audit.account().held() + audit.account().lost(), audit::toString);
+        }
+    }
+
     @Test
     void oneThatWasStoppedBeyondItsLeaseHasNothingAnyMore() throws Exception {
         try (FarMap map = start(2);

@@ -1,0 +1,56 @@
+package io.farheap.cli;
+
+import io.farheap.kv.FarMap;
+import io.farheap.kv.MapException;
+import io.farheap.kv.Session;
+import io.farheap.testing.TestDevice;
+import java.util.Arrays;
+import java.util.List;
+import java.util.SplittableRandom;
+
+/**
+ * A process that fills a map with small objects, then with large ones, again and again, so that segments are emptied all
+ * the time, by it too, until it is killed. It prints a line when it has begun.
+ */
+final class MapSizes {
+
+    private static final int SETS = 1500;
+    private static final int SMALL = 100;
+    private static final int LARGE = 5000;
+
+    private MapSizes() {}
+
+    /** @param arguments name, token, and the servers' addresses */
+    public static void main(String[] arguments) {
+        List<String> servers = Arrays.asList(arguments).subList(2, arguments.length);
+        FarMap map = FarMap.builder()
+                .name(arguments[0])
+                .token(arguments[1])
+                .device(TestDevice.client())
+                .servers(servers.toArray(String[]::new))
+                .open();
+        SplittableRandom random = new SplittableRandom(System.nanoTime());
+        Session session = map.openSession();
+        System.out.println("listening on 127.0.0.1:1");
+        while (true) {
+            fill(session, random, SMALL);
+            fill(session, random, LARGE);
+        }
+    }
+
+    /** Objects that say their key in each byte. */
+    static void fill(Session session, SplittableRandom random, int bytes) {
+        for (int i = 0; i < SETS; i++) {
+            byte[] key = {(byte) random.nextInt(), (byte) random.nextInt()};
+            byte[] value = new byte[bytes];
+            Arrays.fill(value, (byte) (key[0] ^ key[1]));
+            try {
+                session.set(key, value);
+            } catch (MapException e) {
+                if (!String.valueOf(e.getMessage()).startsWith("there is no room")) {
+                    throw e;
+                }
+            }
+        }
+    }
+}
