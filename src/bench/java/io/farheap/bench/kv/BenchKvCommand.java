@@ -28,7 +28,7 @@ import picocli.CommandLine.Spec;
             "messages: operations that each kind of request posts, and its time and rate beside a bare loop that posts "
                     + "the same, in turns; YCSB A to D with 1 to 64 sessions.",
             "ycsb: rate and latency of YCSB A to D, uniform and Zipfian, 1 to 64 sessions. adaptivity: hits while the load "
-                    + "changes between what LRU and LFU are good at. elasticity: rate over time while clients come and go, and a map grows.",
+                    + "changes between what LRU and LFU are good at. elasticity: rate over time while clients come and go, and a map grows; memory in live blocks where sizes change.",
             "traces: hits and operations of a trace played on a map, a get for each request, and a set where it misses. "
                     + "The map holds N objects of one size; what sessions hold free meanwhile, one or two each, is among "
                     + "them. A trace is a file with a key a line, whole numbers from 0 on.",
@@ -192,6 +192,7 @@ public final class BenchKvCommand implements Callable<Integer> {
             DrainedMap drained = new DrainedMap(report, out, keys, turns);
             drained.run();
             plots.add(drained.plot());
+            new MixedSizes(report, out, keys).run();
         });
         timed(Part.WORTH, out, report, () -> {
             WorthPart part = new WorthPart(report, out, keys, turns, sessions);

@@ -114,7 +114,7 @@ class BenchKvTest {
         // A server joins and is drained: windows before, between, meanwhile and after.
         assertTrue(parts.remove("server") >= 5);
         // Four workloads, two kinds of keys, two numbers of sessions; four policies: phases, shares, clients; five
-        // numbers of clients, three sizes of a map, and two growths.
+        // numbers of clients, three sizes of a map, two growths, and three ranges of objects' sizes.
         Map<String, Integer> expected = Map.of(
                 "ycsb",
                 4 * 2 * 2,
@@ -129,7 +129,9 @@ class BenchKvTest {
                 "join",
                 1,
                 "drain",
-                1);
+                1,
+                "sizes",
+                3);
         assertEquals(expected, parts);
         assertTrue(phases.get("lru2") > phases.get("lfu2") + 5, phases::toString);
         assertEquals(4 * 4, phases.size(), phases::toString);
