@@ -60,6 +60,7 @@ final class ControlService extends ControlGrpc.ControlImplBase {
                         .setProtocolVersion(server.protocolVersion())
                         .setServerId(server.serverId())
                         .setName(server.name())
+                        .setDomain(server.domain())
                         .setRegionBytes(server.regionBytes())
                         .setTotalRegions(server.totalRegions())
                         .setFreeRegions(server.freeRegions())

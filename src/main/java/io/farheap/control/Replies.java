@@ -23,7 +23,6 @@ import java.util.function.Function;
  */
 final class Replies {
 
-    private static final int MAX_NAME_LENGTH = 256;
     private static final long MIN_REGION_BYTES = 64 * 1024;
     private static final long MAX_REGION_BYTES = 1L << 42;
     private static final int MAX_REGIONS = 1 << 20;
@@ -50,8 +49,10 @@ final class Replies {
         if (free < 0 || free > total) {
             throw wrong(free + " free regions of " + total);
         }
-        String name = Printable.escaped(reply.getName(), MAX_NAME_LENGTH);
-        return new ServerDescription(reply.getServerId(), name, asked, bytes, total, free);
+        String name = Printable.escaped(reply.getName(), ControlPlane.MAX_NAME_LENGTH);
+        // Refused, not escaped and cut as the name is: two domains must not become one by that.
+        String domain = Printable.require("a failure domain", reply.getDomain(), ControlPlane.MAX_NAME_LENGTH);
+        return new ServerDescription(reply.getServerId(), name, domain, asked, bytes, total, free);
     }
 
     static Lease lease(OpenLeaseReply reply) {

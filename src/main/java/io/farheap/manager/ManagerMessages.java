@@ -214,6 +214,7 @@ public final class ManagerMessages {
                 .setType(report.type())
                 .setSpot(report.spot())
                 .setPlace(report.place())
+                .setDomain(report.domain())
                 .setRegionBytes(report.regionBytes())
                 .setTotalRegions(report.totalRegions())
                 .setFreeRegions(report.freeRegions())
@@ -241,6 +242,7 @@ public final class ManagerMessages {
                 report.getType(),
                 report.getSpot(),
                 report.getPlace(),
+                report.getDomain().isEmpty() ? report.getAddress() : report.getDomain(),
                 report.getRegionBytes(),
                 report.getTotalRegions(),
                 report.getFreeRegions(),

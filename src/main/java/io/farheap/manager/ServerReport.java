@@ -11,6 +11,7 @@ import java.util.Set;
  * @param type of the machine, as in the manager's menu
  * @param spot whether it may be told to leave at any time, and so costs less
  * @param place data center, cluster and rack, with slashes between them
+ * @param domain its failure domain: servers of one domain may fail together; its address where it is one of its own
  * @param noticeMillis how long it stays after it was told to leave
  * @param leaving it takes no more caches
  * @param leavesWithinMillis how long it stays, where it is leaving
@@ -23,6 +24,7 @@ public record ServerReport(
         String type,
         boolean spot,
         String place,
+        String domain,
         long regionBytes,
         int totalRegions,
         int freeRegions,
@@ -36,6 +38,7 @@ public record ServerReport(
         Texts.require("a server's address", address, CacheManager.MAX_TEXT_LENGTH);
         Texts.require("a server's type", type, CacheManager.MAX_TEXT_LENGTH);
         Texts.require("a server's place", place, CacheManager.MAX_TEXT_LENGTH);
+        Texts.require("a server's failure domain", domain, CacheManager.MAX_TEXT_LENGTH);
         if (regionBytes < 1 || totalRegions < 1 || freeRegions < 0 || freeRegions > totalRegions) {
             throw new IllegalArgumentException("a server with " + freeRegions + " of " + totalRegions + " regions of "
                     + regionBytes + " bytes free");
@@ -55,7 +58,7 @@ public record ServerReport(
         ended = Set.copyOf(ended);
     }
 
-    /** Of a server that was told to end none. */
+    /** Of a server that is a failure domain of its own, and was told to end none. */
     public ServerReport(
             long serverId,
             String address,
@@ -75,6 +78,7 @@ public record ServerReport(
                 type,
                 spot,
                 place,
+                address,
                 regionBytes,
                 totalRegions,
                 freeRegions,
@@ -93,6 +97,7 @@ public record ServerReport(
                 type,
                 spot,
                 place,
+                domain,
                 regionBytes,
                 totalRegions,
                 freeRegions,

@@ -162,6 +162,14 @@ public final class RemoteServer implements AutoCloseable {
         return description;
     }
 
+    /**
+     * What fails with it: servers of one failure domain may be lost at the same time. What the server was told
+     * ({@code farheap server --domain}), or where it was told nothing, its address: nothing but itself.
+     */
+    public String domain() {
+        return description.domain().isEmpty() ? address : description.domain();
+    }
+
     /** Why the lease was lost, or null while it holds. */
     public @Nullable ControlException lost() {
         return lost;

@@ -198,7 +198,13 @@ public final class MemoryServer implements ControlPlane, AutoCloseable {
                             + "; run the same release on both");
         }
         return new ServerDescription(
-                id, options.name(), PROTOCOL_VERSION, pool.regionBytes(), pool.total(), pool.freeCount());
+                id,
+                options.name(),
+                options.domain(),
+                PROTOCOL_VERSION,
+                pool.regionBytes(),
+                pool.total(),
+                pool.freeCount());
     }
 
     @Override

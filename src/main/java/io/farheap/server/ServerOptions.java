@@ -1,5 +1,7 @@
 package io.farheap.server;
 
+import io.farheap.control.ControlPlane;
+import io.farheap.control.Printable;
 import io.farheap.thread.Idle;
 
 /**
@@ -14,6 +16,8 @@ import io.farheap.thread.Idle;
  * @param pinned whether each of them keeps to a core of its own, where there are more cores than threads
  * @param idle what they do while there are no batches
  * @param limits what clients may have besides regions
+ * @param domain its failure domain, such as its rack: what clients must not have two servers of where both may not be
+ *     lost. At most {@link ControlPlane#MAX_NAME_LENGTH} printable characters; empty: it is one of its own
  */
 public record ServerOptions(
         long memoryBytes,
@@ -24,7 +28,8 @@ public record ServerOptions(
         int threads,
         boolean pinned,
         Idle idle,
-        ServerLimits limits) {
+        ServerLimits limits,
+        String domain) {
 
     public static final long MIN_REGION_BYTES = 64 * 1024;
     public static final long MIN_LEASE_MILLIS = 100;
@@ -55,9 +60,10 @@ public record ServerOptions(
         if (threads < 1 || threads > MAX_THREADS) {
             throw new IllegalArgumentException(threads + " server threads; there must be 1 to " + MAX_THREADS);
         }
+        Printable.require("a failure domain", domain, ControlPlane.MAX_NAME_LENGTH);
     }
 
-    /** With the limits that the device and the machine set. */
+    /** With the limits that the device and the machine set, and a failure domain of its own. */
     public ServerOptions(
             long memoryBytes,
             long regionBytes,
@@ -67,7 +73,7 @@ public record ServerOptions(
             int threads,
             boolean pinned,
             Idle idle) {
-        this(memoryBytes, regionBytes, leaseNanos, device, name, threads, pinned, idle, ServerLimits.DEFAULT);
+        this(memoryBytes, regionBytes, leaseNanos, device, name, threads, pinned, idle, ServerLimits.DEFAULT, "");
     }
 
     /** As many threads as the machine has cores, pinned; they sleep while there are no batches. */
@@ -77,7 +83,14 @@ public record ServerOptions(
 
     /** The same but for the limits. */
     public ServerOptions limits(ServerLimits limits) {
-        return new ServerOptions(memoryBytes, regionBytes, leaseNanos, device, name, threads, pinned, idle, limits);
+        return new ServerOptions(
+                memoryBytes, regionBytes, leaseNanos, device, name, threads, pinned, idle, limits, domain);
+    }
+
+    /** The same in a failure domain. */
+    public ServerOptions domain(String domain) {
+        return new ServerOptions(
+                memoryBytes, regionBytes, leaseNanos, device, name, threads, pinned, idle, limits, domain);
     }
 
     /** As many as the machine has cores. */

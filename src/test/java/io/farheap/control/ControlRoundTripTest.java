@@ -50,7 +50,7 @@ class ControlRoundTripTest {
     void connectingSaysHelloFirst() {
         assertEquals(List.of(List.of("hello", ControlPlane.PROTOCOL_VERSION)), plane.calls);
         assertEquals(
-                new ServerDescription(-7L, "in memory", ControlPlane.PROTOCOL_VERSION, 1L << 30, 16, 9),
+                new ServerDescription(-7L, "in memory", "räck 7", ControlPlane.PROTOCOL_VERSION, 1L << 30, 16, 9),
                 client.server());
     }
 

@@ -109,6 +109,22 @@ class HostileRepliesTest {
     }
 
     @Test
+    void aFailureDomainWithoutEnd() {
+        refusedHello("a failure domain of 257 characters", reply -> reply.setDomain("x".repeat(257)));
+    }
+
+    @Test
+    void aFailureDomainThatATerminalWouldObey() {
+        refusedHello("a failure domain with U+001B at place 3", reply -> reply.setDomain("row\u001b[2J"));
+    }
+
+    /** Servers of an earlier release say none. */
+    @Test
+    void noFailureDomain() {
+        assertEquals("", client.server().domain());
+    }
+
+    @Test
     void anotherVersionThanWasAskedFor() {
         refusedHello("version 1", reply -> reply.setProtocolVersion(1));
     }

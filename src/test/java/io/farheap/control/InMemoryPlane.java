@@ -69,7 +69,7 @@ final class InMemoryPlane implements ControlPlane {
         if (protocolVersion != PROTOCOL_VERSION) {
             throw new ControlException(Code.PROTOCOL_MISMATCH, "version " + protocolVersion + " is not spoken here");
         }
-        return new ServerDescription(-7L, "in memory", PROTOCOL_VERSION, 1L << 30, 16, 9);
+        return new ServerDescription(-7L, "in memory", "räck 7", PROTOCOL_VERSION, 1L << 30, 16, 9);
     }
 
     @Override

@@ -24,7 +24,7 @@ class SpaceRoundTripTest {
     private static final long LEASE = Long.MIN_VALUE + 1;
     private static final SpaceKey KEY = SpaceKey.of("tést", "0123456789");
     private static final ServerDescription SERVER =
-            new ServerDescription(1, "hostile", ControlPlane.PROTOCOL_VERSION, 1L << 20, 4, 4);
+            new ServerDescription(1, "hostile", "", ControlPlane.PROTOCOL_VERSION, 1L << 20, 4, 4);
 
     private final InMemoryPlane plane = new InMemoryPlane();
     private ControlServer server;

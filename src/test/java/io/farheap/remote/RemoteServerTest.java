@@ -58,6 +58,8 @@ class RemoteServerTest {
     private volatile boolean refusing;
     /** Says that its regions are huge, so that a client waits long for one. */
     private volatile boolean boasting;
+    /** The failure domain that it says. */
+    private volatile String placed = "";
 
     private ControlServer control;
     private RemoteServer server;
@@ -106,12 +108,13 @@ class RemoteServerTest {
                         if (method.getName().equals("allocate")) {
                             granted.countDown();
                         }
-                        if (boasting && result instanceof ServerDescription told) {
+                        if (result instanceof ServerDescription told) {
                             return new ServerDescription(
                                     told.serverId(),
                                     told.name(),
+                                    placed,
                                     told.protocolVersion(),
-                                    1L << 40,
+                                    boasting ? 1L << 40 : told.regionBytes(),
                                     told.totalRegions(),
                                     told.freeRegions());
                         }
@@ -151,6 +154,29 @@ class RemoteServerTest {
         List<RemoteRegion> all = server.allocate(REGIONS);
         all.forEach(server::releaseQuietly);
         awaitFree(REGIONS);
+    }
+
+    @Test
+    @Execution(ExecutionMode.CONCURRENT)
+    void aServerThatSaysNoFailureDomainIsOneOfItsOwn() {
+        assertEquals(control.address(), server.domain());
+    }
+
+    @Test
+    @Execution(ExecutionMode.CONCURRENT)
+    void aServerSaysItsFailureDomain() {
+        placed = "räck 7";
+        try (RemoteServer other = RemoteServer.attach(
+                "localhost" + control.address().substring(control.address().indexOf(':')),
+                1,
+                domain,
+                "test",
+                ControlPlane.NO_CACHE,
+                SignedGrant.NONE,
+                (_, cause) -> lost.complete(cause),
+                ignored -> {})) {
+            assertEquals("räck 7", other.domain());
+        }
     }
 
     @Test

@@ -34,6 +34,21 @@ class ServerOptionsTest {
     }
 
     @Test
+    void aFailureDomainIsShortAndPrintable() {
+        ServerOptions options = new ServerOptions(1 << 20, 1 << 20, SECOND, "", "s");
+        assertEquals("", options.domain());
+        assertEquals(
+                "rack 7", options.domain("rack 7").limits(ServerLimits.DEFAULT).domain());
+        assertTrue(domainRefusal(options, "x".repeat(257)).contains("257 characters"));
+        assertTrue(domainRefusal(options, "a\nb").contains("U+000A"));
+    }
+
+    private static String domainRefusal(ServerOptions options, String domain) {
+        return assertThrows(IllegalArgumentException.class, () -> options.domain(domain))
+                .getMessage();
+    }
+
+    @Test
     void aLimitIsNotNegative() {
         String message = assertThrows(IllegalArgumentException.class, () -> new ServerLimits(0, -7, 0))
                 .getMessage();

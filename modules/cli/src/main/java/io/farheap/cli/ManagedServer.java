@@ -61,6 +61,7 @@ final class ManagedServer implements AutoCloseable {
                 type,
                 spot,
                 place,
+                described.domain().isEmpty() ? address : described.domain(),
                 described.regionBytes(),
                 described.totalRegions(),
                 described.freeRegions(),

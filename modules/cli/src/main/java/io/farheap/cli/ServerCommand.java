@@ -116,6 +116,15 @@ public final class ServerCommand implements Subcommand, Callable<Integer> {
     private String name;
 
     @Option(
+            names = "--domain",
+            paramLabel = "TEXT",
+            defaultValue = "",
+            description =
+                    "Failure domain, such as the rack or the host: of servers of one domain a coded cache has one "
+                            + "(default: this server alone).")
+    private String domain;
+
+    @Option(
             names = "--manager",
             paramLabel = "HOST:PORT",
             split = ",",
@@ -170,7 +179,8 @@ public final class ServerCommand implements Subcommand, Callable<Integer> {
                 threads == 0 ? ServerOptions.defaultThreads() : threads,
                 !unpinned,
                 idle,
-                new ServerLimits(leases, queuePairs, ringMemory));
+                new ServerLimits(leases, queuePairs, ringMemory),
+                domain);
         DeviceNotice.print(spec.commandLine().getErr());
         Termination termination = Termination.watch(untilStdinCloses);
         try (MemoryServer server = MemoryServer.open(options)) {

@@ -16,6 +16,7 @@ import io.farheap.control.ControlClient;
 import io.farheap.control.ControlException;
 import io.farheap.control.SignedGrant;
 import io.farheap.manager.ManagerClient;
+import io.farheap.manager.ServerReport;
 import io.farheap.manager.Share;
 import io.farheap.testing.TestDevice;
 import io.farheap.verbs.Devices;
@@ -32,10 +33,12 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -68,7 +71,14 @@ class ManagedCacheTest {
         startManager();
         for (int i = 0; i < 3; i++) {
             servers.add(TestServer.start(
-                    4 * REGION_BYTES, REGION_BYTES, "--manager", address, "--notice", PATIENCE_SECONDS + "s"));
+                    4 * REGION_BYTES,
+                    REGION_BYTES,
+                    "--manager",
+                    address,
+                    "--notice",
+                    PATIENCE_SECONDS + "s",
+                    "--domain",
+                    "rack " + i));
         }
         awaitServers();
         cache = create(CAPACITY);
@@ -106,6 +116,9 @@ class ManagedCacheTest {
     private void awaitServers() throws InterruptedException {
         try (ManagerClient client = ManagerClient.connect(address)) {
             await(() -> client.servers().size() == servers.size());
+            assertEquals(
+                    Set.of("rack 0", "rack 1", "rack 2"),
+                    client.servers().stream().map(ServerReport::domain).collect(Collectors.toSet()));
         }
     }
 

@@ -70,6 +70,18 @@ class ServerProcessTest {
         }
     }
 
+    @Test
+    void clientsHearItsFailureDomain() throws Exception {
+        try (Child server = server("--domain", "rack 7");
+                ControlClient plane = ControlClient.connect(address(server))) {
+            assertEquals("rack 7", plane.server().domain());
+        }
+        try (Child server = server("--domain", "x".repeat(300))) {
+            assertTrue(server.await() != 0);
+            assertTrue(server.errors().contains("a failure domain of 300 characters"), server.errors());
+        }
+    }
+
     /** While it stops: it waits a moment for a pull whose client does nothing. */
     @Test
     void aSecondSignalEndsItAtOnce() throws Exception {

@@ -53,7 +53,8 @@ final class Inbox {
                 && one.ended().isEmpty()
                 && one.address().equals(other.address())
                 && one.type().equals(other.type())
-                && one.place().equals(other.place());
+                && one.place().equals(other.place())
+                && one.domain().equals(other.domain());
     }
 
     /** All that wait now, in the order in which they came; not those that come meanwhile, so that it ends. */

@@ -129,6 +129,7 @@ record Overview(long epoch, List<ServerReport> servers, List<CacheDescription> c
         json.addProperty("type", server.type());
         json.addProperty("spot", server.spot());
         json.addProperty("place", server.place());
+        json.addProperty("domain", server.domain());
         json.addProperty("region_bytes", server.regionBytes());
         json.addProperty("total_regions", server.totalRegions());
         json.addProperty("free_regions", server.freeRegions());

@@ -25,7 +25,13 @@ class InboxTest {
             boolean leaving,
             Map<Long, Integer> held,
             Set<Long> ended) {
-        return new ServerReport(1, address, "t", false, "d/c/r", 1 << 20, total, free, notice, leaving, 0, held, ended);
+        return new ServerReport(
+                1, address, "t", false, "d/c/r", address, 1 << 20, total, free, notice, leaving, 0, held, ended);
+    }
+
+    private static ServerReport ofDomain(String domain) {
+        return new ServerReport(
+                1, "a:1", "t", false, "d/c/r", domain, 1 << 20, 8, 8, 30_000, false, 0, Map.of(), Set.of());
     }
 
     private List<String> read() {
@@ -68,6 +74,7 @@ class InboxTest {
                 new ServerReport(1, "a:1", "u", false, "d/c/r", 1 << 20, 8, 8, 30_000, false, 0, Map.of()),
                 new ServerReport(1, "a:1", "t", true, "d/c/r", 1 << 20, 8, 8, 30_000, false, 0, Map.of()),
                 new ServerReport(1, "a:1", "t", false, "d/c/s", 1 << 20, 8, 8, 30_000, false, 0, Map.of()),
+                ofDomain("r"),
                 new ServerReport(1, "a:1", "t", false, "d/c/r", 1 << 21, 8, 8, 30_000, false, 0, Map.of()))) {
             assertFalse(inbox.keep(other, 1), other::toString);
         }

@@ -99,6 +99,7 @@ class TopCommandTest {
         assertEquals("host1:1", first.get("address").getAsString());
         assertEquals(4, first.get("total_regions").getAsInt());
         assertEquals("d/c/r1", first.get("place").getAsString());
+        assertEquals(first.get("address"), first.get("domain"), "a server that says none is one of its own");
         assertFalse(first.get("leaving").getAsBoolean());
         assertTrue(servers.get(1).getAsJsonObject().get("spot").getAsBoolean());
         JsonArray caches = json.getAsJsonArray("caches");
