@@ -80,6 +80,8 @@ struct options {
 	struct ibv_srq *srq;
 };
 
+/* Which device is opened from now on; 0 at first. */
+extern int soft_device;
 struct ibv_context *open_soft(void);
 void *memory_alloc(enum memory kind, size_t size, int *fd);
 void memory_free(enum memory kind, void *at, size_t size, int fd);

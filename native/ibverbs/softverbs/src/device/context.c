@@ -53,6 +53,7 @@ SV_API struct ibv_context *ibv_open_device(struct ibv_device *device)
 	verbs->create_cq_ex = sv_create_cq_ex;
 	verbs->query_rt_values = sv_query_rt_values;
 	c->device = device;
+	context->device = sv_device_index(device);
 	c->abi_compat = __VERBS_ABI_IS_EXTENDED;
 	c->num_comp_vectors = 1;
 	c->cmd_fd = command;

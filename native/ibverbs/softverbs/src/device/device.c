@@ -1,36 +1,52 @@
-/* The one device, soft0, and what it says of itself. */
+/* The devices, soft0 and as many more as were asked for, and what they say of themselves. */
 #include "base/clock.h"
 #include "base/macros.h"
 #include "device/device.h"
+#include "device/open.h"
 #include "model/config.h"
+#include "object/context.h"
 #include "object/gid.h"
 #include "object/layout.h"
 #include "object/limits.h"
+#include "object/process.h"
 
+#include <endian.h>
 #include <errno.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #undef ibv_query_port
 
-static struct ibv_device device = {
-    .node_type = IBV_NODE_CA,
-    .transport_type = IBV_TRANSPORT_IB,
-    .name = "soft0",
-    .dev_name = "softverbs0",
-    .dev_path = "",
-    .ibdev_path = "",
-};
+static struct ibv_device devices[SV_DEVICES];
+
+static void name_devices(void)
+{
+	for (uint32_t i = 0; i < SV_DEVICES; i++) {
+		devices[i].node_type = IBV_NODE_CA;
+		devices[i].transport_type = IBV_TRANSPORT_IB;
+		snprintf(devices[i].name, sizeof(devices[i].name), "soft%u", i);
+		snprintf(devices[i].dev_name, sizeof(devices[i].dev_name), "softverbs%u", i);
+	}
+}
+
+uint32_t sv_device_index(const struct ibv_device *device)
+{
+	return (uint32_t)(device - devices);
+}
 
 SV_API struct ibv_device **ibv_get_device_list(int *count)
 {
-	struct ibv_device **list = calloc(2, sizeof(*list));
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	int n = (int)sv_process_devices();
+	struct ibv_device **list = calloc((size_t)n + 1, sizeof(*list));
 
+	pthread_once(&once, name_devices);
 	if (count)
-		*count = list ? 1 : 0;
-	if (list)
-		list[0] = &device;
+		*count = list ? n : 0;
+	for (int i = 0; list && i < n; i++)
+		list[i] = &devices[i];
 	return list;
 }
 
@@ -50,18 +66,23 @@ SV_API int ibv_get_device_index(struct ibv_device *dev)
 	return -1; /* the kernel knows no such device */
 }
 
-SV_API __be64 ibv_get_device_guid(struct ibv_device *dev)
+/* The first has the guid that is in the gid, which all share. */
+static __be64 guid_of(uint32_t device)
 {
-	(void)dev;
-	return sv_guid();
+	return htobe64(be64toh(sv_guid()) + device);
 }
 
-static void fill_device(struct ibv_device_attr *attr)
+SV_API __be64 ibv_get_device_guid(struct ibv_device *dev)
+{
+	return guid_of(sv_device_index(dev));
+}
+
+static void fill_device(struct ibv_context *context, struct ibv_device_attr *attr)
 {
 	memset(attr, 0, sizeof(*attr));
 	snprintf(attr->fw_ver, sizeof(attr->fw_ver), "softverbs-1%s%s", sv_config.model ? "-model-" : "",
 	    sv_config.model ? sv_config.model_name : "");
-	attr->node_guid = attr->sys_image_guid = sv_guid();
+	attr->node_guid = attr->sys_image_guid = guid_of(sv_context(context)->device);
 	attr->max_mr_size = UINT64_MAX;
 	attr->page_size_cap = 0xfffffffffffff000ull;
 	attr->vendor_id = 0x02736f; /* as the GUID begins: locally administered, so nobody else's */
@@ -92,8 +113,7 @@ static void fill_device(struct ibv_device_attr *attr)
 
 SV_API int ibv_query_device(struct ibv_context *context, struct ibv_device_attr *attr)
 {
-	(void)context;
-	fill_device(attr);
+	fill_device(context, attr);
 	return 0;
 }
 
@@ -102,12 +122,11 @@ int sv_query_device_ex(struct ibv_context *context, const struct ibv_query_devic
 {
 	struct ibv_device_attr_ex all = {.phys_port_cnt_ex = 1};
 
-	(void)context;
 	if (input && input->comp_mask)
 		return EINVAL;
 	if (size < sizeof(struct ibv_device_attr))
 		return EINVAL;
-	fill_device(&all.orig_attr);
+	fill_device(context, &all.orig_attr);
 	all.completion_timestamp_mask = UINT64_MAX;
 	all.hca_core_clock = 1000000; /* kHz: timestamps are nanoseconds */
 	all.device_cap_flags_ex = all.orig_attr.device_cap_flags;
@@ -128,7 +147,7 @@ int sv_query_rt_values(struct ibv_context *context, struct ibv_values_ex *values
 	return 0;
 }
 
-static void fill_port(struct ibv_port_attr *attr)
+static void fill_port(struct ibv_context *context, struct ibv_port_attr *attr)
 {
 	memset(attr, 0, sizeof(*attr));
 	attr->state = IBV_PORT_ACTIVE;
@@ -144,7 +163,7 @@ static void fill_port(struct ibv_port_attr *attr)
 	attr->active_width = 2;  /* 4X */
 	attr->active_speed = 32; /* EDR: 100 Gbit/s */
 	attr->phys_state = 5;    /* LinkUp */
-	if (sv_config.link_down) {
+	if (sv_config.link_down || sv_process.segment->header.ports[sv_context(context)->device].down) {
 		attr->state = IBV_PORT_DOWN;
 		attr->phys_state = 2; /* Polling */
 	}
@@ -155,10 +174,9 @@ int sv_query_port(struct ibv_context *context, uint8_t port, struct ibv_port_att
 {
 	struct ibv_port_attr all;
 
-	(void)context;
 	if (port != 1)
 		return EINVAL;
-	fill_port(&all);
+	fill_port(context, &all);
 	memcpy(attr, &all, size < sizeof(all) ? size : sizeof(all));
 	return 0;
 }

@@ -49,6 +49,16 @@ int sv_process_open(void)
 	return error;
 }
 
+uint32_t sv_process_devices(void)
+{
+	pthread_mutex_lock(&opening);
+	/* what is wrong with them is said when one is opened */
+	uint32_t devices = sv_config_load() || !sv_config.devices ? 1 : sv_config.devices;
+
+	pthread_mutex_unlock(&opening);
+	return devices;
+}
+
 void sv_process_close(void)
 {
 	pthread_mutex_lock(&opening);

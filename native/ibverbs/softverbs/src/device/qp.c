@@ -96,6 +96,7 @@ static int build(struct sv_qp *qp, const struct ibv_qp_init_attr_ex *init)
 	qp->entry->record_entries = records;
 	qp->entry->pd = init->pd->handle;
 	qp->entry->type = init->qp_type;
+	qp->entry->device = sv_context(qp->qp.context)->device;
 	qp->entry->recv_cq = sv_cq(init->recv_cq)->index;
 	qp->entry->srq = init->srq ? sv_srq(init->srq)->index + 1 : 0;
 	return 0;

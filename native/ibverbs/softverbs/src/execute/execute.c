@@ -8,7 +8,7 @@
 #include "execute/deliver.h"
 #include "execute/execute.h"
 #include "execute/write.h"
-#include "model/config.h"
+#include "model/delay.h"
 #include "object/layout.h"
 #include "object/limits.h"
 #include "object/mr.h"
@@ -53,7 +53,7 @@ static int check_depth(struct sv_qp *qp)
 		return IBV_WC_SUCCESS;
 	if (ours == 0)
 		return IBV_WC_LOC_QP_OP_ERR;
-	if (atomic_load_explicit(&sv_config.delayed, memory_order_relaxed))
+	if (sv_is_delayed(qp))
 		under_way = answers_awaited(qp);
 	return (under_way < ours ? under_way : ours) > theirs ? refuse(qp, SV_FAULT_REQUEST, IBV_WC_REM_INV_REQ_ERR)
 	                                                      : IBV_WC_SUCCESS;

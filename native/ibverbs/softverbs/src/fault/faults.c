@@ -2,48 +2,23 @@
 #include "base/lock.h"
 #include "fault/faults.h"
 #include "model/config.h"
-#include "object/async.h"
-#include "object/context.h"
 #include "object/layout.h"
 #include "object/process.h"
 #include "object/qp.h"
+#include "path/port.h"
 #include "path/qp_state.h"
-
-void sv_qps_update_direct(void)
-{
-	pthread_mutex_lock(&sv_process.lock);
-	for (uint32_t i = 0; i < SV_QPS; i++) {
-		struct sv_qp *qp = sv_process.qps[i];
-
-		if (!qp)
-			continue;
-		sv_lock_control(&qp->lock);
-		sv_qp_publish_state(qp);
-		sv_qp_update_direct(qp);
-		sv_unlock(&qp->lock, false);
-	}
-	pthread_mutex_unlock(&sv_process.lock);
-}
-
-static void tell_all(enum ibv_event_type type)
-{
-	pthread_mutex_lock(&sv_process.lock);
-	for (struct sv_context *c = sv_process.contexts; c; c = c->next)
-		sv_async_raise(&c->verbs.context, type, 1, 0);
-	pthread_mutex_unlock(&sv_process.lock);
-}
 
 void sv_link_change(bool down)
 {
 	if (atomic_exchange(&sv_config.link_down, down) != down)
-		tell_all(down ? IBV_EVENT_PORT_ERR : IBV_EVENT_PORT_ACTIVE);
+		sv_port_tell(down ? IBV_EVENT_PORT_ERR : IBV_EVENT_PORT_ACTIVE);
 }
 
 /* Our NIC falls off the bus: every QP fails, nothing is reachable any more. */
 void sv_nic_gone(void)
 {
 	atomic_store(&sv_config.link_down, true);
-	tell_all(IBV_EVENT_DEVICE_FATAL);
+	sv_port_tell(IBV_EVENT_DEVICE_FATAL);
 	pthread_mutex_lock(&sv_process.lock);
 	for (uint32_t i = 0; i < SV_QPS; i++) {
 		struct sv_qp *qp = sv_process.qps[i];

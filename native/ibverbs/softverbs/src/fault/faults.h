@@ -2,6 +2,5 @@
 #pragma once
 #include <stdbool.h>
 
-void sv_qps_update_direct(void);
 void sv_link_change(bool down);
 void sv_nic_gone(void);

@@ -1,10 +1,14 @@
 /* What the device is asked to be: SOFTVERBS in the environment, softverbs_control(), softverbs_describe(). */
 #include "base/macros.h"
 #include "fault/faults.h"
+#include "fault/ports.h"
 #include "fault/settings.h"
 #include "model/config.h"
+#include "object/layout.h"
+#include "path/port.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,15 +25,14 @@ static int set_model_number(uint64_t *field, double value)
 	return 0;
 }
 
-static uint32_t ppm(double fraction)
-{
-	return fraction <= 0 ? 0 : fraction >= 1 ? 1000000 : (uint32_t)(fraction * 1e6 + 0.5);
-}
-
 static int set(const char *key, const char *value)
 {
 	double number = strtod(value, NULL);
 
+	if (strcmp(key, "at") == 0)
+		return sv_port_select(value);
+	if (sv_port_is_selected())
+		return sv_port_set(key, value);
 #define IS(name) (strcmp(key, name) == 0)
 	if (IS("order")) {
 		if (strcmp(value, "weak") != 0 && strcmp(value, "strict") != 0)
@@ -38,6 +41,10 @@ static int set(const char *key, const char *value)
 	} else if (IS("seed")) {
 		sv_config.seed = strtoull(value, NULL, 0);
 		sv_random_seed(sv_config.seed);
+	} else if (IS("devices")) {
+		if (!(number >= 1 && number <= SV_DEVICES))
+			return EINVAL;
+		sv_config.devices = (uint32_t)number;
 	} else if (IS("model")) {
 		return sv_model_preset(value);
 	} else if (IS("latency")) {
@@ -68,12 +75,12 @@ static int set(const char *key, const char *value)
 			return EINVAL;
 		sv_nic_gone();
 	} else if (IS("straggler")) { /* FRACTION:NANOSECONDS */
-		const char *colon = strchr(value, ':');
-
-		atomic_store(&sv_config.straggler_ppm, ppm(number));
-		atomic_store(&sv_config.straggler_ns, colon ? strtoull(colon + 1, NULL, 0) : 100000);
+		atomic_store(&sv_config.straggler_ppm, sv_ppm(value));
+		atomic_store(&sv_config.straggler_ns, sv_late_ns(value));
 	} else if (IS("corrupt")) {
-		atomic_store(&sv_config.corrupt_ppm, ppm(number));
+		atomic_store(&sv_config.corrupt_ppm, sv_ppm(value));
+	} else if (IS("corrupt_read")) {
+		atomic_store(&sv_config.corrupt_read_ppm, sv_ppm(value));
 	} else if (IS("qp_error_after")) {
 		atomic_store(&sv_config.qp_error_after, (uint64_t)number);
 	} else if (IS("memlock")) {
@@ -102,25 +109,31 @@ static int apply(char *text)
 		}
 		if (error) {
 			fprintf(stderr, "softverbs: cannot make sense of the setting \"%s\"\n", item);
+			sv_port_apply();
 			return error;
 		}
 	}
+	sv_port_apply();
 	atomic_store(&sv_config.delayed, sv_config.weak || sv_config.model || sv_config.link_down ||
-	                                     sv_config.straggler_ppm || sv_config.corrupt_ppm || sv_config.qp_error_after);
+	                                     sv_config.straggler_ppm || sv_config.corrupt_ppm ||
+	                                     sv_config.corrupt_read_ppm || sv_config.qp_error_after);
 	return 0;
 }
 
 /* At run time: "straggler=0.01:200000", "link=down", "order=strict", ...; 0 or errno. */
 SV_API int softverbs_control(const char *settings)
 {
+	static pthread_mutex_t controlling = PTHREAD_MUTEX_INITIALIZER;
 	char *copy = strdup(settings);
 
 	if (!copy)
 		return ENOMEM;
+	pthread_mutex_lock(&controlling);
 	int error = apply(copy);
 
+	sv_qps_update();
+	pthread_mutex_unlock(&controlling);
 	free(copy);
-	sv_qps_update_direct();
 	return error;
 }
 
@@ -157,11 +170,11 @@ static int load_file(const char *path)
 int sv_config_load(void)
 {
 	static bool loaded;
+	static int error;
 	const char *text = getenv("SOFTVERBS");
-	int error = 0;
 
 	if (loaded || !text || !*text)
-		return 0;
+		return error;
 	loaded = true;
 	sv_config.seed = (uint64_t)getpid();
 	sv_random_seed(sv_config.seed);

@@ -14,6 +14,7 @@ struct sv_config {
 	_Atomic bool weak;
 	_Atomic bool model;
 	uint64_t seed;
+	uint32_t devices; /* of this process, each a machine with a NIC of its own; 0: one */
 
 	/* the model, in nanoseconds and bytes */
 	char model_name[32];
@@ -30,6 +31,7 @@ struct sv_config {
 	_Atomic uint32_t straggler_ppm;
 	_Atomic uint64_t straggler_ns;
 	_Atomic uint32_t corrupt_ppm;
+	_Atomic uint32_t corrupt_read_ppm;
 	_Atomic uint64_t qp_error_after; /* operations of one QP; 0: never */
 	_Atomic uint64_t memlock;        /* bytes that may be registered; 0: any */
 	_Atomic uint64_t registered;

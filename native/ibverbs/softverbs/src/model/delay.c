@@ -1,20 +1,21 @@
 /*
- * The NIC model: when an operation is due. Each process stands for a machine with one NIC of its own. A message
+ * The NIC model: when an operation is due. Each device stands for a machine with one NIC of its own. A message
  * occupies the NIC for a time per message plus its bytes over the bandwidth, after its payload was fetched if it was
  * not inline; it reaches the other side one latency later, and is acknowledged after another. The bytes of a READ
  * occupy the link on their way back. A queue pair has at most max_rd_atomic READs and atomics under way: the next
  * one, and what stands behind it, leaves when the first of those is answered. The target's NIC receives at the
  * bandwidth too, from all its initiators together: the time until which it is taken is in its control segment, and
  * every initiator moves it on.
+ *
+ * And faults: operations that are late, or whose tries are lost.
  */
 #include "base/clock.h"
 #include "model/config.h"
 #include "model/delay.h"
 #include "object/pending.h"
 #include "object/qp.h"
-#include "peer/peer.h"
 
-static _Atomic uint64_t transmit_free_ns;
+static _Atomic uint64_t transmit_free_ns[SV_DEVICES];
 
 /* Take `for_ns` of a resource from `from_ns` on; returns when it is done. */
 static uint64_t occupy(_Atomic uint64_t *free_at, uint64_t from_ns, uint64_t for_ns)
@@ -42,6 +43,11 @@ static uint64_t may_ask(const struct sv_qp *qp)
 	return 0;
 }
 
+static struct sv_port *receiver(const struct sv_qp *qp)
+{
+	return &qp->peer->segment->header.ports[qp->remote_entry ? sv_device_of(qp->remote_entry) : 0];
+}
+
 static void model_times(struct sv_qp *qp, struct sv_pending *p, uint64_t now)
 {
 	uint64_t bytes = sv_pending_bytes(p), wire = (uint64_t)((double)bytes / sv_config.bytes_per_ns);
@@ -55,13 +61,34 @@ static void model_times(struct sv_qp *qp, struct sv_pending *p, uint64_t now)
 
 	if (!answers && bytes && !(p->wr.send_flags & IBV_SEND_INLINE))
 		start += sv_config.fetch;
-	uint64_t sent = occupy(&transmit_free_ns, start, sv_config.message + (answers ? 0 : wire));
+	uint64_t sent = occupy(&transmit_free_ns[sv_device_of(qp->entry)], start, sv_config.message + (answers ? 0 : wire));
 	uint64_t there = sent + sv_config.latency + jitter;
 
 	if (qp->peer && !answers && wire)
-		there = occupy(&qp->peer->segment->header.receive_free_ns, there - wire, wire);
+		there = occupy(&receiver(qp)->receive_free_ns, there - wire, wire);
 	p->due = there;
 	p->due_complete = there + sv_config.latency + (answers ? wire : 0);
+}
+
+/* No longer than this, whatever another process says: times must not wrap around. */
+#define MOST_LATE_NS 3600000000000ull
+
+/* What a fault of the far end adds to an operation's time: it is slow, or each lost try costs a time-out. */
+static uint64_t port_delay(const struct sv_qp *qp, struct sv_pending *p, struct sv_port *port)
+{
+	uint64_t late = atomic_load_explicit(&port->straggler_ns, memory_order_relaxed),
+	         timeout = 4096ull << qp->attr.timeout;
+	uint32_t lose = atomic_load_explicit(&port->lose_ppm, memory_order_relaxed), lost = 0;
+
+	if (!sv_chance(atomic_load_explicit(&port->straggler_ppm, memory_order_relaxed)))
+		late = 0;
+	else if (late > MOST_LATE_NS)
+		late = MOST_LATE_NS;
+	while (lost <= qp->attr.retry_cnt && sv_chance(lose))
+		lost++;
+	p->lost = lost > qp->attr.retry_cnt;
+	/* a time-out of 0 is none: such a program waits for ever, or here for an hour */
+	return late + (lost && !qp->attr.timeout ? MOST_LATE_NS : lost * timeout);
 }
 
 void sv_delay_start(struct sv_qp *qp, struct sv_pending *p)
@@ -71,8 +98,13 @@ void sv_delay_start(struct sv_qp *qp, struct sv_pending *p)
 	p->due = p->due_complete = 0;
 	if (sv_config.model)
 		model_times(qp, p, now);
-	if (sv_chance(sv_config.straggler_ppm)) {
-		uint64_t base = p->due ? p->due : now, extra = sv_config.straggler_ns;
+	uint64_t extra = sv_chance(sv_config.straggler_ppm) ? sv_config.straggler_ns : 0;
+	struct sv_port *port = sv_faulty_port(qp);
+
+	if (port)
+		extra += port_delay(qp, p, port);
+	if (extra) {
+		uint64_t base = p->due ? p->due : now;
 
 		p->due = base + extra;
 		p->due_complete = (p->due_complete ? p->due_complete : base) + extra;

@@ -2,12 +2,14 @@
 #pragma once
 #include <infiniband/verbs.h>
 #include <stdatomic.h>
+#include <stdint.h>
 
 #include "base/macros.h"
 
 struct sv_context {
 	struct verbs_context verbs;
 	int async_write;
+	uint32_t device; /* which of ours */
 	struct sv_context *next;
 	_Atomic unsigned users; /* its objects, and the program until it closes it */
 };

@@ -21,7 +21,7 @@
 #include <stdint.h>
 
 #define SV_MAGIC 0x73627265767466bULL
-#define SV_ABI 3u
+#define SV_ABI 4u
 #define SV_SLOTS 4096u
 #define SV_QPS 4096u
 #define SV_CQS 4096u
@@ -29,6 +29,7 @@
 #define SV_MRS 65536u
 #define SV_SEGMENT_SIZE (1ull << 30)
 #define SV_LINE 64
+#define SV_DEVICES 16u /* a power of two */
 
 /* A word that another process may change at any time: this is the one time that it is read. */
 #define SV_ONCE(word) (*(const volatile __typeof__(word) *)&(word))
@@ -101,6 +102,7 @@ struct sv_qp_entry {
 	 */
 	_Atomic uint64_t gate;
 	_Atomic uint32_t max_dest_rd_atomic;
+	uint32_t device; /* of ours: below SV_DEVICES */
 	/* by the peer */
 	_Alignas(SV_LINE) _Atomic uint32_t hazard;
 	_Atomic uint32_t record_head; /* next record to publish */
@@ -152,6 +154,21 @@ struct sv_recv_record {
 };
 _Static_assert(sizeof(struct sv_recv_record) == 64, "one line per record");
 
+/*
+ * One of the process's devices, as its peers meet it: what is the matter with it, on request (fault/), and with a model
+ * what its receiver is busy with. By whoever sets the faults, perhaps another process; the owner follows.
+ */
+struct sv_port {
+	_Alignas(SV_LINE) _Atomic uint32_t faulty; /* any of it */
+	_Atomic uint32_t down;                     /* nothing comes from it or reaches it */
+	_Atomic uint32_t straggler_ppm;            /* of operations on it */
+	_Atomic uint32_t lose_ppm;                 /* of tries of operations on it */
+	_Atomic uint32_t corrupt_ppm;              /* of WRITEs to it */
+	_Atomic uint32_t corrupt_read_ppm;         /* of READs from it */
+	_Atomic uint64_t straggler_ns;
+	_Alignas(SV_LINE) _Atomic uint64_t receive_free_ns; /* by peers: the modelled receiver is taken until then */
+};
+
 struct sv_header {
 	_Atomic uint64_t magic; /* stored last */
 	uint32_t abi;
@@ -162,8 +179,10 @@ struct sv_header {
 	uint64_t wake_ino;
 	uint64_t life_ino; /* of the pipe that hangs up when the process is gone */
 	uint32_t life_fd;
-	_Alignas(SV_LINE) _Atomic uint64_t receive_free_ns; /* by peers: the modelled NIC's receiver is taken until then */
-	_Alignas(SV_LINE) _Atomic uint64_t atomic_lock;     /* by peers: remote atomics on private memory */
+	_Alignas(SV_LINE) _Atomic uint64_t atomic_lock; /* by peers: remote atomics on private memory */
+	_Atomic uint32_t port_changes;                  /* counts them, so that the owner follows */
+	_Atomic uint32_t ports_followed;                /* by the owner: so far it has */
+	struct sv_port ports[SV_DEVICES];
 };
 
 struct sv_segment {

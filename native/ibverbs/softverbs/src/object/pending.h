@@ -12,6 +12,7 @@ struct sv_pending {
 	struct ibv_send_wr wr;
 	uint32_t sequence;
 	bool done; /* executed, not completed */
+	bool lost; /* all its tries are: a fault */
 	uint8_t status;
 	uint32_t bytes;
 	uint64_t due, due_complete;

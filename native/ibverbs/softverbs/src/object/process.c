@@ -162,6 +162,7 @@ int sv_process_create(void)
 
 	no_descriptors();
 	sv_process.segment = NULL;
+	sv_process.port_changes = sv_process.ports_down = 0;
 	if ((error = sv_barrier_init())) {
 		fprintf(
 		    stderr, "softverbs: membarrier is not available (%s); Linux 4.16 or newer is needed\n", strerror(error));

@@ -42,6 +42,7 @@ struct sv_process {
 	pthread_mutex_t waiting_lock;
 	struct sv_qp *waiting, **end_waiting;
 	struct sv_context *contexts;
+	uint32_t port_changes, ports_down; /* that we have followed; a bit each */
 };
 
 extern struct sv_process sv_process;

@@ -13,6 +13,7 @@
 #include "object/qp.h"
 #include "path/completion.h"
 #include "path/helper.h"
+#include "path/port.h"
 #include "path/progress.h"
 #include "path/qp_state.h"
 #include "path/rq.h"
@@ -125,6 +126,7 @@ static bool look_around(void)
 	bool found = sv_peers_find_dead(), sweep = sv_peers_sweep(), all = true;
 
 	bereaved = bereaved || found;
+	sv_ports_follow();
 
 	pthread_mutex_lock(&sv_process.lock);
 	sv_cq_fail_users();

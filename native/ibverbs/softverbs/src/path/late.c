@@ -10,7 +10,8 @@
  * helper's next look, so a buffer that is reused too early shows. Completions stay in order.
  */
 #include "base/clock.h"
-#include "model/config.h"
+#include "execute/access.h"
+#include "model/delay.h"
 #include "object/pending.h"
 #include "object/qp.h"
 #include "path/late.h"
@@ -49,17 +50,39 @@ static uint32_t choose(struct sv_qp *qp)
 	return chosen;
 }
 
-/* Damage one byte of what was just written: the sender believes all is well. */
+/* The byte at a place of an operation's payload, which is here. */
+static uint8_t *payload_at(struct sv_pending *p, uint64_t at)
+{
+	int i = 0;
+
+	for (; at >= p->sge[i].length; i++)
+		at -= p->sge[i].length;
+	uint8_t *from =
+	    p->wr.send_flags & IBV_SEND_INLINE ? (uint8_t *)(uintptr_t)p->sge[i].addr : sv_local_address(&p->sge[i]);
+
+	return from + at;
+}
+
+/* Damage one byte of what was just read, or written: the initiator believes all is well. */
 static void corrupt(struct sv_qp *qp, struct sv_pending *p)
 {
+	struct sv_port *port = sv_faulty_port(qp);
+	bool reads = p->wr.opcode == IBV_WR_RDMA_READ;
 	uint64_t bytes = sv_pending_bytes(p);
+	uint32_t own = reads ? sv_config.corrupt_read_ppm : sv_config.corrupt_ppm;
+	uint32_t theirs = !port ? 0 : reads ? port->corrupt_read_ppm : port->corrupt_ppm;
 
-	if (p->wr.opcode > IBV_WR_RDMA_WRITE_WITH_IMM || !bytes)
+	if ((!reads && p->wr.opcode > IBV_WR_RDMA_WRITE_WITH_IMM) || !bytes || !(sv_chance(own) || sv_chance(theirs)))
 		return;
-	struct ibv_send_wr damage = p->wr;
-	uint8_t byte = (uint8_t)(1 + sv_random(255));
 	uint64_t at = sv_random(bytes);
-	struct ibv_sge sge = {(uintptr_t)&byte, 1, 0};
+	uint8_t *byte = payload_at(p, at), damaged = *byte ^ (uint8_t)(1 + sv_random(255));
+
+	if (reads) {
+		*byte = damaged;
+		return;
+	}
+	struct ibv_send_wr damage = p->wr;
+	struct ibv_sge sge = {(uintptr_t)&damaged, 1, 0};
 	uint32_t ignored;
 
 	damage.opcode = IBV_WR_RDMA_WRITE;
@@ -87,8 +110,10 @@ int sv_delay_run(struct sv_qp *qp)
 		uint64_t after = sv_config.qp_error_after;
 		int status;
 
-		if (sv_config.link_down)
+		if (sv_config.link_down || sv_own_port(qp)->down)
 			status = SV_STALL_NOT_READY;
+		else if (p->lost)
+			status = IBV_WC_RETRY_EXC_ERR;
 		else if (after && ++qp->operations > after)
 			status = IBV_WC_FATAL_ERR;
 		else
@@ -100,7 +125,7 @@ int sv_delay_run(struct sv_qp *qp)
 		}
 		if (sv_config.model && status == IBV_WC_SUCCESS)
 			sv_model_count(sv_is_seen(&p->wr) ? now - p->due : 0);
-		if (status == IBV_WC_SUCCESS && sv_chance(sv_config.corrupt_ppm))
+		if (status == IBV_WC_SUCCESS)
 			corrupt(qp, p);
 		p->status = (uint8_t)status;
 		p->done = true;

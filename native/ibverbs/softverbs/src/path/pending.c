@@ -1,6 +1,5 @@
 /* The queue of sends that wait: with a copy of all that a program may reuse once it has posted. */
 #include "base/macros.h"
-#include "model/config.h"
 #include "model/delay.h"
 #include "object/ah.h"
 #include "object/pending.h"
@@ -37,7 +36,7 @@ int sv_pending_add(struct sv_qp *qp, const struct ibv_send_wr *wr, uint32_t sequ
 	p->wr.next = NULL;
 	p->wr.sg_list = p->sge;
 	p->sequence = sequence;
-	p->done = false;
+	p->done = p->lost = false;
 	p->due = p->due_complete = 0;
 	/* what may be gone when it executes: a device has it in the WQE */
 	if (wr->opcode == IBV_WR_BIND_MW)
@@ -58,7 +57,7 @@ int sv_pending_add(struct sv_qp *qp, const struct ibv_send_wr *wr, uint32_t sequ
 	} else if (wr->num_sge) {
 		memcpy(p->sge, wr->sg_list, (size_t)wr->num_sge * sizeof(*p->sge));
 	}
-	if (unlikely(atomic_load_explicit(&sv_config.delayed, memory_order_relaxed)))
+	if (unlikely(sv_is_delayed(qp)))
 		sv_delay_start(qp, p);
 	qp->pending[qp->pending_tail++ & qp->pending_mask] = p;
 	qp->undelivered += sv_is_seen(wr);

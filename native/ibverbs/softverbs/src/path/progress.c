@@ -2,7 +2,7 @@
 #include "base/barrier.h"
 #include "base/clock.h"
 #include "base/macros.h"
-#include "model/config.h"
+#include "model/delay.h"
 #include "object/layout.h"
 #include "object/pending.h"
 #include "object/qp.h"
@@ -75,7 +75,7 @@ void sv_send_progress(struct sv_qp *qp)
 		uint32_t bytes = 0;
 		int status;
 
-		if (unlikely(p->due || p->done || atomic_load_explicit(&sv_config.delayed, memory_order_relaxed))) {
+		if (unlikely(p->due || p->done || sv_is_delayed(qp))) {
 			status = sv_delay_run(qp);
 			if (status == IBV_WC_SUCCESS) {
 				if (!p->done || p->due_complete > sv_now_ns())

@@ -1,7 +1,7 @@
 /* The state of a queue pair as it and its peers see it, and how it fails. Transitions that a program asks for:
  * qp_modify.c. */
 #include "base/lock.h"
-#include "model/config.h"
+#include "model/delay.h"
 #include "object/async.h"
 #include "object/cq.h"
 #include "object/layout.h"
@@ -20,12 +20,16 @@ void sv_qp_publish_state(struct sv_qp *qp)
 {
 	if (qp->dying)
 		return; /* there is no such QP any more */
-	uint32_t state = SV_QP_LIVE | (uint32_t)qp->state | (sv_config.link_down ? SV_QP_UNREACHABLE : 0);
+	bool down = sv_config.link_down || atomic_load(&sv_own_port(qp)->down);
+	uint32_t state = SV_QP_LIVE | (uint32_t)qp->state | (down ? SV_QP_UNREACHABLE : 0);
 	uint64_t access = qp->attr.qp_access_flags & ~(qp->attr.max_dest_rd_atomic ? 0u : SV_ANSWERED_ACCESS);
 	uint64_t gate = access << 32 | qp->attr.dest_qp_num;
 
 	atomic_store_explicit(&qp->entry->state, state, memory_order_release);
-	atomic_store_explicit(&qp->entry->gate, sv_accepts(state) ? gate : 0, memory_order_release);
+	/* behind a faulty port nobody's posts execute at once; whoever then takes the long way looks at the port */
+	bool open = sv_accepts(state) && !atomic_load(&sv_own_port(qp)->faulty);
+
+	atomic_store_explicit(&qp->entry->gate, open ? gate : 0, memory_order_release);
 }
 
 void sv_qp_shut(struct sv_qp *qp)
@@ -37,8 +41,7 @@ void sv_qp_update_direct(struct sv_qp *qp)
 {
 	/* only RC: the others must swallow what goes wrong at the far end */
 	qp->direct = qp->state == IBV_QPS_RTS && qp->target.segment && qp->qp.qp_type == IBV_QPT_RC &&
-	             qp->pending_head == qp->pending_tail && !atomic_load(&qp->peer->dead) &&
-	             !atomic_load_explicit(&sv_config.delayed, memory_order_relaxed);
+	             qp->pending_head == qp->pending_tail && !atomic_load(&qp->peer->dead) && !sv_is_delayed(qp);
 }
 
 bool sv_qp_fail_finish(struct sv_qp *qp)

@@ -6,7 +6,7 @@
 #include "base/lock.h"
 #include "base/macros.h"
 #include "execute/execute.h"
-#include "model/config.h"
+#include "model/delay.h"
 #include "object/qp.h"
 #include "path/completion.h"
 #include "path/hazard.h"
@@ -85,7 +85,7 @@ static __attribute__((noinline)) int post_waiting(struct sv_qp *qp, struct ibv_s
 		if ((error = sv_pending_add(qp, wr, qp->sequence)))
 			break;
 		qp->sequence++;
-		if (likely(!atomic_load_explicit(&sv_config.delayed, memory_order_relaxed)))
+		if (likely(!sv_is_delayed(qp)))
 			sv_send_progress(qp);
 	}
 	if (error)

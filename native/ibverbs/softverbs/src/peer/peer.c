@@ -85,7 +85,7 @@ static int find_owner(uint32_t slot, pid_t *pid)
 	return error ? -1 : 0;
 }
 
-/* The peer's control segment, by the name of its memfd. */
+/* The peer's control segment, by the name of its memfd; of slot 0: whatever slot it has. */
 static int open_segment(int fd_dir, uint32_t slot)
 {
 	char want[48], link[64];
@@ -101,7 +101,8 @@ static int open_segment(int fd_dir, uint32_t slot)
 		close(copy);
 		return -1;
 	}
-	int length = snprintf(want, sizeof(want), "/memfd:softverbs-%u ", slot);
+	int length = slot ? snprintf(want, sizeof(want), "/memfd:softverbs-%u ", slot)
+	                  : snprintf(want, sizeof(want), "/memfd:softverbs-");
 	struct dirent *entry;
 
 	while (found < 0 && (entry = readdir(dir))) {
@@ -137,7 +138,7 @@ static struct sv_segment *map_segment(int fd_dir, uint32_t slot)
 	struct sv_segment *segment = at;
 
 	if (atomic_load_explicit(&segment->header.magic, memory_order_acquire) != SV_MAGIC ||
-	    segment->header.abi != SV_ABI || segment->header.slot != slot) {
+	    segment->header.abi != SV_ABI || (slot && segment->header.slot != slot)) {
 		munmap(at, SV_SEGMENT_SIZE);
 		errno = EPROTO;
 		return NULL;
@@ -234,6 +235,32 @@ static struct sv_peer *attach(uint32_t slot)
 	release(peer);
 	errno = error;
 	return NULL;
+}
+
+struct sv_peer *sv_peer_visit(pid_t pid)
+{
+	struct sv_peer *peer = calloc(1, sizeof(*peer));
+	char path[32];
+
+	if (!peer)
+		return NULL;
+	pthread_mutex_init(&peer->lock, NULL);
+	peer->pid = pid;
+	peer->life = -1;
+	snprintf(path, sizeof(path), "/proc/%d/fd", (int)pid);
+	peer->fd_dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (peer->fd_dir >= 0 && (peer->segment = map_segment(peer->fd_dir, 0)) != NULL)
+		return peer;
+	int error = errno;
+
+	release(peer);
+	errno = error;
+	return NULL;
+}
+
+void sv_peer_leave(struct sv_peer *peer)
+{
+	release(peer);
 }
 
 static void unwatch(struct sv_peer *peer)

@@ -47,6 +47,9 @@ struct sv_peer {
 /* The process that has this slot now, or NULL with errno. */
 struct sv_peer *sv_peer_get(uint32_t slot);
 void sv_peer_put(struct sv_peer *peer);
+/* A process that has the device open, to whom nobody is connected here: to set its faults. NULL with errno. */
+struct sv_peer *sv_peer_visit(pid_t pid);
+void sv_peer_leave(struct sv_peer *peer);
 /* Whether it died, looked up now (a system call). */
 bool sv_peer_check_dead(struct sv_peer *peer);
 /* Whether it is stopped (SIGSTOP, a debugger), looked up now. */
