@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** With both libraries. Where the machine has no ISA-L, its half is reported as not run. */
+/** With each library. What this process has not is reported as not run. */
 class CoderTest {
 
     private static final int MOST_BYTES = 5000;
@@ -40,7 +40,7 @@ class CoderTest {
     }
 
     private static void need(CodingLibrary library) {
-        assumeTrue(library.available(), "needs " + library + "; on Debian: sudo apt-get install libisal2");
+        assumeTrue(library.available(), "needs " + library + ": " + library.remedy());
     }
 
     /** Places splits at any alignment, or at a multiple of 64, and fills them. */

@@ -24,13 +24,22 @@ final class TestServers implements AutoCloseable {
     /** @param regions how many regions each of the servers has */
     TestServers(int... regions) {
         for (int count : regions) {
-            add(count);
+            add(count, TestDevice.server());
         }
     }
 
-    private void add(int regions) {
+    /** A server of so many regions on each of these devices. */
+    static TestServers on(int regions, String... devices) {
+        TestServers servers = new TestServers();
+        for (String device : devices) {
+            servers.add(regions, device);
+        }
+        return servers;
+    }
+
+    private void add(int regions, String device) {
         MemoryServer memory = MemoryServer.open(
-                new ServerOptions(regions * REGION_BYTES, REGION_BYTES, LEASE_NANOS, TestDevice.server(), "test"));
+                new ServerOptions(regions * REGION_BYTES, REGION_BYTES, LEASE_NANOS, device, "test"));
         try {
             nodes.add(new Node(memory, ControlServer.start("127.0.0.1:0", memory)));
         } catch (RuntimeException e) {
