@@ -23,20 +23,24 @@ import org.openjdk.jmh.annotations.Warmup;
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
 @Warmup(iterations = 5, time = 300, timeUnit = TimeUnit.MILLISECONDS)
 @Measurement(iterations = 5, time = 300, timeUnit = TimeUnit.MILLISECONDS)
-@Fork(3)
+@Fork(
+        value = 3,
+        jvmArgsAppend = {"--add-modules", "jdk.incubator.vector"})
 public class CoderBenchmark {
 
     private static final ErasureCode CODE = ErasureCode.of(8, 2);
     private static final int SPLIT_BYTES = 512;
 
-    @Param({"ISAL", "JAVA"})
+    @Param({"ISAL", "VECTOR", "JAVA"})
     private CodingLibrary library;
 
     private final Arena arena = Arena.ofShared();
     private final long[] splits = new long[CODE.splits()];
-    private final int[] changing = {3, 5, 6};
-    private int next;
+    private final long[] sources = new long[CODE.dataSplits()];
+    private final long[] targets = new long[2];
+    private final long[] parities = new long[CODE.paritySplits()];
     private Coder coder;
+    private Kernel kernel;
 
     @Setup(Level.Trial)
     public void open() {
@@ -45,7 +49,19 @@ public class CoderBenchmark {
             splits[split] = page.address() + (long) split * SPLIT_BYTES;
         }
         page.fill((byte) 7);
+        // As recover() takes them where splits 0 and 2 are lost.
+        int source = 0;
+        int target = 0;
+        for (int split = 0; split < splits.length; split++) {
+            if (split == 0 || split == 2) {
+                targets[target++] = splits[split];
+            } else {
+                sources[source++] = splits[split];
+            }
+        }
+        System.arraycopy(splits, CODE.dataSplits(), parities, 0, parities.length);
         coder = new Coder(CODE, library);
+        kernel = library.kernel(arena);
         coder.encode(splits, SPLIT_BYTES);
     }
 
@@ -77,11 +93,21 @@ public class CoderBenchmark {
         coder.recover(splits, SPLIT_BYTES, CODE.all() & ~0b101, 0b101);
     }
 
-    /** What it would be if nothing were kept: the matrix inverted each time. */
+    /** What it would be if nothing were kept: the matrix inverted and the tables made each time. */
     @Benchmark
-    public Object invertedEachTime() {
-        int lost = changing[next = (next + 1) % changing.length];
-        return CODE.rows(CODE.sources(CODE.all() & ~lost), lost);
+    public void twoLostInvertedEachTime() {
+        int lost = 0b101;
+        try (Arena own = Arena.ofConfined()) {
+            Transform transform = new Transform(CODE.rows(CODE.sources(CODE.all() & ~lost), lost), own);
+            kernel.prepare(transform);
+            kernel.run(transform, sources, targets, SPLIT_BYTES);
+        }
+    }
+
+    /** A change of 64 bytes of one data split, at both parities. */
+    @Benchmark
+    public void addChange() {
+        coder.addChange(3, splits[0], parities, 64);
     }
 
     @Benchmark

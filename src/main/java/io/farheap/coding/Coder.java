@@ -48,9 +48,7 @@ public final class Coder implements AutoCloseable {
 
     /** @throws IllegalArgumentException where the machine has not that library */
     public Coder(ErasureCode code, CodingLibrary library) {
-        if (!library.available()) {
-            throw new IllegalArgumentException("this machine has no " + library);
-        }
+        library.require();
         this.code = code;
         this.library = library;
         this.kernel = library.kernel(arena);

@@ -2,46 +2,84 @@ package io.farheap.coding;
 
 import java.lang.foreign.Arena;
 
-/** What multiplies in this process: chosen by {@code -Dfarheap.coding}, by default ISA-L where the machine has it. */
+/**
+ * What multiplies in this process: chosen by {@code -Dfarheap.coding}, by default the first of these that there is. All
+ * make the same bytes.
+ */
 public enum CodingLibrary {
-    ISAL,
-    JAVA;
+    /** The machine's libisal. */
+    ISAL("ISA-L"),
+    /** Java with vectors, in a JVM that was started with {@code --add-modules jdk.incubator.vector}. */
+    VECTOR("Java with vectors"),
+    /** Java that runs everywhere. */
+    JAVA("portable Java");
 
     private static final String PROPERTY = "farheap.coding";
+    private static final String VECTOR_MODULE = "jdk.incubator.vector";
+
+    private final String name;
+
+    CodingLibrary(String name) {
+        this.name = name;
+    }
 
     /**
      * The one that new coders use.
      *
-     * @throws IllegalArgumentException where the property names none, or one that this machine has not
+     * @throws IllegalArgumentException where the property names none, or one that this process has not
      */
     public static CodingLibrary chosen() {
-        String name = System.getProperty(PROPERTY, "auto");
-        return switch (name) {
-            case "auto" -> IsalKernel.available() ? ISAL : JAVA;
-            case "java" -> JAVA;
-            case "isal" -> {
-                if (!IsalKernel.available()) {
-                    throw new IllegalArgumentException(
-                            "this machine has no ISA-L; install it, on Debian with: sudo apt-get install libisal2");
-                }
-                yield ISAL;
-            }
-            default -> throw new IllegalArgumentException("-D" + PROPERTY + "=" + name + "; it is auto, isal or java");
+        String wish = System.getProperty(PROPERTY, "auto");
+        CodingLibrary library =
+                switch (wish) {
+                    case "auto" -> ISAL.available() ? ISAL : VECTOR.available() ? VECTOR : JAVA;
+                    case "isal" -> ISAL;
+                    case "vector" -> VECTOR;
+                    case "java" -> JAVA;
+                    default ->
+                        throw new IllegalArgumentException(
+                                "-D" + PROPERTY + "=" + wish + "; it is auto, isal, vector or java");
+                };
+        library.require();
+        return library;
+    }
+
+    /** Whether this process has it. */
+    public boolean available() {
+        return switch (this) {
+            case ISAL -> IsalKernel.available();
+            case VECTOR -> ModuleLayer.boot().findModule(VECTOR_MODULE).isPresent();
+            case JAVA -> true;
         };
     }
 
-    /** Whether the machine has it. */
-    public boolean available() {
-        return this == JAVA || IsalKernel.available();
+    /** How to have it, as half a sentence. */
+    public String remedy() {
+        return switch (this) {
+            case ISAL -> "install it, on Debian with: sudo apt-get install libisal2";
+            case VECTOR -> "start the JVM with --add-modules " + VECTOR_MODULE;
+            case JAVA -> "it is always there";
+        };
+    }
+
+    /** @throws IllegalArgumentException where this process has not this one, with the remedy */
+    void require() {
+        if (!available()) {
+            throw new IllegalArgumentException("this process has no " + this + " for coding; " + remedy());
+        }
     }
 
     Kernel kernel(Arena arena) {
-        return this == ISAL ? new IsalKernel(arena) : new JavaKernel();
+        return switch (this) {
+            case ISAL -> new IsalKernel(arena);
+            case VECTOR -> new VectorKernel();
+            case JAVA -> new JavaKernel();
+        };
     }
 
     /** As documents call it. */
     @Override
     public String toString() {
-        return this == ISAL ? "ISA-L" : "Java";
+        return name;
     }
 }

@@ -2,8 +2,11 @@ package io.farheap.coding;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
 
-/** How some splits are made of others: a row for each target, with a factor for each source. Immutable once made. */
+/**
+ * How some splits are made of others: a row for each target, with a factor for each source. Immutable once prepared.
+ */
 final class Transform {
 
     /** ISA-L's, for each factor. */
@@ -14,6 +17,8 @@ final class Transform {
     final boolean sum;
     /** What the native library makes of the factors. */
     final MemorySegment tables;
+    /** What {@link VectorKernel} makes of them. */
+    byte @Nullable [] products;
 
     Transform(int[][] rows, Arena arena) {
         this.rows = rows;

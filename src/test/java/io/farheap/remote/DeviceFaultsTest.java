@@ -173,7 +173,9 @@ class DeviceFaultsTest {
         assertEquals(Tags.done(7), tags.await(queue, 5).getLast());
     }
 
-    /** The data path goes on while the control plane is silent; what was asked meanwhile is answered when it is back. */
+    /**
+     * The data path goes on while the control plane is silent; what was asked meanwhile is answered when it is back.
+     */
     @Test
     void theControlPlaneOfOneIsCutOff() throws Exception {
         try (ControlCable cable = new ControlCable(servers.address(BROKEN))) {

@@ -38,8 +38,8 @@ final class TestServers implements AutoCloseable {
     }
 
     private void add(int regions, String device) {
-        MemoryServer memory = MemoryServer.open(
-                new ServerOptions(regions * REGION_BYTES, REGION_BYTES, LEASE_NANOS, device, "test"));
+        MemoryServer memory =
+                MemoryServer.open(new ServerOptions(regions * REGION_BYTES, REGION_BYTES, LEASE_NANOS, device, "test"));
         try {
             nodes.add(new Node(memory, ControlServer.start("127.0.0.1:0", memory)));
         } catch (RuntimeException e) {

@@ -1,5 +1,6 @@
 package io.farheap.cli;
 
+import io.farheap.coding.CodingLibrary;
 import io.farheap.command.DeviceNotice;
 import io.farheap.command.Sizes;
 import io.farheap.command.Subcommand;
@@ -46,8 +47,17 @@ public final class DevicesCommand implements Subcommand, Callable<Integer> {
         if (devices.isEmpty()) {
             out.println("no RDMA devices");
         }
+        printCoding(out, CodingLibrary.chosen());
         out.flush();
         return active ? 0 : 1;
+    }
+
+    /** What makes the splits of coded caches, and how to have better. */
+    private static void printCoding(PrintWriter out, CodingLibrary library) {
+        out.println("coding  " + library);
+        if (!CodingLibrary.ISAL.available()) {
+            out.println("  no ISA-L here, which is faster: " + CodingLibrary.ISAL.remedy());
+        }
     }
 
     private static void print(PrintWriter out, Context context) {
