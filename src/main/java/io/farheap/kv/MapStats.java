@@ -29,6 +29,14 @@ public record MapStats(
         return String.format(
                 "%,d objects in blocks of %,d bytes together, %,d history entries, %,d slots; %,d of %,d bytes for blocks "
                         + "are taken; %d regions of %,d bytes; %,d segments emptied for other sizes",
-                objects, blockBytes, history, slots, segmentBytesTaken, segmentBytes, regions, regionBytes, segmentsEmptied);
+                objects,
+                blockBytes,
+                history,
+                slots,
+                segmentBytesTaken,
+                segmentBytes,
+                regions,
+                regionBytes,
+                segmentsEmptied);
     }
 }

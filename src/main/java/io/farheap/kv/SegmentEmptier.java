@@ -14,9 +14,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Empties segments where a server has chosen this process for it, so that they can be of another class: a thread with a
- * session of its own, which begins with the first. It moves what slots name there to free blocks of the same class, what
- * was used last first, and evicts what there is no free block for. Who else uses the map waits for none of it; where
- * this process ends in the midst of it, another one goes on.
+ * session of its own, which begins with the first. It moves what slots name there to free blocks of the same class,
+ * what was used last first, and evicts what there is no free block for. Who else uses the map waits for none of it;
+ * where this process ends in the midst of it, another one goes on.
  */
 final class SegmentEmptier implements AutoCloseable {
 
@@ -54,7 +54,8 @@ final class SegmentEmptier implements AutoCloseable {
                 return;
             }
             if (thread == null) {
-                thread = Thread.ofPlatform().daemon().name("farheap-map-emptier").start(this::run);
+                thread =
+                        Thread.ofPlatform().daemon().name("farheap-map-emptier").start(this::run);
             }
         }
         if (!asked.contains(line)) {

@@ -32,7 +32,7 @@ final class Audit {
 
     /** @param sessions all that the map has had */
     static Audit of(TestSpace space, List<Session> sessions) {
-        EmptyingTest.awaitRest(space);
+        EmptyingTest.awaitRest(space, List.of());
         try (RemoteQueue queue = space.memory.openQueue(QueueOptions.DEFAULT);
                 RegisteredBuffer memory = space.memory.register(64 << 10)) {
             Audit audit = new Audit(space, queue, memory);

@@ -54,13 +54,23 @@ class EmptyingTest {
         return found;
     }
 
-    /** Nothing is being emptied any more, and nothing is about to be. */
-    static void awaitRest(TestSpace space) {
+    /**
+     * Nothing is being emptied any more, and nothing is about to be.
+     *
+     * @param sessions that may hold blocks of what is emptied: they give them back when they are polled
+     */
+    static void awaitRest(TestSpace space, List<Session> sessions) {
         long deadline = System.nanoTime() + TestDevice.patience(30_000_000_000L);
         while (space.map.emptying() > 0) {
             assertTrue(System.nanoTime() - deadline < 0, "segments are being emptied for ever");
+            sessions.forEach(EmptyingTest::poll);
             Thread.onSpinWait();
         }
+    }
+
+    /** Lets a session see what has changed. */
+    static void poll(Session session) {
+        session.poll((tag, status, memory, at, bytes) -> {});
     }
 
     private static double liveShare(FarMap map) {

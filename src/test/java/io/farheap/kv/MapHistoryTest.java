@@ -100,13 +100,14 @@ class MapHistoryTest {
             if (beside == Beside.SERVERS) {
                 comeAndGo(space, (long) room << 10, running, new SplittableRandom(seed));
             } else if (moving) {
-                changeSizes(space, running, new SplittableRandom(seed), mostUnits == 2 ? 100 : 5000);
+                changeSizes(space, running, sessions, new SplittableRandom(seed), mostUnits == 2 ? 100 : 5000);
             }
             List<Event> events = new ArrayList<>();
             for (Future<List<Event>> future : running) {
                 events.addAll(future.get());
             }
             check(keys, events, seed);
+            EmptyingTest.awaitRest(space, sessions);
             Audit audit = Audit.of(space, sessions);
             assertTrue(beside == Beside.EMPTYING || audit.live <= keys, audit.live + " objects, seed " + seed);
             sessions.forEach(Session::close);
@@ -123,12 +124,14 @@ class MapHistoryTest {
 
     /** Other keys fill the map with objects of one size, then of another, and so on. */
     private static void changeSizes(
-            TestSpace space, List<Future<List<Event>>> running, SplittableRandom random, int large) {
+            TestSpace space,
+            List<Future<List<Event>>> running,
+            List<Session> clients,
+            SplittableRandom random,
+            int large) {
         long emptied = 0;
         try (Session session = space.map.openSession()) {
-            for (int round = 0;
-                    emptied < 4 || running.stream().anyMatch(each -> !each.isDone());
-                    round++) {
+            for (int round = 0; emptied < 4 || running.stream().anyMatch(each -> !each.isDone()); round++) {
                 int bytes = round % 2 == 0 ? 10 : large;
                 for (int i = 0; i < 300; i++) {
                     try {
@@ -138,6 +141,12 @@ class MapHistoryTest {
                     }
                 }
                 emptied = space.map.stats().segmentsEmptied();
+                for (int client = 0; client < clients.size(); client++) {
+                    if (running.get(client).isDone()) {
+                        // What it holds free goes back where its segment is emptied.
+                        EmptyingTest.poll(clients.get(client));
+                    }
+                }
             }
         }
     }

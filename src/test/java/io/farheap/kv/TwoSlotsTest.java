@@ -65,8 +65,7 @@ class TwoSlotsTest {
         }
     }
 
-    private static void write(
-            TestSpace space, RemoteQueue queue, RegisteredBuffer memory, int slot, byte[] bytes) {
+    private static void write(TestSpace space, RemoteQueue queue, RegisteredBuffer memory, int slot, byte[] bytes) {
         MemorySegment.copy(bytes, 0, memory.segment(), JAVA_BYTE, 0, bytes.length);
         long at = space.shape.bucketAt(0) + Slot.offset(slot);
         assertEquals(Posting.DONE, queue.execute(true, space.regions.getFirst(), at, memory, 0, bytes.length, 0));

@@ -16,8 +16,8 @@ import java.util.concurrent.CompletableFuture;
 
 /**
  * How much of a map's memory is in live blocks where eight clients store objects of many sizes, and where all sizes
- * change: segments of sizes that are wanted less are emptied then. The clients are open, with what they hold free, while
- * it is read.
+ * change: segments of sizes that are wanted less are emptied then. The clients are open, with what they hold free,
+ * while it is read.
  */
 final class MixedSizes {
 

@@ -183,8 +183,7 @@ final class BlockStore {
      * @param memory of the regions
      * @return its words
      */
-    int take(
-            int sizeClass, int largest, int most, int want, IntFunction<MemorySegment> memory, long[] reply) {
+    int take(int sizeClass, int largest, int most, int want, IntFunction<MemorySegment> memory, long[] reply) {
         if (leaving) {
             reply[1] = MapCalls.NOTHING;
             reply[2] = 0;

@@ -176,8 +176,7 @@ final class Emptying {
      * object. Of the others the one goes whose class has most segments for what it has asked for in vain, where
      * eviction has not helped at all; or one that has many blocks that are worn out.
      */
-    private void look(
-            RegionBlocks region, int segment, int forClass, int want, long[] reserved, Candidate best) {
+    private void look(RegionBlocks region, int segment, int forClass, int want, long[] reserved, Candidate best) {
         if (!region.inUse(segment) || region.isEmptying(segment) || isGivenUp(region, segment)) {
             return;
         }
@@ -273,10 +272,11 @@ final class Emptying {
         int n = 0;
         for (Chosen each : chosen) {
             if (isDue(each)) {
-                each.handedOver = true;
                 long now = nanoTime.getAsLong();
+                // Not each time: an emptier that comes again and moves nothing is no progress.
+                each.deadline = each.handedOver ? each.deadline : now + PATIENCE_NANOS;
+                each.handedOver = true;
                 each.retryAt = now + RETRY_NANOS;
-                each.deadline = now + PATIENCE_NANOS;
                 reply[at + 2 * n] = each.region.placeOf(each.segment);
                 reply[at + 2 * n + 1] = each.region.classOf(each.segment);
                 n++;

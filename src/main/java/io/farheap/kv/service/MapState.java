@@ -83,8 +83,10 @@ final class MapState {
 
     synchronized long register(long lease, long process) {
         if (members.find(lease) == null) {
-            // One that has not heard that the server leaves, or what is being emptied, counts as one that knows nothing.
-            members.add(lease, process).epoch = blocks.isLeaving() || blocks.emptying().any() ? 0 : blocks.epoch();
+            // One that has not heard that the server leaves, or what is being emptied, counts as one that knows
+            // nothing.
+            members.add(lease, process).epoch =
+                    blocks.isLeaving() || blocks.emptying().any() ? 0 : blocks.epoch();
         }
         return MapCalls.OK;
     }
@@ -132,7 +134,13 @@ final class MapState {
         boolean sweeps = sweep.running() || (dirty || audit) && !members.doubted();
         boolean awaited = blocks.waits() && nanoTime.getAsLong() - awaitedUntil < 0;
         boolean growing = growthsOfAll < layout.growths();
-        flags |= sweeps || awaited || growing || blocks.isLeaving() || blocks.emptying().any() ? MapCalls.SOON : 0;
+        flags |= sweeps
+                        || awaited
+                        || growing
+                        || blocks.isLeaving()
+                        || blocks.emptying().any()
+                ? MapCalls.SOON
+                : 0;
         flags |= mayEmpty(member) ? MapCalls.EMPTIES : 0;
         flags |= blocks.isLeaving() ? MapCalls.LEAVING : 0;
         reply[0] = MapCalls.OK;
@@ -211,7 +219,12 @@ final class MapState {
             return status(reply, MapCalls.NOT_REGISTERED);
         }
         if (member.lastNumber != number) {
-            if (sizeClass < 0 || largest >= SizeClasses.COUNT || sizeClass > largest || most < 1 || want < 0 || want > MapCalls.LAST) {
+            if (sizeClass < 0
+                    || largest >= SizeClasses.COUNT
+                    || sizeClass > largest
+                    || most < 1
+                    || want < 0
+                    || want > MapCalls.LAST) {
                 return status(reply, MapCalls.WRONG);
             }
             member.lastReply[0] = MapCalls.OK;

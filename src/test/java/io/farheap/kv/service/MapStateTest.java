@@ -393,7 +393,8 @@ class MapStateTest {
         assertEquals(0, beat(1, 0, 0, epoch) & MapCalls.EMPTIES, "one is enough");
         state.empty(1, reply);
         assertEquals(MapCalls.STALE, reply[0]);
-        assertEquals(List.of(place, (long) CLASS), Arrays.stream(empty(2)).boxed().toList());
+        assertEquals(
+                List.of(place, (long) CLASS), Arrays.stream(empty(2)).boxed().toList());
         assertEquals(0, empty(2).length);
         give(all.subList(500, 512));
         beat(1);
@@ -466,7 +467,9 @@ class MapStateTest {
         assertEquals(MapCalls.NOTHING, take(1, CLASS, MapCalls.FIRST)[1]);
         take(1, CLASS, MapCalls.AGAIN);
         beat(1);
-        assertEquals(List.of(SlotWord.place(all.get(0))), Arrays.stream(emptying()).boxed().toList());
+        assertEquals(
+                List.of(SlotWord.place(all.get(0))),
+                Arrays.stream(emptying()).boxed().toList());
         beat(1, 0, 0, reply[7]);
         give(all.subList(64, 256));
         beat(1);

@@ -9,8 +9,8 @@ import java.util.List;
 import java.util.SplittableRandom;
 
 /**
- * A process that fills a map with small objects, then with large ones, again and again, so that segments are emptied all
- * the time, by it too, until it is killed. It prints a line when it has begun.
+ * A process that fills a map with small objects, then with large ones, again and again, so that segments are emptied
+ * all the time, by it too, until it is killed. It prints a line when it has begun.
  */
 final class MapSizes {
 
