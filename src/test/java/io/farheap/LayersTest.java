@@ -46,6 +46,7 @@ class LayersTest {
             "manager",
             "server",
             "remote",
+            "resilience",
             "migration",
             "kv",
             "cache",

@@ -1,0 +1,469 @@
+package io.farheap.resilience;
+
+import io.farheap.lifetime.Closing;
+import io.farheap.remote.CompletionHandler;
+import io.farheap.remote.Outcome;
+import io.farheap.remote.QueueOptions;
+import io.farheap.remote.RegisteredBuffer;
+import io.farheap.remote.RemoteQueue;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * Reads and writes of a {@link CodedSpace}, of any length at any address, by one thread at a time. A request takes
+ * effect after the earlier ones of its session that overlap it; callbacks come in the order of issue. A read returns
+ * what the last completed write to that address stored, for each aligned 8 bytes, whichever session wrote; a larger one
+ * may be torn between pages, never within one.
+ *
+ * <p>The memory of a request is read before its callback, or written before it, by this thread alone: it may be of any
+ * kind, on the heap too, and nothing touches it afterwards. What the device reads and writes is the session's own.
+ * Nothing is allocated by a request.
+ */
+public final class CodedSession implements AutoCloseable {
+
+    /** Pages that are under way at once. */
+    private static final int OPERATIONS = 128;
+
+    private static final int REQUESTS = 256;
+    /** Slots beside one for each operation: those of late splits. */
+    private static final int LATE_SLOTS = 136;
+
+    private static final int POLLS_PER_TICK = 16;
+    private static final int SPINS = 4_000;
+    private static final long NAP_NANOS = 200_000;
+    private static final long CLOSE_NANOS = 10_000_000_000L;
+    private static final Requests.Request NOBODY = new Requests.Request();
+
+    private final SpaceState space;
+    private final RemoteQueue queue;
+    private final Parts parts;
+    private final Gather gather;
+    private final PageReads reads;
+    private final PageWrites writes;
+    private final Requests requests = new Requests(REQUESTS);
+    private final Order order = new Order(OPERATIONS);
+    private final CompletionHandler handler = this::partEnded;
+    private final Runnable waker;
+
+    private final PageOp[] ops = new PageOp[OPERATIONS];
+    private final int[] free = new int[OPERATIONS];
+    private int freeCount;
+    /** Operations that nothing will tell when they can go on, in the order of issue. */
+    private final PageOp[] waiting = new PageOp[OPERATIONS];
+
+    private int waitingCount;
+    private int polls;
+    private boolean inCallback;
+    private boolean closed;
+
+    /** Of the blocking call that is under way. */
+    private boolean blockingEnded;
+
+    private int blockingStatus;
+    private final CodedCompletion blocking = (token, status) -> {
+        blockingEnded = true;
+        blockingStatus = status;
+    };
+
+    CodedSession(SpaceState space, long seed) {
+        this.space = space;
+        Resilience resilience = space.resilience;
+        int slots = OPERATIONS + LATE_SLOTS;
+        int splits = resilience.splits();
+        this.queue = space.memory.openQueue(new QueueOptions(
+                OPERATIONS,
+                Math.max(OPERATIONS, Math.min(slots * splits, 8 * OPERATIONS)),
+                QueueOptions.DEFAULT.inlineBytes()));
+        RegisteredBuffer buffer;
+        try {
+            buffer = space.memory.register((long) slots * splits * resilience.splitBytes());
+        } catch (Throwable e) {
+            Closing.after(e, queue);
+            throw e;
+        }
+        this.parts = new Parts(space, queue, buffer, slots, seed);
+        this.gather = new Gather(parts);
+        this.reads = new PageReads(parts, gather);
+        this.writes = new PageWrites(parts, gather, this::calledEarly);
+        for (int i = OPERATIONS - 1; i >= 0; i--) {
+            ops[i] = new PageOp(i);
+            free[freeCount++] = i;
+        }
+        this.waker = queue::wake;
+        space.sessions.add(parts.lines);
+        space.counts.add(parts.counts);
+        space.words.add(waker);
+    }
+
+    /**
+     * Begins to read.
+     *
+     * @param address in the space, in bytes
+     * @param memory where the bytes go, at {@code at}; not to be looked at before the callback
+     * @param token for the callback
+     * @return false where too many requests are pending: nothing has happened, poll and try again
+     * @throws IndexOutOfBoundsException where a range is outside the space or the memory
+     */
+    public boolean read(
+            long address, MemorySegment memory, long at, long length, CodedCompletion completion, long token) {
+        return issue(false, address, memory, at, length, completion, token);
+    }
+
+    /** Begins to write; the memory is not to be changed before the callback. Otherwise as {@link #read}. */
+    public boolean write(
+            long address, MemorySegment memory, long at, long length, CodedCompletion completion, long token) {
+        return issue(true, address, memory, at, length, completion, token);
+    }
+
+    private boolean issue(
+            boolean write,
+            long address,
+            MemorySegment memory,
+            long at,
+            long length,
+            CodedCompletion completion,
+            long token) {
+        if (closed) {
+            throw new IllegalStateException("the session is closed");
+        }
+        if (length < 1 || address < 0 || address > space.capacity() - length) {
+            throw new IndexOutOfBoundsException(length + " bytes at " + address + " are outside the space, which has "
+                    + space.capacity() + " bytes; a request has at least 1");
+        }
+        if (at < 0 || at > memory.byteSize() - length) {
+            throw new IndexOutOfBoundsException(
+                    length + " bytes at " + at + " are outside the memory, which has " + memory.byteSize() + " bytes");
+        }
+        if (requests.isFull()) {
+            return false;
+        }
+        Requests.Request request = requests.add();
+        request.write = write;
+        request.address = address;
+        request.length = length;
+        request.cut = 0;
+        request.open = 0;
+        request.status = CodedStatus.OK;
+        request.memory = memory;
+        request.at = at;
+        request.completion = completion;
+        request.token = token;
+        cut();
+        return true;
+    }
+
+    /** Makes operations of requests, in their order, and begins them. */
+    private void cut() {
+        while (freeCount > 0) {
+            Requests.Request request = requests.cutting();
+            if (request == null) {
+                return;
+            }
+            PageOp op = ops[free[--freeCount]];
+            op.begin();
+            op.request = requests.cuttingPlace();
+            aim(op, request);
+            request.open++;
+            request.cut += op.bytes;
+            order.add(op);
+            step(op, begin(op, request));
+        }
+    }
+
+    private void aim(PageOp op, Requests.Request request) {
+        Resilience resilience = space.resilience;
+        int pageBytes = resilience.pageBytes();
+        int splitBytes = resilience.splitBytes();
+        long address = request.address + request.cut;
+        op.write = request.write;
+        op.page = address / pageBytes;
+        op.range = (int) (op.page / space.pagesPerSlab);
+        op.slabOffset = op.page % space.pagesPerSlab * splitBytes;
+        op.pageFrom = (int) (address % pageBytes);
+        op.bytes = (int) Math.min(pageBytes - op.pageFrom, request.length - request.cut);
+        op.memoryAt = request.cut;
+        int firstSplit = op.pageFrom / splitBytes;
+        int lastSplit = (op.pageFrom + op.bytes - 1) / splitBytes;
+        boolean one = firstSplit == lastSplit;
+        op.touched = (2 << lastSplit) - (1 << firstSplit);
+        op.columnFrom = one ? op.pageFrom % splitBytes : 0;
+        op.columnBytes = one ? op.bytes : splitBytes;
+        op.whole = op.bytes == pageBytes || resilience.dataSplits() == 1;
+        if (!op.write) {
+            op.want = op.touched;
+        } else {
+            op.want = one ? op.touched | space.code.parity() : space.code.data();
+        }
+    }
+
+    private int begin(PageOp op, Requests.Request request) {
+        if (order.waits(op)) {
+            return PageReads.NOT_YET;
+        }
+        return op.write ? writes.begin(op, request) : reads.begin(op, request);
+    }
+
+    private Requests.Request requestOf(PageOp op) {
+        return op.request < 0 ? NOBODY : requests.at(op.request);
+    }
+
+    /** What becomes of an operation after it was looked at. */
+    private void step(PageOp op, int status) {
+        if (status != PageReads.NOT_YET) {
+            end(op, status);
+            return;
+        }
+        Slot slot = op.slot;
+        boolean tellsNobody = op.state != PageOp.GATHERING && op.state != PageOp.SENDING
+                || op.failed != 0
+                || slot != null && slot.unposted != 0;
+        if (tellsNobody && !op.listed) {
+            op.listed = true;
+            waiting[waitingCount++] = op;
+        }
+    }
+
+    private void end(PageOp op, int status) {
+        op.active = false;
+        order.remove(op);
+        if (op.request >= 0) {
+            requests.ended(op.request, status);
+        }
+        if (op.listed) {
+            // It leaves the list, and is free, when that is next gone through.
+            op.state = PageOp.ENDED;
+        } else {
+            free[freeCount++] = op.index;
+        }
+    }
+
+    private void calledEarly(PageOp op) {
+        requests.ended(op.request, CodedStatus.OK);
+        op.request = -1;
+    }
+
+    private void partEnded(long tag, int outcome) {
+        if (Lines.isReconnect(tag)) {
+            parts.lines.reconnected(tag, outcome, parts.clock());
+            return;
+        }
+        int split = (int) tag & Parts.SPLIT_MASK;
+        Slot slot = parts.slot((int) (tag >>> Parts.SPLIT_BITS));
+        boolean done = outcome == Outcome.DONE;
+        if (!done) {
+            parts.lines.broke(slot.slabs[split].region().server(), parts.clock());
+        }
+        int waits = parts.returned(slot, split);
+        if (waits == Slot.NOBODY) {
+            return;
+        }
+        PageOp op = ops[waits];
+        int status;
+        if (op.state == PageOp.GATHERING) {
+            status = op.write
+                    ? writes.arrived(op, slot, split, done, requestOf(op))
+                    : reads.arrived(op, slot, split, done, requestOf(op));
+        } else {
+            status = writes.written(op, slot, split, done);
+        }
+        step(op, status);
+    }
+
+    /** Tries again what nothing tells. */
+    private void goThroughWaiting() {
+        int count = waitingCount;
+        waitingCount = 0;
+        for (int i = 0; i < count; i++) {
+            PageOp op = waiting[i];
+            op.listed = false;
+            if (op.state == PageOp.ENDED) {
+                free[freeCount++] = op.index;
+            } else {
+                step(op, again(op));
+            }
+        }
+    }
+
+    private int again(PageOp op) {
+        Slot slot = op.slot;
+        if (op.state == PageOp.WAITING) {
+            return begin(op, requestOf(op));
+        }
+        if (op.state == PageOp.GATHERING && slot != null) {
+            gather.retry(op, slot);
+            int found = gather.look(op, slot);
+            return op.write
+                    ? writes.gathered(op, slot, requestOf(op), found)
+                    : reads.after(op, slot, requestOf(op), found);
+        }
+        return writes.again(op, requestOf(op));
+    }
+
+    /** Looks at times: what is late, and whose servers are gone. */
+    private void tick() {
+        long now = parts.step();
+        parts.lines.tick(parts.clock());
+        for (PageOp op : ops) {
+            Slot slot = op.slot;
+            if (slot == null) {
+                continue;
+            }
+            if (op.state == PageOp.GATHERING && !op.hedged && now - op.hedgeAt >= 0) {
+                gather.hedge(op, slot);
+                int found = gather.look(op, slot);
+                step(
+                        op,
+                        op.write
+                                ? writes.gathered(op, slot, requestOf(op), found)
+                                : reads.after(op, slot, requestOf(op), found));
+            } else if (op.state == PageOp.SENDING) {
+                step(op, writes.tick(op, slot));
+            }
+        }
+    }
+
+    /**
+     * Makes progress, and runs callbacks.
+     *
+     * @return how many ran
+     */
+    public int poll() {
+        if (inCallback) {
+            throw new IllegalStateException("poll from a callback; issue requests there, and return");
+        }
+        int came = queue.poll(handler);
+        parts.lines.mend(parts.clock());
+        polls++;
+        if (freeCount < OPERATIONS && (came == 0 ? polls % POLLS_PER_TICK == 0 : polls % (8 * POLLS_PER_TICK) == 0)) {
+            tick();
+        }
+        if (waitingCount > 0) {
+            goThroughWaiting();
+        }
+        if (freeCount > 0) {
+            cut();
+        }
+        inCallback = true;
+        try {
+            return requests.callBack();
+        } finally {
+            inCallback = false;
+        }
+    }
+
+    /** Reads, and returns when the bytes are there. Callbacks of earlier requests run meanwhile. */
+    public int readBlocking(long address, MemorySegment memory, long at, long length) {
+        return block(false, address, memory, at, length);
+    }
+
+    /** Writes, and returns when that is done. Callbacks of earlier requests run meanwhile. */
+    public int writeBlocking(long address, MemorySegment memory, long at, long length) {
+        return block(true, address, memory, at, length);
+    }
+
+    private int block(boolean write, long address, MemorySegment memory, long at, long length) {
+        if (inCallback) {
+            throw new IllegalStateException("a blocking request from a callback");
+        }
+        blockingEnded = false;
+        while (!issue(write, address, memory, at, length, blocking, 0)) {
+            poll();
+        }
+        int idle = 0;
+        while (!blockingEnded) {
+            if (poll() > 0) {
+                idle = 0;
+            } else if (++idle > SPINS) {
+                await(NAP_NANOS);
+            } else {
+                Thread.onSpinWait();
+            }
+        }
+        return blockingStatus;
+    }
+
+    /** Sleeps until something may have happened, at most so many ns; to be polled then. */
+    public void await(long nanos) {
+        if (waitingCount == 0) {
+            queue.await(freeCount == OPERATIONS ? nanos : Math.min(nanos, NAP_NANOS));
+            return;
+        }
+        space.words.beginWaiting();
+        try {
+            goThroughWaiting();
+            queue.await(waitingCount == 0 ? 0 : Math.min(nanos, NAP_NANOS));
+        } finally {
+            space.words.endWaiting();
+        }
+    }
+
+    /** Polls until no request is pending. */
+    public void drain() {
+        int idle = 0;
+        while (requests.pending() > 0) {
+            if (poll() > 0) {
+                idle = 0;
+            } else if (++idle > SPINS) {
+                await(NAP_NANOS);
+            }
+        }
+    }
+
+    /** Requests between issue and callback. */
+    public int pending() {
+        return requests.pending();
+    }
+
+    /** Operations that wait for a stripe word, for an earlier request, for room or for a connection. */
+    public int held() {
+        return waitingCount;
+    }
+
+    /** Whether a request that is pending uses some memory. */
+    public boolean uses(MemorySegment memory) {
+        return requests.uses(memory);
+    }
+
+    /** Whether it runs a callback. */
+    public boolean inCallback() {
+        return inCallback;
+    }
+
+    /** Whether nothing of it is under way, splits that are owed included. */
+    boolean isQuiet() {
+        return freeCount == OPERATIONS && waitingCount == 0;
+    }
+
+    SessionCounts counts() {
+        return parts.counts;
+    }
+
+    /**
+     * Ends what has not begun with {@link CodedStatus#CLOSED}, awaits the rest, and closes. Idempotent. Where writes
+     * cannot be ended within ten seconds, what they have not written is void.
+     */
+    @Override
+    public void close() {
+        if (closed) {
+            return;
+        }
+        closed = true;
+        requests.closeUncut();
+        long deadline = System.nanoTime() + CLOSE_NANOS;
+        while ((!isQuiet() || requests.pending() > 0) && System.nanoTime() - deadline < 0) {
+            poll();
+        }
+        space.words.remove(waker);
+        for (PageOp op : ops) {
+            if (op.active) {
+                if (op.write) {
+                    writes.abandon(op);
+                } else {
+                    reads.abandon(op);
+                }
+                end(op, CodedStatus.CLOSED);
+            }
+        }
+        requests.callBack();
+        Closing.all(queue, () -> space.sessions.remove(parts.lines), parts::close);
+    }
+}

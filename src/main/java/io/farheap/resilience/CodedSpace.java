@@ -1,0 +1,205 @@
+package io.farheap.resilience;
+
+import io.farheap.control.ControlException;
+import io.farheap.lifetime.Closing;
+import io.farheap.remote.RemoteMemory;
+import io.farheap.remote.RemoteRegion;
+import io.farheap.remote.RemoteServer;
+import java.util.List;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * An address space whose pages are coded over k + r servers, as {@link Resilience} says. One process has it; its
+ * {@linkplain #openSession sessions} read and write. In the background slabs that were lost are regenerated where a
+ * server of a free domain has room. Any thread.
+ *
+ * <pre>{@code
+ * try (RemoteMemory memory = RemoteMemory.open("", "example")) {
+ *     servers.forEach(memory::attach);
+ *     try (CodedSpace space = CodedSpace.create(memory, Resilience.failureRecovery(4, 2), 1 << 30, RemoteServer::address);
+ *             CodedSession session = space.openSession()) {
+ *         session.writeBlocking(0, bytes, 0, bytes.byteSize());
+ *     }
+ * }
+ * }</pre>
+ */
+public final class CodedSpace implements AutoCloseable {
+
+    private final SpaceState space;
+    private final Placement placement;
+    private final Keeper keeper;
+    private boolean closed;
+
+    private CodedSpace(SpaceState space, Placement placement, Keeper keeper) {
+        this.space = space;
+        this.placement = placement;
+        this.keeper = keeper;
+    }
+
+    /**
+     * Takes slabs on the servers that the memory is attached to. All zero.
+     *
+     * @param memory stays the caller's, and open until the space is closed
+     * @param bytes of the space, rounded up to whole ranges of k slabs; a slab is a region of a server
+     * @param domains names the failure domain of a server: slabs of a range are in different ones
+     * @throws IllegalArgumentException where too few domains have room, or a slab has no room for a split
+     */
+    public static CodedSpace create(
+            RemoteMemory memory, Resilience resilience, long bytes, Function<RemoteServer, String> domains) {
+        List<RemoteServer> servers = memory.servers();
+        long slabBytes = servers.stream()
+                .mapToLong(server -> server.description().regionBytes())
+                .min()
+                .orElse(Long.MAX_VALUE);
+        if (slabBytes < resilience.splitBytes()) {
+            throw new IllegalArgumentException("regions of " + slabBytes + " bytes, smaller than a split of "
+                    + resilience.splitBytes() + "; take pages of at most "
+                    + slabBytes / Resilience.SPLIT_UNIT * Resilience.SPLIT_UNIT * resilience.dataSplits() + " bytes");
+        }
+        long rangeBytes = slabBytes / resilience.splitBytes() * resilience.pageBytes();
+        if (bytes < 1 || bytes > rangeBytes * Integer.MAX_VALUE / resilience.splits()) {
+            throw new IllegalArgumentException("a space of " + bytes + " bytes; it has at least 1");
+        }
+        Placement placement = new Placement(domains);
+        List<Slab> slabs = placement.takeAll(servers, resilience, (int) ((bytes + rangeBytes - 1) / rangeBytes));
+        try {
+            AtomicReference<@Nullable Keeper> keeper = new AtomicReference<>();
+            SlabTable table = new SlabTable(resilience.dataSplits(), resilience.splits(), slabs);
+            SpaceState space = new SpaceState(memory, resilience, table, slabBytes, () -> {
+                Keeper known = keeper.get();
+                if (known != null) {
+                    known.wake();
+                }
+            });
+            Keeper made = new Keeper(space, placement);
+            keeper.set(made);
+            made.start();
+            return new CodedSpace(space, placement, made);
+        } catch (Throwable e) {
+            slabs.forEach(slab -> Closing.after(e, () -> memory.release(slab.region())));
+            throw e;
+        }
+    }
+
+    public Resilience resilience() {
+        return space.resilience;
+    }
+
+    /** In bytes. */
+    public long capacity() {
+        return space.capacity();
+    }
+
+    /** Bytes of a slab. */
+    public long slabBytes() {
+        return space.slabBytes();
+    }
+
+    /** Opens a session, which is one thread's at a time and is closed before the space. */
+    public CodedSession openSession() {
+        return new CodedSession(space, ThreadLocalRandom.current().nextLong());
+    }
+
+    /** Where a split of the page at an address is now, for those who show it. */
+    public String placeOf(long address, int split) {
+        long page = address / space.resilience.pageBytes();
+        return space.table.slab((int) (page / space.pagesPerSlab), split).toString();
+    }
+
+    /** The servers of the slabs of a range that are not void now. */
+    public List<RemoteServer> serversOf(int range) {
+        return java.util.stream.IntStream.range(0, space.table.splits())
+                .mapToObj(split -> space.table.slab(range, split))
+                .filter(slab -> !slab.isVoid())
+                .map(slab -> slab.region().server())
+                .toList();
+    }
+
+    /** What is left of its promises. */
+    public Health health() {
+        SlabTable table = space.table;
+        int good = 0;
+        int voids = 0;
+        int least = table.splits();
+        for (int range = 0; range < table.ranges(); range++) {
+            int goodOfRange = Integer.bitCount(table.good(range));
+            good += goodOfRange;
+            least = Math.min(least, goodOfRange);
+            for (int split = 0; split < table.splits(); split++) {
+                voids += table.slab(range, split).isVoid() ? 1 : 0;
+            }
+        }
+        int slabs = table.ranges() * table.splits();
+        int spare = least - space.resilience.dataSplits();
+        List<Health.Server> servers = space.memory.servers().stream()
+                .map(server -> {
+                    ServerRecord record = space.record(server);
+                    return new Health.Server(
+                            server.address(),
+                            placement.domain(server),
+                            table.slabsOf(server),
+                            server.lost() != null,
+                            record.suspect,
+                            record.asked.sum(),
+                            record.wrong.sum(),
+                            record.failed.sum(),
+                            record.late.sum());
+                })
+                .toList();
+        return new Health(
+                slabs,
+                good,
+                slabs - good - voids,
+                voids,
+                spare,
+                mayBeCorrupt(spare),
+                servers,
+                Health.Counts.sum(space.counts),
+                keeper.regenerated(),
+                keeper.rebuild().bytesRead(),
+                keeper.rebuild().bytesRebuilt(),
+                keeper.trouble());
+    }
+
+    private int mayBeCorrupt(int spare) {
+        int delta = space.resilience.additional();
+        return switch (space.resilience.mode()) {
+            case CORRUPTION_DETECTION -> Math.clamp(spare, 0, delta);
+            case CORRUPTION_CORRECTION -> Math.clamp((spare - 1) / 2, 0, delta);
+            default -> 0;
+        };
+    }
+
+    /**
+     * Ends the background and gives all slabs back. Idempotent; after the sessions: what one that is open still writes
+     * goes back with the memory's lease.
+     */
+    @Override
+    public synchronized void close() {
+        if (closed) {
+            return;
+        }
+        closed = true;
+        keeper.close();
+        for (int range = 0; range < space.table.ranges(); range++) {
+            for (int split = 0; split < space.table.splits(); split++) {
+                Slab slab = space.table.slab(range, split);
+                giveBack(slab.region());
+            }
+        }
+    }
+
+    private void giveBack(RemoteRegion region) {
+        try {
+            if (region.server().lost() == null) {
+                region.server().fenceForgotten();
+                space.memory.release(region);
+            }
+        } catch (IllegalStateException | ControlException e) {
+            // It goes with the lease.
+        }
+    }
+}

@@ -1,0 +1,258 @@
+package io.farheap.resilience;
+
+/**
+ * Asks slabs for splits of a page until enough are there (Hydra, section 4.1.2): k + Δ random ones at first, the rest
+ * where one is late or fails; done at those that are wanted, or at any k. In the corruption modes k + Δ have to be
+ * there, and more where they disagree.
+ */
+final class Gather {
+
+    /** Splits are to come. */
+    static final int WAITS = 0;
+    /** Enough are there. */
+    static final int READY = 1;
+    /** Too few servers are connected: to be begun again. */
+    static final int STARVED = 2;
+    /** Fewer than k slabs are good. */
+    static final int LOST = 3;
+    /** Splits disagree, and it cannot be told which are wrong. */
+    static final int CORRUPT = 4;
+
+    private final Parts parts;
+    private final Resilience resilience;
+    private final int k;
+
+    Gather(Parts parts) {
+        this.parts = parts;
+        this.resilience = parts.resilience;
+        this.k = resilience.dataSplits();
+    }
+
+    /**
+     * Asks the first splits of an operation that has a slot.
+     *
+     * @param word as it was looked at before: what a write owes is not asked
+     */
+    int begin(PageOp op, Slot slot, long word) {
+        int range = op.range;
+        int good = parts.space.table.good(range);
+        if (Integer.bitCount(good) < k) {
+            return LOST;
+        }
+        int usable = usable(range, good & ~StripeWords.owed(word));
+        op.asked = 0;
+        op.have = 0;
+        op.hedged = false;
+        op.disagreed = false;
+        op.target = resilience.checksReads() ? checked(range, good) : k;
+        int first = first(op, usable);
+        if (first == 0) {
+            return STARVED;
+        }
+        op.started = System.nanoTime();
+        op.hedgeAt = op.started + ask(op, slot, first);
+        return look(op, slot);
+    }
+
+    /** Those of a range's good slabs whose servers are connected. */
+    private int usable(int range, int good) {
+        int usable = 0;
+        for (int left = good; left != 0; left &= left - 1) {
+            int split = Integer.numberOfTrailingZeros(left);
+            if (parts.lines.reaches(parts.space.table.slab(range, split))) {
+                usable |= 1 << split;
+            }
+        }
+        return usable;
+    }
+
+    /** How many splits a read of the corruption modes asks: k + Δ; k + 2Δ + 1 where one is suspect. */
+    private int checked(int range, int good) {
+        int mayCome = 0;
+        boolean suspect = false;
+        for (int left = good; left != 0; left &= left - 1) {
+            Line line = lineOf(range, Integer.numberOfTrailingZeros(left));
+            suspect |= line.record.suspect;
+            if (line.mayCome(parts.clock(), resilience.timeoutNanos())) {
+                mayCome++;
+            }
+        }
+        int wanted = k + resilience.additional() + (suspect ? resilience.additional() + 1 : 0);
+        return Math.clamp(mayCome, k, Math.min(wanted, resilience.splits()));
+    }
+
+    private Line lineOf(int range, int split) {
+        return parts.lines.of(parts.space.table.slab(range, split).region().server());
+    }
+
+    /** Which splits to ask at first; 0 where there are too few. */
+    private int first(PageOp op, int usable) {
+        int punctual = punctual(op.range, usable);
+        boolean part = Integer.bitCount(op.want) < k;
+        if (resilience.checksReads()) {
+            if (Integer.bitCount(usable) < op.target) {
+                return 0;
+            }
+            int first = part ? op.want & punctual : 0;
+            return fill(first, punctual, usable, op.target);
+        }
+        if (part && (op.want & ~punctual) == 0) {
+            return op.want;
+        }
+        if (Integer.bitCount(usable) < k) {
+            return (op.want & ~usable) == 0 ? op.want : 0;
+        }
+        return fill(0, punctual, usable, resilience.readAsks());
+    }
+
+    /** So many splits, with those of {@code first}; others are random, and those of late servers last. */
+    private int fill(int first, int punctual, int usable, int count) {
+        int chosen = first | parts.choose(punctual & ~first, Math.max(0, count - Integer.bitCount(first)));
+        return chosen | parts.choose(usable & ~chosen, Math.max(0, count - Integer.bitCount(chosen)));
+    }
+
+    /** Those whose servers owe this session nothing. */
+    private int punctual(int range, int usable) {
+        int punctual = 0;
+        for (int left = usable; left != 0; left &= left - 1) {
+            int split = Integer.numberOfTrailingZeros(left);
+            if (lineOf(range, split).late == 0) {
+                punctual |= 1 << split;
+            }
+        }
+        return punctual;
+    }
+
+    /** @return after how many ns they are late */
+    private long ask(PageOp op, Slot slot, int splits) {
+        long delay = 0;
+        for (int left = splits; left != 0; left &= left - 1) {
+            int split = Integer.numberOfTrailingZeros(left);
+            Slab slab = parts.space.table.slab(op.range, split);
+            slot.slabs[split] = slab;
+            if (parts.post(op, slot, split, false)) {
+                op.asked |= 1 << split;
+                Line line = parts.lines.of(slab.region().server());
+                line.countAsked();
+                delay = Math.max(delay, line.hedgeDelay());
+            }
+        }
+        return delay;
+    }
+
+    /** A split has come, or has not. */
+    int arrived(PageOp op, Slot slot, int split, boolean done) {
+        int bit = 1 << split;
+        // Void by now: it has missed a write, which this may be a read after.
+        if (done && !slot.slabs[split].isVoid()) {
+            op.have |= bit;
+            if ((parts.counts.reads & 7) == 0 && !op.hedged) {
+                parts.lines.of(slot.slabs[split].region().server()).learn(System.nanoTime() - op.started);
+            }
+        }
+        return look(op, slot);
+    }
+
+    /** Whether enough are there; asks more where too few would be. */
+    int look(PageOp op, Slot slot) {
+        boolean wanted = !resilience.checksReads() && (op.have & op.want) == op.want;
+        if (wanted || Integer.bitCount(op.have) >= op.target) {
+            return READY;
+        }
+        int coming = slot.outstanding | slot.unposted;
+        int possible = op.have | coming;
+        if (!resilience.checksReads() && (possible & op.want) == op.want) {
+            return WAITS;
+        }
+        int missing = op.target - Integer.bitCount(possible);
+        if (missing <= 0 || askMore(op, slot, missing)) {
+            return WAITS;
+        }
+        if (coming != 0) {
+            return WAITS;
+        }
+        if (op.disagreed && Integer.bitCount(op.have) >= k) {
+            // There are no more than these to judge by.
+            return READY;
+        }
+        return Integer.bitCount(parts.space.table.good(op.range)) < k ? LOST : STARVED;
+    }
+
+    /** @return whether some were asked */
+    private boolean askMore(PageOp op, Slot slot, int count) {
+        int good = parts.space.table.good(op.range) & ~StripeWords.owed(op.word);
+        int others = usable(op.range, good) & ~op.asked & ~slot.outstanding;
+        int before = op.asked;
+        ask(op, slot, fill(0, punctual(op.range, others), others, count));
+        return op.asked != before;
+    }
+
+    /** What was asked is late: the rest is asked. */
+    void hedge(PageOp op, Slot slot) {
+        op.hedged = true;
+        for (int left = slot.outstanding; left != 0; left &= left - 1) {
+            parts.lines
+                    .of(slot.slabs[Integer.numberOfTrailingZeros(left)].region().server())
+                    .record
+                    .late
+                    .increment();
+        }
+        parts.countLate(slot, slot.outstanding);
+        if (askMore(op, slot, resilience.splits())) {
+            parts.counts.hedged++;
+        }
+    }
+
+    /** Posts again what found the queue full. */
+    void retry(PageOp op, Slot slot) {
+        for (int left = slot.unposted; left != 0; left &= left - 1) {
+            parts.post(op, slot, Integer.numberOfTrailingZeros(left), false);
+        }
+    }
+
+    /**
+     * In the corruption modes: whether what is there is of one page. Where few are wrong, they are taken out of what is
+     * there, and their servers remembered; where that cannot be told, more are asked.
+     *
+     * @return {@link #READY}, {@link #WAITS} or {@link #CORRUPT}
+     */
+    int agree(PageOp op, Slot slot) {
+        if (!resilience.checksReads()) {
+            return READY;
+        }
+        parts.aim(slot, op);
+        if (parts.coder.agree(parts.addresses, op.columnBytes, op.have)) {
+            return READY;
+        }
+        parts.counts.disagreed++;
+        op.disagreed = true;
+        int count = Integer.bitCount(op.have);
+        int delta = resilience.additional();
+        // So few are found that, were Δ wrong in truth, leaving out others would not make the rest agree.
+        int most = Math.min((count - k) / 2, count - k - delta);
+        if (most >= 1) {
+            int wrong = parts.coder.wrong(parts.addresses, op.columnBytes, op.have, most);
+            if (wrong >= 0) {
+                blame(slot, wrong);
+                op.have &= ~wrong;
+                return READY;
+            }
+        }
+        op.target = Math.min(resilience.splits(), Math.max(count, k + delta) + delta + 1);
+        if ((slot.outstanding | slot.unposted) != 0 || askMore(op, slot, op.target - count)) {
+            return WAITS;
+        }
+        blame(slot, op.have);
+        return CORRUPT;
+    }
+
+    private void blame(Slot slot, int splits) {
+        for (int left = splits; left != 0; left &= left - 1) {
+            parts.lines
+                    .of(slot.slabs[Integer.numberOfTrailingZeros(left)].region().server())
+                    .record
+                    .wrong
+                    .increment();
+        }
+    }
+}

@@ -1,0 +1,219 @@
+package io.farheap.resilience;
+
+import io.farheap.control.ControlException;
+import io.farheap.remote.RemoteRegion;
+import io.farheap.remote.RemoteServer;
+import io.farheap.thread.Joining;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A space's background: notices lost servers, judges the others' health, regenerates void slabs, and gives their memory
+ * back once nothing can write it any more. A thread of its own.
+ */
+final class Keeper implements AutoCloseable {
+
+    private static final long ROUND_NANOS = 20_000_000;
+    private static final long WINDOW_NANOS = 500_000_000;
+    /** A window is taken to have so many splits of each server at least. */
+    private static final long LEAST_ASKED = 1000;
+    /** So long a server may be above the first limit. */
+    private static final long SUSPECT_NANOS = 10_000_000_000L;
+    /** After its slabs were given up a server gets none for so long. */
+    private static final long AVOID_NANOS = 10_000_000_000L;
+    /** So long a session's own operations may take before it is asked to fence. */
+    private static final long FENCE_NANOS = 1_000_000_000L;
+    /** No room for a new slab, or no way to fill it: not tried again before. */
+    private static final long PAUSE_NANOS = 100_000_000;
+
+    /** A slab's memory that is to be given back. */
+    private record Retired(RemoteRegion region, long since) {}
+
+    private final SpaceState space;
+    private final Placement placement;
+    private final Rebuild rebuild;
+    private final List<Retired> retired = new ArrayList<>();
+    private final Map<RemoteServer, Long> avoided = new ConcurrentHashMap<>();
+    private final LongAdder regenerated = new LongAdder();
+    private final Thread thread;
+    private volatile boolean closed;
+    private volatile String trouble = "";
+    private long windowEnds = System.nanoTime() + WINDOW_NANOS;
+    private long pausedUntil = System.nanoTime();
+
+    Keeper(SpaceState space, Placement placement) {
+        this.space = space;
+        this.placement = placement;
+        this.rebuild = new Rebuild(space);
+        this.thread = Thread.ofPlatform().daemon().name("farheap-slabs").unstarted(this::run);
+    }
+
+    void start() {
+        thread.start();
+    }
+
+    /** There may be something to do. Any thread; does not wait. */
+    void wake() {
+        LockSupport.unpark(thread);
+    }
+
+    private void run() {
+        while (!closed) {
+            try {
+                round();
+            } catch (ControlException | IllegalStateException e) {
+                // A server that does not answer, or a space that is being closed: the next round.
+                trouble = String.valueOf(e.getMessage());
+            }
+            if (!closed) {
+                LockSupport.parkNanos(this, ROUND_NANOS);
+            }
+        }
+    }
+
+    private void round() {
+        space.memory.servers().forEach(space::lost);
+        // Those of servers that were detached.
+        space.records.keySet().forEach(space::lost);
+        rebuild.poll();
+        long now = System.nanoTime();
+        if (now - windowEnds >= 0) {
+            windowEnds = now + WINDOW_NANOS;
+            judge(now);
+        }
+        giveBack();
+        if (now - pausedUntil >= 0) {
+            regenerate();
+        }
+    }
+
+    private void judge(long now) {
+        for (ServerRecord record : space.records.values()) {
+            if (record.judge(space.resilience, LEAST_ASKED, now, SUSPECT_NANOS)) {
+                avoided.put(record.server, now + AVOID_NANOS);
+                for (int range = 0; range < space.table.ranges(); range++) {
+                    for (int split = 0; split < space.table.splits(); split++) {
+                        Slab slab = space.table.slab(range, split);
+                        if (slab.region().server() == record.server && !slab.isVoid()) {
+                            space.table.giveUp(slab);
+                        }
+                    }
+                }
+            }
+        }
+        avoided.values().removeIf(until -> now - until >= 0);
+    }
+
+    private void regenerate() {
+        for (Slab old : space.table.voidSlabs()) {
+            if (closed) {
+                return;
+            }
+            if (!regenerate(old)) {
+                pausedUntil = System.nanoTime() + PAUSE_NANOS;
+            }
+        }
+    }
+
+    private boolean regenerate(Slab old) {
+        RemoteRegion region = place(old.range());
+        if (region == null) {
+            trouble = "no server of a free domain has room for " + old;
+            return false;
+        }
+        try {
+            space.memory.connectQueues(region.server());
+        } catch (ControlException e) {
+            region.server().releaseQuietly(region);
+            throw e;
+        }
+        Slab next = new Slab(region, old.range(), old.split(), old.generation() + 1, Slab.REBUILDING);
+        space.table.replace(old, next);
+        retired.add(new Retired(old.region(), System.nanoTime()));
+        boolean rebuilt = false;
+        try {
+            rebuilt = rebuild.run(next);
+        } finally {
+            if (!rebuilt) {
+                space.table.makeVoid(next);
+            }
+        }
+        if (rebuilt) {
+            regenerated.increment();
+        }
+        return rebuilt;
+    }
+
+    private @Nullable RemoteRegion place(int range) {
+        Set<String> taken = new HashSet<>();
+        for (int split = 0; split < space.table.splits(); split++) {
+            Slab slab = space.table.slab(range, split);
+            if (!slab.isVoid()) {
+                taken.add(placement.domain(slab.region().server()));
+            }
+        }
+        return placement.take(
+                space.memory.servers(),
+                taken,
+                server -> avoided.containsKey(server) || server.description().regionBytes() < space.slabBytes(),
+                space.table::slabsOf);
+    }
+
+    /**
+     * Memory of slabs that have been replaced goes back, where no session has posted anything to it that has not ended,
+     * or whose outcome is unknown.
+     */
+    private void giveBack() {
+        long now = System.nanoTime();
+        retired.removeIf(slab -> {
+            RemoteServer server = slab.region().server();
+            if (server.lost() != null) {
+                return true;
+            }
+            if (space.sessions.stream().anyMatch(lines -> lines.mayWrite(server))) {
+                return false;
+            }
+            try {
+                server.fenceForgotten();
+                space.memory.release(slab.region());
+                return true;
+            } catch (IllegalStateException e) {
+                // Something is under way: where it takes long, the session ends the connection.
+                if (now - slab.since() > FENCE_NANOS) {
+                    space.sessions.forEach(lines -> lines.wantFence(server));
+                }
+                return false;
+            } catch (ControlException e) {
+                return false;
+            }
+        });
+    }
+
+    long regenerated() {
+        return regenerated.sum();
+    }
+
+    String trouble() {
+        return trouble;
+    }
+
+    Rebuild rebuild() {
+        return rebuild;
+    }
+
+    @Override
+    public void close() {
+        closed = true;
+        thread.interrupt();
+        Joining.join(thread);
+        rebuild.close();
+        giveBack();
+    }
+}

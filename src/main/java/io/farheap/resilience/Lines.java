@@ -1,0 +1,173 @@
+package io.farheap.resilience;
+
+import io.farheap.remote.Outcome;
+import io.farheap.remote.RemoteQueue;
+import io.farheap.remote.RemoteServer;
+import java.util.concurrent.atomic.AtomicReferenceArray;
+
+/**
+ * A session's connections: which fail, are fenced, and are made again in the background, while the session goes on with
+ * other servers. The session's thread, but for {@link #mayWrite}.
+ */
+final class Lines {
+
+    /** Tags of reconnects; parts have positive ones. */
+    private static final long RECONNECT = Long.MIN_VALUE;
+
+    private static final int FIRST_ROOM = 16;
+    private static final long FIRST_BACKOFF_NANOS = 5_000_000;
+    private static final long MOST_BACKOFF_NANOS = 1_000_000_000;
+
+    private final SpaceState space;
+    private final RemoteQueue queue;
+    /** A connection has failed, and nothing is done about it yet. */
+    private boolean broken;
+
+    private volatile AtomicReferenceArray<Line> lines = new AtomicReferenceArray<>(FIRST_ROOM);
+
+    Lines(SpaceState space, RemoteQueue queue) {
+        this.space = space;
+        this.queue = queue;
+    }
+
+    Line of(RemoteServer server) {
+        int index = server.index();
+        if (index < lines.length()) {
+            Line line = lines.getPlain(index);
+            if (line != null) {
+                return line;
+            }
+        }
+        return add(server);
+    }
+
+    private Line add(RemoteServer server) {
+        int index = server.index();
+        if (index >= lines.length()) {
+            AtomicReferenceArray<Line> more = new AtomicReferenceArray<>(Math.max(index + 1, 2 * lines.length()));
+            for (int i = 0; i < lines.length(); i++) {
+                more.set(i, lines.get(i));
+            }
+            lines = more;
+        }
+        Line line = new Line(server, space.record(server), queue.connected(server));
+        lines.set(index, line);
+        if (!line.connected) {
+            begin(line, 0);
+        }
+        return line;
+    }
+
+    /** Whether a split may be asked at a slab now. */
+    boolean reaches(Slab slab) {
+        return of(slab.region().server()).connected;
+    }
+
+    /** An operation ended in error, or was refused. */
+    void broke(RemoteServer server, long clock) {
+        Line line = of(server);
+        if (!line.connected) {
+            return;
+        }
+        line.record.failed.increment();
+        server.doubt();
+        begin(line, clock);
+    }
+
+    private void begin(Line line, long clock) {
+        line.unfenced = true;
+        line.fenceWanted = false;
+        line.connected = false;
+        line.unreachable = false;
+        line.backoff = FIRST_BACKOFF_NANOS;
+        line.since = clock;
+        line.retryAt = clock;
+        broken = true;
+    }
+
+    /** Begins to make anew what has failed. Not inside the queue's poll. */
+    void mend(long clock) {
+        if (broken) {
+            broken = false;
+            tick(clock);
+        }
+    }
+
+    private void reconnect(Line line) {
+        if (space.lost(line.server)) {
+            line.unreachable = true;
+            line.repairing = false;
+            return;
+        }
+        line.repairing = true;
+        queue.reconnect(line.server, RECONNECT | line.server.index());
+    }
+
+    static boolean isReconnect(long tag) {
+        return tag < 0;
+    }
+
+    /** A reconnect has ended. */
+    void reconnected(long tag, int outcome, long clock) {
+        Line line = lines.getPlain((int) (tag & ~RECONNECT));
+        line.repairing = false;
+        if (outcome == Outcome.DONE) {
+            // The earlier connection was fenced first.
+            line.unfenced = false;
+            line.connected = true;
+            line.unreachable = false;
+        } else {
+            line.unreachable = true;
+            line.retryAt = clock + line.backoff;
+            line.backoff = Math.min(2 * line.backoff, MOST_BACKOFF_NANOS);
+            space.lost(line.server);
+        }
+    }
+
+    /** Looks for servers that are lost, and tries again what could not be reached. */
+    void tick(long clock) {
+        AtomicReferenceArray<Line> all = lines;
+        for (int i = 0; i < all.length(); i++) {
+            Line line = all.getPlain(i);
+            if (line == null) {
+                continue;
+            }
+            if (line.server.lost() != null) {
+                line.connected = false;
+                line.unreachable = true;
+                space.lost(line.server);
+            } else if (line.connected && line.fenceWanted) {
+                begin(line, clock);
+            } else if (!line.connected && !line.repairing && clock - line.retryAt >= 0) {
+                reconnect(line);
+            }
+        }
+    }
+
+    /** Asks the session to end what it has to a server, so that memory there can be given back. Any thread. */
+    void wantFence(RemoteServer server) {
+        AtomicReferenceArray<Line> all = lines;
+        Line line = server.index() < all.length() ? all.get(server.index()) : null;
+        if (line != null) {
+            line.fenceWanted = true;
+        }
+    }
+
+    /** Whether something that the session has posted to a server may still take effect there. Any thread. */
+    boolean mayWrite(RemoteServer server) {
+        AtomicReferenceArray<Line> all = lines;
+        Line line = server.index() < all.length() ? all.get(server.index()) : null;
+        return line != null && line.unfenced && server.lost() == null;
+    }
+
+    boolean isReconnecting() {
+        AtomicReferenceArray<Line> all = lines;
+        for (int i = 0; i < all.length(); i++) {
+            Line line = all.getPlain(i);
+            if (line != null && line.repairing) {
+                return true;
+            }
+        }
+        return false;
+    }
+}

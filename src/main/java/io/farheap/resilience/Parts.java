@@ -1,0 +1,231 @@
+package io.farheap.resilience;
+
+import io.farheap.coding.Coder;
+import io.farheap.remote.Posting;
+import io.farheap.remote.RegisteredBuffer;
+import io.farheap.remote.RemoteQueue;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
+
+/** A session's queue, slots, coder, clock and dice: what its reads and writes stand on. */
+final class Parts {
+
+    /** Bits of a tag that are the split; the rest is the slot. */
+    static final int SPLIT_BITS = 5;
+
+    static final int SPLIT_MASK = (1 << SPLIT_BITS) - 1;
+    /** A clock that nobody has read for longer goes on by this much. */
+    private static final long MOST_STEP_NANOS = 1_000_000;
+
+    final SpaceState space;
+    final Resilience resilience;
+    final RemoteQueue queue;
+    final Lines lines;
+    final SessionCounts counts = new SessionCounts();
+    final Coder coder;
+    final RegisteredBuffer buffer;
+    final MemorySegment memory;
+    final int splitBytes;
+    /** A page that nothing is read into by the device: where splits are made, and a split behind for changes. */
+    final MemorySegment scratch;
+
+    /** By split, for the coder. */
+    final long[] addresses;
+
+    final long[] parities;
+
+    private final Arena arena = Arena.ofShared();
+    private final long memoryAddress;
+    private final Slot[] slots;
+    private final Slot[] free;
+    private int freeCount;
+    /** Goes on while the session polls. */
+    private long clock;
+
+    private long lastNanos = System.nanoTime();
+    private long dice;
+
+    Parts(SpaceState space, RemoteQueue queue, RegisteredBuffer buffer, int slotCount, long seed) {
+        this.space = space;
+        this.resilience = space.resilience;
+        this.queue = queue;
+        this.lines = new Lines(space, queue);
+        this.coder = new Coder(space.code);
+        this.buffer = buffer;
+        this.memory = buffer.segment();
+        this.memoryAddress = memory.address();
+        this.splitBytes = resilience.splitBytes();
+        int splits = resilience.splits();
+        this.scratch = arena.allocate((long) splitBytes * (splits + 1), Resilience.SPLIT_UNIT);
+        this.addresses = new long[splits];
+        this.parities = new long[resilience.paritySplits()];
+        this.slots = new Slot[slotCount];
+        this.free = new Slot[slotCount];
+        for (int i = 0; i < slotCount; i++) {
+            Slab[] slabs = new Slab[splits];
+            for (int split = 0; split < splits; split++) {
+                slabs[split] = space.table.slab(0, split);
+            }
+            slots[i] = new Slot(i, (long) i * splitBytes * splits, slabs);
+            free[freeCount++] = slots[i];
+        }
+        this.dice = seed | 1;
+    }
+
+    Slot slot(int index) {
+        return slots[index];
+    }
+
+    boolean hasSlot() {
+        return freeCount > 0;
+    }
+
+    @Nullable
+    Slot takeSlot(PageOp op) {
+        if (freeCount == 0) {
+            return null;
+        }
+        Slot slot = free[--freeCount];
+        slot.op = op.index;
+        return slot;
+    }
+
+    /** An operation goes on without its slot, which is free once all its tags are back. */
+    void leave(PageOp op) {
+        Slot slot = op.slot;
+        op.slot = null;
+        if (slot == null) {
+            return;
+        }
+        slot.op = Slot.NOBODY;
+        slot.unposted = 0;
+        if (slot.outstanding == 0) {
+            free[freeCount++] = slot;
+        } else {
+            countLate(slot, slot.outstanding);
+        }
+    }
+
+    /** The servers of some outstanding splits owe them. */
+    void countLate(Slot slot, int splits) {
+        for (int left = splits & slot.outstanding & ~slot.late; left != 0; left &= left - 1) {
+            int split = Integer.numberOfTrailingZeros(left);
+            slot.late |= 1 << split;
+            lines.of(slot.slabs[split].region().server()).late++;
+            counts.late++;
+        }
+    }
+
+    /**
+     * A split's tag has come back.
+     *
+     * @return the number of the operation that waits for it, or {@link Slot#NOBODY}
+     */
+    int returned(Slot slot, int split) {
+        int bit = 1 << split;
+        slot.outstanding &= ~bit;
+        if ((slot.late & bit) != 0) {
+            slot.late &= ~bit;
+            lines.of(slot.slabs[split].region().server()).late--;
+        }
+        if (slot.op == Slot.NOBODY && slot.outstanding == 0) {
+            free[freeCount++] = slot;
+        }
+        return slot.op;
+    }
+
+    /** Slots whose tags are not all back. */
+    boolean anyOutstanding() {
+        return queue.inFlight() > 0;
+    }
+
+    /**
+     * Posts one split of an operation's column, to or from the slab that the slot names.
+     *
+     * @return whether it is posted, or will be: false where its server is not connected
+     */
+    boolean post(PageOp op, Slot slot, int split, boolean write) {
+        Slab slab = slot.slabs[split];
+        long at = slot.at + (long) split * splitBytes + op.columnFrom;
+        long offset = op.slabOffset + op.columnFrom;
+        long tag = (long) slot.index << SPLIT_BITS | split;
+        int posting = write
+                ? queue.write(slab.region(), offset, buffer, at, op.columnBytes, tag)
+                : queue.read(slab.region(), offset, buffer, at, op.columnBytes, tag);
+        int bit = 1 << split;
+        slot.unposted &= ~bit;
+        switch (posting) {
+            case Posting.OK -> slot.outstanding |= bit;
+            case Posting.FULL -> slot.unposted |= bit;
+            default -> {
+                if (!slab.isVoid()) {
+                    lines.broke(slab.region().server(), clock);
+                }
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** Where a split's column is in a slot. */
+    long address(Slot slot, int split, PageOp op) {
+        return memoryAddress + slot.at + (long) split * splitBytes + op.columnFrom;
+    }
+
+    /** Where a split's column is made. */
+    long scratchAddress(int split, PageOp op) {
+        return scratch.address() + (long) split * splitBytes + op.columnFrom;
+    }
+
+    /** Address of each split's column in a slot, for the coder. */
+    void aim(Slot slot, PageOp op) {
+        for (int split = 0; split < addresses.length; split++) {
+            addresses[split] = address(slot, split, op);
+        }
+    }
+
+    long clock() {
+        return clock;
+    }
+
+    /** @return the time, in ns */
+    long step() {
+        long now = System.nanoTime();
+        clock += Math.min(now - lastNanos, MOST_STEP_NANOS);
+        lastNanos = now;
+        return now;
+    }
+
+    /** Some of a set, each as likely as another. */
+    int choose(int from, int count) {
+        int left = Integer.bitCount(from);
+        int wanted = Math.min(count, left);
+        if (wanted == left) {
+            return from;
+        }
+        int chosen = 0;
+        for (int bits = from; wanted > 0; bits &= bits - 1) {
+            if (roll(left) < wanted) {
+                chosen |= bits & -bits;
+                wanted--;
+            }
+            left--;
+        }
+        return chosen;
+    }
+
+    private int roll(int bound) {
+        dice ^= dice << 13;
+        dice ^= dice >>> 7;
+        dice ^= dice << 17;
+        return (int) ((dice >>> 33) * bound >>> 31);
+    }
+
+    /** After the queue. */
+    void close() {
+        coder.close();
+        arena.close();
+        buffer.close();
+    }
+}

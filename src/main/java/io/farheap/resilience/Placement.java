@@ -1,0 +1,94 @@
+package io.farheap.resilience;
+
+import io.farheap.control.ControlException;
+import io.farheap.remote.RemoteRegion;
+import io.farheap.remote.RemoteServer;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.function.Function;
+import java.util.function.Predicate;
+import java.util.function.ToIntFunction;
+import org.jspecify.annotations.Nullable;
+
+/** Which server gets a slab: one of a domain that has none of the range yet, with the fewest slabs of the space. */
+final class Placement {
+
+    private final Function<RemoteServer, String> domains;
+
+    /** @param domains names the failure domain of a server */
+    Placement(Function<RemoteServer, String> domains) {
+        this.domains = domains;
+    }
+
+    String domain(RemoteServer server) {
+        return domains.apply(server);
+    }
+
+    /** Takes a region for a slab, or null where no server of a free domain has room. */
+    @Nullable
+    RemoteRegion take(
+            List<RemoteServer> servers,
+            Set<String> taken,
+            Predicate<RemoteServer> avoided,
+            ToIntFunction<RemoteServer> load) {
+        List<RemoteServer> order = new ArrayList<>(servers);
+        order.removeIf(server -> server.lost() != null || taken.contains(domain(server)) || avoided.test(server));
+        order.sort(Comparator.comparingInt(load).thenComparingInt(RemoteServer::index));
+        for (RemoteServer server : order) {
+            try {
+                return server.allocate(1).getFirst();
+            } catch (ControlException e) {
+                // It is full, or does not answer: the next.
+            }
+        }
+        return null;
+    }
+
+    /**
+     * Takes regions for all slabs of a new space, range by range.
+     *
+     * @throws IllegalArgumentException where too few domains have room
+     */
+    List<Slab> takeAll(List<RemoteServer> servers, Resilience resilience, int ranges) {
+        List<Slab> slabs = new ArrayList<>();
+        try {
+            for (int range = 0; range < ranges; range++) {
+                Set<String> taken = new HashSet<>();
+                for (int split = 0; split < resilience.splits(); split++) {
+                    RemoteRegion region = take(servers, taken, server -> false, server -> count(slabs, server));
+                    if (region == null) {
+                        throw tooFew(servers, resilience, range, ranges, taken);
+                    }
+                    taken.add(domain(region.server()));
+                    slabs.add(new Slab(region, range, split, 0, Slab.GOOD));
+                }
+            }
+            return slabs;
+        } catch (Throwable e) {
+            slabs.forEach(slab -> slab.region().server().releaseQuietly(slab.region()));
+            throw e;
+        }
+    }
+
+    private static int count(List<Slab> slabs, RemoteServer server) {
+        return (int)
+                slabs.stream().filter(slab -> slab.region().server() == server).count();
+    }
+
+    private IllegalArgumentException tooFew(
+            List<RemoteServer> servers, Resilience resilience, int range, int ranges, Set<String> taken) {
+        long domainCount = servers.stream()
+                .filter(server -> server.lost() == null)
+                .map(this::domain)
+                .distinct()
+                .count();
+        return new IllegalArgumentException(
+                "k + r = " + resilience.splits() + " slabs need as many failure domains with room, and there are "
+                        + (range == 0 ? taken.size() : taken.size() + " for range " + (range + 1) + " of " + ranges)
+                        + " (domains: " + domainCount + ", servers: " + servers.size()
+                        + "); add servers of other domains, or take a smaller k + r or capacity");
+    }
+}

@@ -1,0 +1,283 @@
+package io.farheap.resilience;
+
+import io.farheap.coding.Coder;
+import io.farheap.remote.CompletionHandler;
+import io.farheap.remote.Outcome;
+import io.farheap.remote.Posting;
+import io.farheap.remote.QueueOptions;
+import io.farheap.remote.RegisteredBuffer;
+import io.farheap.remote.RemoteQueue;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.concurrent.ThreadLocalRandom;
+
+/**
+ * Makes one slab of others, a window of pages at a time, while sessions go on: reads of the range without a pause,
+ * writes but for the pages of the window, whose stripe words it has. One thread.
+ *
+ * <p>It is what a server may do in the client's place later on: it knows slabs and words, and nobody knows how it reads
+ * and writes.
+ */
+final class Rebuild implements AutoCloseable {
+
+    private static final int WINDOW_PAGES = 64;
+    private static final int MOST_WINDOW_BYTES = 256 << 10;
+    private static final int DEPTH = 16;
+    private static final int TRIES = 200;
+    private static final int READ_TRIES = 50;
+
+    private final SpaceState space;
+    private final Resilience resilience;
+    private final RemoteQueue queue;
+    private final Lines lines;
+    private final RegisteredBuffer buffer;
+    private final MemorySegment memory;
+    private final Coder coder;
+    private final int splitBytes;
+    private final int windowPages;
+    private final long[] addresses;
+    private final long[] pageAddresses;
+
+    private volatile long bytesRead;
+    private volatile long bytesRebuilt;
+    private long clock;
+    private long lastNanos = System.nanoTime();
+    /** Splits of the window that are on their way, and those that are there. */
+    private int outstanding;
+
+    private int there;
+    private int range;
+    private final CompletionHandler handler = this::ended;
+
+    Rebuild(SpaceState space) {
+        this.space = space;
+        this.resilience = space.resilience;
+        this.splitBytes = resilience.splitBytes();
+        this.windowPages = Math.clamp(MOST_WINDOW_BYTES / splitBytes, 1, WINDOW_PAGES);
+        this.queue = space.memory.openQueue(new QueueOptions(DEPTH, DEPTH * resilience.splits(), 0));
+        this.lines = new Lines(space, queue);
+        this.buffer = space.memory.register((long) windowPages * splitBytes * resilience.splits());
+        this.memory = buffer.segment();
+        this.coder = new Coder(space.code);
+        this.addresses = new long[resilience.splits()];
+        this.pageAddresses = new long[resilience.splits()];
+        space.sessions.add(lines);
+    }
+
+    long bytesRead() {
+        return bytesRead;
+    }
+
+    long bytesRebuilt() {
+        return bytesRebuilt;
+    }
+
+    /**
+     * Fills a slab that is in the table and REBUILDING.
+     *
+     * @return false where it could not: too few others are good, it is void, or the thread was interrupted
+     */
+    boolean run(Slab slab) {
+        range = slab.range();
+        Deque<Long> windows = new ArrayDeque<>();
+        for (long page = 0; page < space.pagesPerSlab; page += windowPages) {
+            windows.add(page);
+        }
+        int postponed = 0;
+        while (!windows.isEmpty()) {
+            if (slab.isVoid() || Thread.currentThread().isInterrupted()) {
+                return false;
+            }
+            long window = windows.removeFirst();
+            int pages = (int) Math.min(windowPages, space.pagesPerSlab - window);
+            long first = slab.range() * space.pagesPerSlab + window;
+            if (!hold(first, pages)) {
+                windows.addLast(window);
+                if (++postponed % Math.max(1, windows.size()) == 0) {
+                    queue.await(100_000);
+                }
+                continue;
+            }
+            try {
+                if (!rebuild(slab, window * splitBytes, pages)) {
+                    return false;
+                }
+            } finally {
+                release(first, pages);
+            }
+        }
+        return space.table.rebuilt(slab);
+    }
+
+    /** All pages' words, or none: a write that is stuck must not hold up those of other pages. */
+    private boolean hold(long first, int pages) {
+        for (int i = 0; i < pages; i++) {
+            int tries = 0;
+            while (!space.words.tryHold(first + i)) {
+                if (++tries > TRIES) {
+                    release(first, i);
+                    return false;
+                }
+                Thread.onSpinWait();
+            }
+        }
+        return true;
+    }
+
+    private void release(long first, int pages) {
+        for (int i = 0; i < pages; i++) {
+            space.words.endHold(first + i);
+        }
+    }
+
+    private boolean rebuild(Slab slab, long offset, int pages) {
+        int bytes = pages * splitBytes;
+        int wanted = resilience.checksReads() ? resilience.readAsks() : resilience.dataSplits();
+        if (!gather(slab, offset, bytes, wanted)) {
+            return false;
+        }
+        aim(addresses, 0);
+        int bit = 1 << slab.split();
+        if (coder.agree(addresses, bytes, there)) {
+            coder.recover(addresses, bytes, there, bit);
+        } else if (!mend(slab, offset, pages)) {
+            return false;
+        }
+        bytesRead += (long) Integer.bitCount(there) * bytes;
+        if (!write(slab, offset, bytes)) {
+            return false;
+        }
+        bytesRebuilt += bytes;
+        return true;
+    }
+
+    private void aim(long[] to, long at) {
+        for (int split = 0; split < to.length; split++) {
+            to[split] = memory.address() + (long) split * windowPages * splitBytes + at;
+        }
+    }
+
+    /**
+     * Splits disagree: with all that there are, page by page. Where it cannot be told which are wrong, what is made
+     * agrees with none, so that nobody takes it for right.
+     */
+    private boolean mend(Slab slab, long offset, int pages) {
+        if (!gather(slab, offset, pages * splitBytes, resilience.splits() - 1)) {
+            return false;
+        }
+        int bit = 1 << slab.split();
+        int spare = Integer.bitCount(there) - resilience.dataSplits();
+        int most = Math.max(0, Math.min(spare / 2, spare - resilience.additional()));
+        for (int page = 0; page < pages; page++) {
+            aim(pageAddresses, (long) page * splitBytes);
+            int wrong = coder.wrong(pageAddresses, splitBytes, there, most);
+            coder.recover(pageAddresses, splitBytes, wrong < 0 ? there : there & ~wrong, bit);
+            if (wrong < 0) {
+                invert((long) (slab.split() * windowPages + page) * splitBytes);
+            }
+            for (int left = Math.max(0, wrong); left != 0; left &= left - 1) {
+                Slab other = space.table.slab(slab.range(), Integer.numberOfTrailingZeros(left));
+                space.record(other.region().server()).wrong.increment();
+            }
+        }
+        return true;
+    }
+
+    private void invert(long at) {
+        for (long i = at; i < at + splitBytes; i++) {
+            memory.set(Layouts.BYTE, i, (byte) ~memory.get(Layouts.BYTE, i));
+        }
+    }
+
+    /** Reads a window of so many random good slabs of a range, or, where there are fewer, of at least k. */
+    private boolean gather(Slab slab, long offset, int bytes, int wanted) {
+        for (int i = 0; i < READ_TRIES; i++) {
+            int good = space.table.good(slab.range());
+            if (Integer.bitCount(good) < resilience.dataSplits() || slab.isVoid()) {
+                return false;
+            }
+            int usable = 0;
+            for (int split = 0; split < resilience.splits(); split++) {
+                boolean reached = (good >>> split & 1) != 0 && lines.reaches(space.table.slab(slab.range(), split));
+                usable |= reached ? 1 << split : 0;
+            }
+            int chosen = usable;
+            while (Integer.bitCount(chosen) > wanted) {
+                chosen &= ~(1 << ThreadLocalRandom.current().nextInt(resilience.splits()));
+            }
+            if (Integer.bitCount(chosen) >= resilience.dataSplits()) {
+                there = 0;
+                for (int left = chosen; left != 0; left &= left - 1) {
+                    int split = Integer.numberOfTrailingZeros(left);
+                    post(space.table.slab(slab.range(), split), offset, bytes, false);
+                }
+                finish();
+                // Those that have become void meanwhile have missed no write of these pages, whose words are held.
+                if (Integer.bitCount(there) >= Math.min(wanted, Integer.bitCount(chosen))) {
+                    return true;
+                }
+            }
+            queue.await(1_000_000);
+            poll();
+        }
+        return false;
+    }
+
+    private boolean write(Slab slab, long offset, int bytes) {
+        there = 0;
+        post(slab, offset, bytes, true);
+        finish();
+        return there != 0;
+    }
+
+    private void post(Slab slab, long offset, int bytes, boolean write) {
+        long at = (long) slab.split() * windowPages * splitBytes;
+        int posting = write
+                ? queue.write(slab.region(), offset, buffer, at, bytes, slab.split())
+                : queue.read(slab.region(), offset, buffer, at, bytes, slab.split());
+        if (posting == Posting.OK) {
+            outstanding |= 1 << slab.split();
+        } else if (posting != Posting.FULL && !slab.isVoid()) {
+            lines.broke(slab.region().server(), clock);
+        }
+    }
+
+    /** All of them: a split that is late holds up a window, and no longer than its connection lasts. */
+    private void finish() {
+        while (outstanding != 0) {
+            poll();
+        }
+    }
+
+    /** Makes connections anew, and takes what has come. */
+    void poll() {
+        queue.poll(handler);
+        long now = System.nanoTime();
+        clock += now - lastNanos;
+        lastNanos = now;
+        lines.tick(clock);
+    }
+
+    private void ended(long tag, int outcome) {
+        if (Lines.isReconnect(tag)) {
+            lines.reconnected(tag, outcome, clock);
+            return;
+        }
+        int split = (int) tag;
+        outstanding &= ~(1 << split);
+        if (outcome == Outcome.DONE) {
+            there |= 1 << split;
+        } else {
+            lines.broke(space.table.slab(range, split).region().server(), clock);
+        }
+    }
+
+    @Override
+    public void close() {
+        queue.close();
+        space.sessions.remove(lines);
+        coder.close();
+        buffer.close();
+    }
+}

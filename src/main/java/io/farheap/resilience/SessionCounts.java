@@ -1,0 +1,22 @@
+package io.farheap.resilience;
+
+/** What a session has counted. Its thread alone writes; others may read a moment late, and each value whole. */
+final class SessionCounts {
+
+    long reads;
+    long writes;
+    /** Pages, or parts of them, of which a split was made of others. */
+    long decoded;
+    /** Reads that asked the rest after a delay. */
+    long hedged;
+    /** Reads that a write made read again. */
+    long retried;
+    /** Writes that were called back without all their splits. */
+    long degraded;
+    /** Reads and writes that met splits that disagreed. */
+    long disagreed;
+    /** Slabs that this session made void. */
+    long voided;
+    /** Splits that came after their request went on. */
+    long late;
+}

@@ -1,0 +1,73 @@
+package io.farheap.resilience;
+
+import io.farheap.remote.RemoteRegion;
+
+/**
+ * One region of a server that has split j of the pages of a range. Its state goes one way, under {@link SlabTable}'s
+ * lock: REBUILDING, GOOD, VOID; those that are made with their range begin as GOOD. Any thread reads it.
+ *
+ * <ul>
+ *   <li>GOOD: has every completed write of its range, and is read.
+ *   <li>REBUILDING: is written and not read, until a regeneration has been through all its pages.
+ *   <li>VOID: has missed a write, or its server is gone. It is not written and never read again; a slab that takes its
+ *       place is another object of another generation.
+ * </ul>
+ *
+ * A writer makes a slab void before it gives up its page's stripe word; a reader looks at the word before it looks at
+ * the slabs. So whoever reads a page after a write has been called back sees which slab missed it.
+ */
+final class Slab {
+
+    static final int REBUILDING = 0;
+    static final int GOOD = 1;
+    static final int VOID = 2;
+
+    private final RemoteRegion region;
+    private final int range;
+    private final int split;
+    private final int generation;
+    private volatile int state;
+
+    Slab(RemoteRegion region, int range, int split, int generation, int state) {
+        this.region = region;
+        this.range = range;
+        this.split = split;
+        this.generation = generation;
+        this.state = state;
+    }
+
+    RemoteRegion region() {
+        return region;
+    }
+
+    int range() {
+        return range;
+    }
+
+    int split() {
+        return split;
+    }
+
+    /** How many slabs stood in its place before. */
+    int generation() {
+        return generation;
+    }
+
+    boolean isGood() {
+        return state == GOOD;
+    }
+
+    boolean isVoid() {
+        return state == VOID;
+    }
+
+    /** With the table's lock. */
+    void become(int next) {
+        state = next;
+    }
+
+    @Override
+    public String toString() {
+        return "slab " + range + "." + split + " of generation " + generation + " in " + region;
+    }
+}

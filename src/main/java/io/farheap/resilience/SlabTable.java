@@ -1,0 +1,153 @@
+package io.farheap.resilience;
+
+import io.farheap.remote.RemoteServer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicReferenceArray;
+
+/**
+ * Which slabs each range has. Sessions read it without a lock, on every request; whoever changes it has its monitor.
+ *
+ * <p><b>What pairs with what.</b> A writer has its page's stripe word when it looks a slab up, and makes it void before
+ * it gives the word up. A new slab is put in its place while REBUILDING, before the regeneration takes the first word:
+ * a writer that took a page's word before the regeneration did does not write it, and is in what is decoded; one that
+ * takes it afterwards sees the new slab, since the regeneration's release of the word comes after the store here.
+ */
+final class SlabTable {
+
+    private final int dataSplits;
+    private final int splits;
+    private final int ranges;
+    private final AtomicReferenceArray<Slab> slabs;
+
+    /** @param first slab of all ranges, split by split */
+    SlabTable(int dataSplits, int splits, List<Slab> first) {
+        this.dataSplits = dataSplits;
+        this.splits = splits;
+        this.ranges = first.size() / splits;
+        this.slabs = new AtomicReferenceArray<>(first.toArray(Slab[]::new));
+    }
+
+    int ranges() {
+        return ranges;
+    }
+
+    int splits() {
+        return splits;
+    }
+
+    Slab slab(int range, int split) {
+        return slabs.get(range * splits + split);
+    }
+
+    /** Those of a range that may be read, a bit each. */
+    int good(int range) {
+        int good = 0;
+        for (int split = 0; split < splits; split++) {
+            if (slab(range, split).isGood()) {
+                good |= 1 << split;
+            }
+        }
+        return good;
+    }
+
+    /**
+     * Makes slabs of one range void that missed a write, unless fewer than k good ones would be left: then none.
+     *
+     * @param missed by split; those of a bit in {@code mask}
+     */
+    synchronized boolean makeVoid(Slab[] missed, int mask) {
+        int range = missed[Integer.numberOfTrailingZeros(mask)].range();
+        int left = 0;
+        boolean anyGood = false;
+        for (int split = 0; split < splits; split++) {
+            Slab slab = slab(range, split);
+            boolean misses = (mask >>> split & 1) != 0 && missed[split] == slab;
+            anyGood |= misses && slab.isGood();
+            left += slab.isGood() && !misses ? 1 : 0;
+        }
+        if (anyGood && left < dataSplits) {
+            return false;
+        }
+        for (int bits = mask; bits != 0; bits &= bits - 1) {
+            missed[Integer.numberOfTrailingZeros(bits)].become(Slab.VOID);
+        }
+        return true;
+    }
+
+    /** Makes one slab void, whether k others are good or not. */
+    synchronized void makeVoid(Slab slab) {
+        slab.become(Slab.VOID);
+    }
+
+    /**
+     * Makes a slab void whose content is in doubt, if its range can do without it.
+     *
+     * @return whether it is void
+     */
+    synchronized boolean giveUp(Slab slab) {
+        if (slab.isGood() && Integer.bitCount(good(slab.range())) <= dataSplits) {
+            return false;
+        }
+        slab.become(Slab.VOID);
+        return true;
+    }
+
+    /** All that a server had is void: its lease is lost, and its memory with it. */
+    synchronized int makeVoid(RemoteServer server) {
+        int voided = 0;
+        for (int i = 0; i < slabs.length(); i++) {
+            Slab slab = slabs.get(i);
+            if (slab.region().server() == server && !slab.isVoid()) {
+                slab.become(Slab.VOID);
+                voided++;
+            }
+        }
+        return voided;
+    }
+
+    /** A new slab, which is REBUILDING, takes the place of a void one. */
+    synchronized void replace(Slab old, Slab next) {
+        if (!old.isVoid() || slab(old.range(), old.split()) != old) {
+            throw new IllegalStateException(old + " is not void, or not in the table");
+        }
+        slabs.set(old.range() * splits + old.split(), next);
+    }
+
+    /** @return false where it has become void meanwhile */
+    synchronized boolean rebuilt(Slab slab) {
+        if (slab.isVoid()) {
+            return false;
+        }
+        slab.become(Slab.GOOD);
+        return true;
+    }
+
+    /** The void slabs, those of the ranges with the fewest good ones first; of ranges that can be rebuilt. */
+    List<Slab> voidSlabs() {
+        List<Slab> found = new ArrayList<>();
+        for (int good = dataSplits; good < splits; good++) {
+            for (int range = 0; range < ranges; range++) {
+                if (Integer.bitCount(good(range)) == good) {
+                    for (int split = 0; split < splits; split++) {
+                        Slab slab = slab(range, split);
+                        if (slab.isVoid()) {
+                            found.add(slab);
+                        }
+                    }
+                }
+            }
+        }
+        return found;
+    }
+
+    /** How many slabs of a server are not void. */
+    int slabsOf(RemoteServer server) {
+        int count = 0;
+        for (int i = 0; i < slabs.length(); i++) {
+            Slab slab = slabs.get(i);
+            count += slab.region().server() == server && !slab.isVoid() ? 1 : 0;
+        }
+        return count;
+    }
+}

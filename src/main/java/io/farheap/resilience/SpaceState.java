@@ -1,0 +1,64 @@
+package io.farheap.resilience;
+
+import io.farheap.coding.ErasureCode;
+import io.farheap.remote.RemoteMemory;
+import io.farheap.remote.RemoteServer;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+
+/** What the sessions of a space and its keeper share. */
+final class SpaceState {
+
+    final RemoteMemory memory;
+    final Resilience resilience;
+    final ErasureCode code;
+    final SlabTable table;
+    final StripeWords words;
+    final long pagesPerSlab;
+    final long pages;
+    private final long slabBytes;
+    final Map<RemoteServer, ServerRecord> records = new ConcurrentHashMap<>();
+    /** What each open session has to the servers. */
+    final List<Lines> sessions = new CopyOnWriteArrayList<>();
+    /** Of each session there was. */
+    final List<SessionCounts> counts = new CopyOnWriteArrayList<>();
+    /** Told when a slab has become void; does not wait. */
+    final Runnable onVoid;
+
+    SpaceState(RemoteMemory memory, Resilience resilience, SlabTable table, long slabBytes, Runnable onVoid) {
+        this.memory = memory;
+        this.resilience = resilience;
+        this.code = ErasureCode.of(resilience.dataSplits(), resilience.paritySplits());
+        this.table = table;
+        this.pagesPerSlab = slabBytes / resilience.splitBytes();
+        this.slabBytes = slabBytes;
+        this.pages = pagesPerSlab * table.ranges();
+        this.words = new StripeWords(pages);
+        this.onVoid = onVoid;
+    }
+
+    long slabBytes() {
+        return slabBytes;
+    }
+
+    long capacity() {
+        return pages * resilience.pageBytes();
+    }
+
+    ServerRecord record(RemoteServer server) {
+        return records.computeIfAbsent(server, ServerRecord::new);
+    }
+
+    /** Where a server's lease is lost, so is what it had. */
+    boolean lost(RemoteServer server) {
+        if (server.lost() == null) {
+            return false;
+        }
+        if (table.makeVoid(server) > 0) {
+            onVoid.run();
+        }
+        return true;
+    }
+}

@@ -1,0 +1,80 @@
+package io.farheap.resilience;
+
+import io.farheap.control.ControlPlane;
+import io.farheap.control.ControlServer;
+import io.farheap.remote.RemoteMemory;
+import io.farheap.remote.RemoteServer;
+import io.farheap.server.MemoryServer;
+import io.farheap.server.ServerOptions;
+import io.farheap.testing.TestDevice;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.BooleanSupplier;
+
+/** Memory servers in this process, each a failure domain, and a client that is attached to all of them. */
+final class CodedServers implements AutoCloseable {
+
+    static final long REGION_BYTES = 64 * 1024;
+    private static final long LEASE_NANOS = TestDevice.patience(1_000_000_000L);
+
+    private final List<MemoryServer> servers = new ArrayList<>();
+    private final List<ControlServer> controls = new ArrayList<>();
+    private final List<Integer> dead = new ArrayList<>();
+    final RemoteMemory memory = RemoteMemory.open(TestDevice.client(), "test");
+    final List<RemoteServer> attached = new ArrayList<>();
+
+    CodedServers(int count, int regions) {
+        for (int i = 0; i < count; i++) {
+            add(regions);
+        }
+    }
+
+    RemoteServer add(int regions) {
+        MemoryServer server = MemoryServer.open(new ServerOptions(
+                regions * REGION_BYTES, REGION_BYTES, LEASE_NANOS, TestDevice.server(), "coded" + servers.size()));
+        servers.add(server);
+        controls.add(ControlServer.start("127.0.0.1:0", server));
+        attached.add(memory.attach(controls.getLast().address()));
+        return attached.getLast();
+    }
+
+    CodedSpace space(Resilience resilience, long bytes) {
+        return CodedSpace.create(memory, resilience, bytes, RemoteServer::address);
+    }
+
+    /** The server ends without a word. */
+    void kill(int server) {
+        if (!dead.contains(server)) {
+            dead.add(server);
+            controls.get(server).close();
+            servers.get(server).close();
+        }
+    }
+
+    int indexOf(RemoteServer server) {
+        return attached.indexOf(server);
+    }
+
+    int freeRegions(int server) {
+        return servers.get(server).hello(ControlPlane.PROTOCOL_VERSION).freeRegions();
+    }
+
+    /** @throws AssertionError where it does not come to that within a time that suits the machine */
+    static void await(String what, BooleanSupplier condition) {
+        long deadline = System.nanoTime() + TestDevice.patience(30_000_000_000L);
+        while (!condition.getAsBoolean()) {
+            if (System.nanoTime() - deadline > 0) {
+                throw new AssertionError("waited too long for: " + what);
+            }
+            Thread.yield();
+        }
+    }
+
+    @Override
+    public void close() {
+        memory.close();
+        for (int i = 0; i < servers.size(); i++) {
+            kill(i);
+        }
+    }
+}

@@ -1,0 +1,100 @@
+package io.farheap.resilience;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.farheap.remote.RemoteServer;
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+import java.util.SplittableRandom;
+import org.junit.jupiter.api.Test;
+
+/** A space from its creation to its end: what is written is read, also after servers die, and their slabs come back. */
+class CodedSpaceTest {
+
+    private static final int PAGE = 4096;
+
+    private static byte[] bytes(int length, long seed) {
+        byte[] bytes = new byte[length];
+        new SplittableRandom(seed).nextBytes(bytes);
+        return bytes;
+    }
+
+    private static void write(CodedSession session, long address, byte[] bytes) {
+        assertEquals(
+                "ok",
+                CodedStatus.describe(session.writeBlocking(address, MemorySegment.ofArray(bytes), 0, bytes.length)));
+    }
+
+    private static byte[] read(CodedSession session, long address, int length) {
+        byte[] bytes = new byte[length];
+        assertEquals(
+                "ok", CodedStatus.describe(session.readBlocking(address, MemorySegment.ofArray(bytes), 0, length)));
+        return bytes;
+    }
+
+    @Test
+    void pagesAreReadAsTheyWereWritten() {
+        try (CodedServers servers = new CodedServers(6, 2);
+                CodedSpace space = servers.space(Resilience.failureRecovery(4, 2), 4 * CodedServers.REGION_BYTES);
+                CodedSession session = space.openSession()) {
+            assertEquals(4 * CodedServers.REGION_BYTES, space.capacity());
+            assertArrayEquals(new byte[PAGE], read(session, 0, PAGE));
+            for (int page = 0; page < space.capacity() / PAGE; page++) {
+                write(session, (long) page * PAGE, bytes(PAGE, page));
+            }
+            for (int page = 0; page < space.capacity() / PAGE; page++) {
+                assertArrayEquals(bytes(PAGE, page), read(session, (long) page * PAGE, PAGE), "page " + page);
+            }
+        }
+    }
+
+    @Test
+    void anyTwoServersMayDieAndTheirSlabsComeBack() {
+        try (CodedServers servers = new CodedServers(8, 4);
+                CodedSpace space = servers.space(Resilience.failureRecovery(4, 2), 8 * CodedServers.REGION_BYTES);
+                CodedSession session = space.openSession()) {
+            byte[] all = bytes((int) space.capacity(), 1);
+            write(session, 0, all);
+            for (int round = 0; round < 2; round++) {
+                List<RemoteServer> used = space.serversOf(0);
+                servers.kill(servers.indexOf(used.get(round)));
+                servers.kill(servers.indexOf(used.get(4)));
+                assertArrayEquals(all, read(session, 0, all.length), "round " + round);
+                byte[] page = bytes(PAGE, 100 + round);
+                System.arraycopy(page, 0, all, round * PAGE, PAGE);
+                write(session, (long) round * PAGE, page);
+                assertArrayEquals(all, read(session, 0, all.length), "round " + round);
+                if (round == 0) {
+                    CodedServers.await("both are known to be lost, and all slabs good", () -> {
+                        Health health = space.health();
+                        return health.whole()
+                                && health.servers().stream()
+                                                .filter(Health.Server::lost)
+                                                .count()
+                                        == 2;
+                    });
+                    assertArrayEquals(all, read(session, 0, all.length), "after regeneration");
+                }
+            }
+            assertTrue(space.health().regenerated() >= 2, () -> space.health().toString());
+        }
+    }
+
+    @Test
+    void whereMoreThanParityDieItIsLostAndNotGuessed() {
+        try (CodedServers servers = new CodedServers(6, 2);
+                CodedSpace space = servers.space(Resilience.failureRecovery(4, 2), PAGE);
+                CodedSession session = space.openSession()) {
+            write(session, 0, bytes(PAGE, 1));
+            for (int i = 0; i < 3; i++) {
+                servers.kill(i);
+            }
+            byte[] bytes = new byte[PAGE];
+            assertEquals(CodedStatus.LOST, session.readBlocking(0, MemorySegment.ofArray(bytes), 0, PAGE));
+            assertEquals(CodedStatus.LOST, session.writeBlocking(0, MemorySegment.ofArray(bytes), 0, PAGE));
+            assertEquals(-1, space.health().mayLose());
+        }
+    }
+}
