@@ -71,6 +71,8 @@ final class PageOp {
     int failed;
     int skipped;
     boolean called;
+    /** What its stripe word says is owed; once it is 0 after the callback, the word is somebody else's. */
+    int owed;
     /** By the session's clock. */
     long deadline;
 
@@ -102,6 +104,7 @@ final class PageOp {
         failed = 0;
         skipped = 0;
         called = false;
+        owed = 0;
         listed = false;
         next = null;
     }

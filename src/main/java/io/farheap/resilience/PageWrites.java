@@ -237,7 +237,8 @@ final class PageWrites {
             op.skipped |= bit;
         } else if (done) {
             op.done |= bit;
-            if (op.called) {
+            if ((op.owed & bit) != 0) {
+                op.owed &= ~bit;
                 parts.space.words.pay(op.page, bit);
             }
         } else {
@@ -277,6 +278,7 @@ final class PageWrites {
         int there = op.done | parts.space.table.good(op.range) & all & ~op.targets;
         if (Integer.bitCount(there) >= wanted) {
             op.called = true;
+            op.owed = missing;
             parts.space.words.owe(op.page, missing);
             earlyEnd.called(op);
         }
@@ -366,10 +368,10 @@ final class PageWrites {
     }
 
     private int end(PageOp op, int status) {
-        if (op.called) {
-            parts.space.words.pay(op.page, all);
-        } else {
+        if (!op.called) {
             parts.space.words.endWrite(op.page);
+        } else if (op.owed != 0) {
+            parts.space.words.pay(op.page, op.owed);
         }
         parts.leave(op);
         parts.counts.writes++;

@@ -15,7 +15,7 @@ import java.util.function.BooleanSupplier;
 final class CodedServers implements AutoCloseable {
 
     static final long REGION_BYTES = 64 * 1024;
-    private static final long LEASE_NANOS = TestDevice.patience(1_000_000_000L);
+    private static final long LEASE_NANOS = TestDevice.patience(5_000_000_000L);
 
     private final List<MemoryServer> servers = new ArrayList<>();
     private final List<ControlServer> controls = new ArrayList<>();
@@ -49,6 +49,16 @@ final class CodedServers implements AutoCloseable {
             controls.get(server).close();
             servers.get(server).close();
         }
+    }
+
+    /** Whether all slabs are good, and none of a server that was killed. */
+    boolean whole(CodedSpace space) {
+        Health health = space.health();
+        return health.whole()
+                && dead.stream()
+                        .allMatch(server ->
+                                health.servers().stream().noneMatch(known -> known.slabs() > 0
+                                        && known.address().equals(attached.get(server).address())));
     }
 
     int indexOf(RemoteServer server) {

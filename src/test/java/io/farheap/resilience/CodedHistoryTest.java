@@ -1,0 +1,87 @@
+package io.farheap.resilience;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+
+import io.farheap.remote.RemoteServer;
+import io.farheap.testing.TestDevice;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/**
+ * Random requests of three sessions on few pages: each session writes words of its own, interleaved with the others' in
+ * every page and every split, and knows what they must be. Two writes that met would break words that neither wrote.
+ */
+class CodedHistoryTest {
+
+    private static final int PAGES = 5;
+    private static final int SESSIONS = 3;
+    private static final long SEED = Long.getLong("farheap.seed", System.nanoTime());
+
+    static List<Resilience> modes() {
+        return List.of(
+                Resilience.failureRecovery(4, 2),
+                Resilience.failureRecovery(2, 1).additional(0),
+                Resilience.copies(3),
+                Resilience.ecOnly(4, 2),
+                Resilience.corruptionDetection(4, 2),
+                Resilience.corruptionCorrection(2, 3));
+    }
+
+    @ParameterizedTest
+    @MethodSource("modes")
+    void sessionsKeepOutOfEachOthersWay(Resilience resilience) throws Exception {
+        run(resilience, 0);
+    }
+
+    @ParameterizedTest
+    @MethodSource("modes")
+    void serversDieAndSlabsAreRegeneratedMeanwhile(Resilience resilience) throws Exception {
+        run(resilience, resilience.mode() == Resilience.Mode.EC_ONLY ? 1 : resilience.paritySplits());
+    }
+
+    private static void run(Resilience resilience, int kills) throws Exception {
+        int splits = resilience.splits();
+        try (CodedServers servers = new CodedServers(splits + 2 * kills, 3);
+                CodedSpace space = servers.space(resilience, (long) PAGES * resilience.pageBytes())) {
+            AtomicBoolean stop = new AtomicBoolean();
+            AtomicReference<Throwable> failure = new AtomicReference<>();
+            List<Thread> threads = new ArrayList<>();
+            for (int number = 0; number < SESSIONS; number++) {
+                int own = number;
+                threads.add(Thread.ofPlatform().start(() -> {
+                    try (CodedSession session = space.openSession()) {
+                        new CodedClient(session, resilience, own, SESSIONS, PAGES, SEED + own).run(stop);
+                    } catch (Throwable e) {
+                        failure.compareAndSet(null, e);
+                    }
+                }));
+            }
+            SplittableRandom random = new SplittableRandom(SEED);
+            for (int round = 0; round < 2 && kills > 0; round++) {
+                Thread.sleep(TestDevice.scaled(300));
+                List<RemoteServer> used = new ArrayList<>(space.serversOf(0));
+                for (int i = 0; i < kills; i++) {
+                    servers.kill(servers.indexOf(used.remove(random.nextInt(used.size()))));
+                }
+                CodedServers.await("all are good again", () -> failure.get() != null || servers.whole(space));
+            }
+            Thread.sleep(TestDevice.scaled(kills > 0 ? 200 : 800));
+            stop.set(true);
+            for (Thread thread : threads) {
+                thread.join();
+            }
+            Throwable cause = failure.get();
+            if (cause != null) {
+                throw new AssertionError("seed " + SEED + ", " + space.health(), cause);
+            }
+            assertNull(cause);
+            assertEquals(kills > 0 ? 2L * kills : 0, space.health().regenerated());
+        }
+    }
+}
