@@ -49,9 +49,8 @@ final class CodedClient {
         int most = 2 * resilience.pageBytes();
         this.memory = new MemorySegment[DEPTH];
         for (int i = 0; i < DEPTH; i++) {
-            memory[i] = i % 2 == 0
-                    ? Arena.ofAuto().allocate(most, 8)
-                    : MemorySegment.ofArray(new long[most / Long.BYTES]);
+            memory[i] =
+                    i % 2 == 0 ? Arena.ofAuto().allocate(most, 8) : MemorySegment.ofArray(new long[most / Long.BYTES]);
         }
         this.at = new long[DEPTH];
         this.count = new int[DEPTH];
@@ -90,12 +89,13 @@ final class CodedClient {
     private void begin(int slot) {
         boolean write = random.nextInt(2) == 0;
         int first = random.nextInt(lines);
-        int most = switch (random.nextInt(4)) {
-            case 0 -> 1;
-            case 1 -> 4;
-            case 2 -> resilience.splitBytes() / LINE;
-            default -> 2 * resilience.pageBytes() / LINE;
-        };
+        int most =
+                switch (random.nextInt(4)) {
+                    case 0 -> 1;
+                    case 1 -> 4;
+                    case 2 -> resilience.splitBytes() / LINE;
+                    default -> 2 * resilience.pageBytes() / LINE;
+                };
         int length = 1 + random.nextInt(most);
         length = Math.min(length, lines - first);
         if (write) {

@@ -55,10 +55,9 @@ final class CodedServers implements AutoCloseable {
     boolean whole(CodedSpace space) {
         Health health = space.health();
         return health.whole()
-                && dead.stream()
-                        .allMatch(server ->
-                                health.servers().stream().noneMatch(known -> known.slabs() > 0
-                                        && known.address().equals(attached.get(server).address())));
+                && dead.stream().allMatch(server -> health.servers().stream()
+                        .noneMatch(known -> known.slabs() > 0
+                                && known.address().equals(attached.get(server).address())));
     }
 
     int indexOf(RemoteServer server) {
