@@ -433,8 +433,9 @@ public final class CodedSession implements AutoCloseable {
         return freeCount == OPERATIONS && waitingCount == 0;
     }
 
-    SessionCounts counts() {
-        return parts.counts;
+    /** Whether splits are to come that no request waits for. */
+    boolean isOwed() {
+        return parts.anyOutstanding();
     }
 
     /**

@@ -109,6 +109,10 @@ public final class CodedSpace implements AutoCloseable {
         return space.table.slab((int) (page / space.pagesPerSlab), split).toString();
     }
 
+    Slab slab(int range, int split) {
+        return space.table.slab(range, split);
+    }
+
     /** The servers of the slabs of a range that are not void now. */
     public List<RemoteServer> serversOf(int range) {
         return java.util.stream.IntStream.range(0, space.table.splits())

@@ -55,7 +55,7 @@ public record Resilience(
         CORRUPTION_DETECTION,
         /** Δ corrupt splits are mended. A write waits for k + 2Δ + 1; a read that disagrees asks Δ + 1 more. */
         CORRUPTION_CORRECTION,
-        /** Nothing: splits for speed. Reads and writes wait for any k. */
+        /** Nothing: splits for speed. Reads ask any k, reads and writes wait for any k. */
         EC_ONLY;
 
         /** As commands and reports write it. */
@@ -224,7 +224,7 @@ public record Resilience(
 
     /** How many splits a read asks at first. */
     public int readAsks() {
-        return dataSplits + additional;
+        return mode == Mode.EC_ONLY ? dataSplits : dataSplits + additional;
     }
 
     /** Bytes of far memory for each byte of the space. */

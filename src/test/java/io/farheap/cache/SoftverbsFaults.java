@@ -13,7 +13,7 @@ public final class SoftverbsFaults {
     }
 
     /** That part of the operations posted from now on is executed this much later. */
-    static void delayOperations(double part, long nanos) {
+    public static void delayOperations(double part, long nanos) {
         Softverbs.set("straggler=" + part + ":" + nanos);
     }
 

@@ -1,0 +1,178 @@
+package io.farheap.resilience;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.farheap.cache.SoftverbsFaults;
+import io.farheap.testing.Need;
+import io.farheap.testing.Needs;
+import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
+import java.util.SplittableRandom;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** Splits that the device executes late: whom they keep waiting, and where they land. */
+@Needs(Need.SOFTVERBS)
+class LateSplitsTest {
+
+    private static final int PAGE = 4096;
+    private static final long LATE_NANOS = 400_000_000L;
+
+    private final CodedServers servers = new CodedServers(8, 4);
+    private int ended;
+    private final CodedCompletion completion = (token, status) -> {
+        assertEquals("ok", CodedStatus.describe(status));
+        ended++;
+    };
+
+    @AfterEach
+    void close() {
+        SoftverbsFaults.delayOperations(0);
+        servers.close();
+    }
+
+    private static byte[] bytes(int seed) {
+        byte[] bytes = new byte[PAGE];
+        new SplittableRandom(seed).nextBytes(bytes);
+        return bytes;
+    }
+
+    private void await(CodedSession session, int count) {
+        while (ended < count) {
+            session.poll();
+        }
+    }
+
+    @Test
+    void aReadAsksTheRestAndNothingLandsInItsMemoryAfterwards() {
+        try (CodedSpace space = servers.space(Resilience.copies(2), PAGE);
+                CodedSession session = space.openSession()) {
+            MemorySegment memory = MemorySegment.ofArray(bytes(1));
+            session.writeBlocking(0, memory, 0, PAGE);
+            memory.fill((byte) 0);
+            SoftverbsFaults.delayOperations(LATE_NANOS);
+            session.read(0, memory, 0, PAGE, completion, 1);
+            SoftverbsFaults.delayOperations(0);
+            await(session, 1);
+            assertArrayEquals(bytes(1), memory.toArray(Layouts.BYTE));
+            Health.Counts counts = space.health().counts();
+            assertEquals(1, counts.hedged());
+            assertEquals(1, counts.late());
+            // Another page is written and read in its memory while the split is still to come.
+            byte[] other = bytes(2);
+            session.writeBlocking(0, MemorySegment.ofArray(other), 0, PAGE);
+            memory.fill((byte) 7);
+            while (session.isOwed()) {
+                session.poll();
+            }
+            byte[] sevens = new byte[PAGE];
+            Arrays.fill(sevens, (byte) 7);
+            assertArrayEquals(sevens, memory.toArray(Layouts.BYTE));
+        }
+    }
+
+    @Test
+    void aSmallReadOfALateSplitDecodesIt() {
+        try (CodedSpace space = servers.space(Resilience.failureRecovery(4, 2), PAGE);
+                CodedSession session = space.openSession()) {
+            byte[] page = bytes(3);
+            session.writeBlocking(0, MemorySegment.ofArray(page), 0, PAGE);
+            byte[] small = new byte[100];
+            SoftverbsFaults.delayOperations(LATE_NANOS);
+            session.read(1500, MemorySegment.ofArray(small), 0, 100, completion, 1);
+            SoftverbsFaults.delayOperations(0);
+            await(session, 1);
+            assertArrayEquals(Arrays.copyOfRange(page, 1500, 1600), small);
+            assertEquals(1, space.health().counts().decoded());
+            assertTrue(session.isOwed());
+            // While the server owes it, it is not asked: nothing is late any more.
+            for (int i = 0; i < 50; i++) {
+                session.readBlocking(1500, MemorySegment.ofArray(small), 0, 100);
+                assertArrayEquals(Arrays.copyOfRange(page, 1500, 1600), small);
+            }
+            assertEquals(51, space.health().counts().decoded());
+        }
+    }
+
+    @Test
+    void whereAllSplitsOfAWriteAreLateNoSlabIsVoid() {
+        try (CodedSpace space = servers.space(Resilience.failureRecovery(4, 2), PAGE);
+                CodedSession session = space.openSession()) {
+            byte[] page = bytes(4);
+            SoftverbsFaults.delayOperations(LATE_NANOS);
+            session.write(0, MemorySegment.ofArray(page), 0, PAGE, completion, 1);
+            SoftverbsFaults.delayOperations(0);
+            await(session, 1);
+            assertEquals(0, space.health().counts().voided());
+            assertTrue(space.health().whole());
+            byte[] read = new byte[PAGE];
+            session.readBlocking(0, MemorySegment.ofArray(read), 0, PAGE);
+            assertArrayEquals(page, read);
+        }
+    }
+
+    @Test
+    void aSlabWhoseSplitIsTooLateIsVoidAndNeverReadAgain() {
+        try (CodedSpace space = servers.space(Resilience.copies(3), PAGE);
+                CodedSession writer = space.openSession();
+                CodedSession reader = space.openSession()) {
+            writer.writeBlocking(0, MemorySegment.ofArray(bytes(0)), 0, PAGE);
+            byte[] read = new byte[PAGE];
+            SoftverbsFaults.delayOperations(0.3, LATE_NANOS);
+            for (int i = 1; i < 12; i++) {
+                byte[] page = bytes(i);
+                assertEquals(CodedStatus.OK, writer.writeBlocking(0, MemorySegment.ofArray(page), 0, PAGE));
+                for (int again = 0; again < 4; again++) {
+                    assertEquals(CodedStatus.OK, reader.readBlocking(0, MemorySegment.ofArray(read), 0, PAGE));
+                    assertArrayEquals(page, read, "write " + i);
+                }
+            }
+            SoftverbsFaults.delayOperations(0);
+            assertTrue(space.health().counts().voided() > 0, () -> space.health().toString());
+            CodedServers.await("all slabs are good", () -> space.health().whole());
+            assertEquals(CodedStatus.OK, reader.readBlocking(0, MemorySegment.ofArray(read), 0, PAGE));
+            assertArrayEquals(bytes(11), read);
+        }
+    }
+
+    @Test
+    void aStrictWriteWaitsForANewSlab() {
+        try (CodedSpace space = servers.space(Resilience.failureRecovery(4, 2).strict(true), PAGE);
+                CodedSession session = space.openSession()) {
+            byte[] page = bytes(5);
+            session.writeBlocking(0, MemorySegment.ofArray(page), 0, PAGE);
+            servers.kill(servers.indexOf(space.slab(0, 1).region().server()));
+            page = bytes(6);
+            assertEquals(CodedStatus.OK, session.writeBlocking(0, MemorySegment.ofArray(page), 0, PAGE));
+            assertEquals(0, space.health().counts().degraded());
+            CodedServers.await("all slabs are good", () -> space.health().whole());
+            byte[] read = new byte[PAGE];
+            session.readBlocking(0, MemorySegment.ofArray(read), 0, PAGE);
+            assertArrayEquals(page, read);
+        }
+    }
+
+    @Test
+    void anEarlyCallbackLeavesSplitsOwedThatNobodyReads() {
+        try (CodedSpace space = servers.space(Resilience.ecOnly(4, 2), PAGE);
+                CodedSession writer = space.openSession();
+                CodedSession reader = space.openSession()) {
+            writer.writeBlocking(0, MemorySegment.ofArray(bytes(0)), 0, PAGE);
+            byte[] read = new byte[PAGE];
+            SoftverbsFaults.delayOperations(0.2, 20_000_000);
+            for (int i = 1; i < 100; i++) {
+                byte[] page = bytes(i);
+                assertEquals(CodedStatus.OK, writer.writeBlocking(0, MemorySegment.ofArray(page), 0, PAGE));
+                boolean[] there = {false};
+                reader.read(0, MemorySegment.ofArray(read), 0, PAGE, (token, status) -> there[0] = status == 0, 0);
+                while (!there[0]) {
+                    reader.poll();
+                    writer.poll();
+                }
+                assertArrayEquals(page, read, "write " + i);
+            }
+        }
+    }
+}
