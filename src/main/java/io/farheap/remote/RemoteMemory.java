@@ -204,6 +204,16 @@ public final class RemoteMemory implements AutoCloseable {
         region.server().releaseQuietly(region);
     }
 
+    /**
+     * From now on no operation begins on a region, which is still to be {@linkplain #release released}: in between its
+     * owner can ask whether the outcome of one that has ended is unknown, and fence that.
+     *
+     * @throws IllegalStateException where an operation that uses it has not ended; it stays as it was
+     */
+    public void retire(RemoteRegion region) {
+        withdraw(List.of(region));
+    }
+
     /** From now on no operation begins on some regions; fails where one has not ended, and leaves them as they were. */
     private void withdraw(List<RemoteRegion> regions) {
         regions.forEach(region -> region.usable(false));
@@ -416,6 +426,11 @@ public final class RemoteMemory implements AutoCloseable {
     /** The most that one operation may read or write, in bytes. */
     public int maxMessageBytes() {
         return (int) Math.min(MAX_MESSAGE_BYTES, context.requireActivePort().maxMessageBytes());
+    }
+
+    /** The largest {@link QueueOptions#depth} that the device allows. */
+    public int maxQueueDepth() {
+        return Connection.maxDepth(context.limits());
     }
 
     /** Whether the device does compare-and-swap and fetch-and-add. */

@@ -24,6 +24,9 @@ public final class CodedSession implements AutoCloseable {
     private static final int OPERATIONS = 128;
 
     private static final int REQUESTS = 256;
+    /** Splits of all of them; more wait for their turn. */
+    private static final int MOST_IN_FLIGHT = 1024;
+
     /** Slots beside one for each operation: those of late splits. */
     private static final int LATE_SLOTS = 136;
 
@@ -69,10 +72,9 @@ public final class CodedSession implements AutoCloseable {
         Resilience resilience = space.resilience;
         int slots = OPERATIONS + LATE_SLOTS;
         int splits = resilience.splits();
-        this.queue = space.memory.openQueue(new QueueOptions(
-                OPERATIONS,
-                Math.max(OPERATIONS, Math.min(slots * splits, 8 * OPERATIONS)),
-                QueueOptions.DEFAULT.inlineBytes()));
+        int depth = Math.min(OPERATIONS, space.memory.maxQueueDepth());
+        this.queue = space.memory.openQueue(
+                new QueueOptions(depth, MOST_IN_FLIGHT, QueueOptions.DEFAULT.inlineBytes()));
         RegisteredBuffer buffer;
         try {
             buffer = space.memory.register((long) slots * splits * resilience.splitBytes());
@@ -333,7 +335,8 @@ public final class CodedSession implements AutoCloseable {
         int came = queue.poll(handler);
         parts.lines.mend(parts.clock());
         polls++;
-        if (freeCount < OPERATIONS && (came == 0 ? polls % POLLS_PER_TICK == 0 : polls % (8 * POLLS_PER_TICK) == 0)) {
+        boolean idle = came == 0 && freeCount < OPERATIONS;
+        if (polls % POLLS_PER_TICK == 0 && (idle || polls % (8 * POLLS_PER_TICK) == 0)) {
             tick();
         }
         if (waitingCount > 0) {

@@ -79,9 +79,10 @@ final class Keeper implements AutoCloseable {
     }
 
     private void round() {
-        space.memory.servers().forEach(space::lost);
-        // Those of servers that were detached.
-        space.records.keySet().forEach(space::lost);
+        // Each time: a slab may have been placed on one just before it was lost.
+        space.records.keySet().stream()
+                .filter(server -> server.lost() != null)
+                .forEach(space.table::makeVoid);
         rebuild.poll();
         long now = System.nanoTime();
         if (now - windowEnds >= 0) {
@@ -168,7 +169,8 @@ final class Keeper implements AutoCloseable {
 
     /**
      * Memory of slabs that have been replaced goes back, where no session has posted anything to it that has not ended,
-     * or whose outcome is unknown.
+     * or whose outcome is unknown. In this order: once it is retired nothing new is posted to it; what ended with an
+     * unknown outcome until then has made its session say so inside its queue's gate, which the retirement has claimed.
      */
     private void giveBack() {
         long now = System.nanoTime();
@@ -177,10 +179,11 @@ final class Keeper implements AutoCloseable {
             if (server.lost() != null) {
                 return true;
             }
-            if (space.sessions.stream().anyMatch(lines -> lines.mayWrite(server))) {
-                return false;
-            }
             try {
+                space.memory.retire(slab.region());
+                if (space.sessions.stream().anyMatch(lines -> lines.mayWrite(server))) {
+                    return false;
+                }
                 server.fenceForgotten();
                 space.memory.release(slab.region());
                 return true;

@@ -117,6 +117,8 @@ final class PageWrites {
             }
             default -> {}
         }
+        // What found the queue full need not come any more.
+        gatheredIn.unposted = 0;
         Slot slot = gatheredIn;
         int needed = op.want | parityMask;
         boolean delta = Integer.bitCount(op.touched) == 1 && (op.have & needed) == needed;

@@ -19,6 +19,9 @@ final class ServerRecord {
     /** Above the errorCorrectionLimit: reads that involve it ask more at once. */
     volatile boolean suspect;
 
+    /** Its lease is lost, and what it had is void. */
+    volatile boolean gone;
+
     // The keeper's: sums at the beginning of the window, and since when it is suspect.
     private long askedBefore;
     private long errorsBefore;

@@ -56,7 +56,10 @@ final class SpaceState {
         if (server.lost() == null) {
             return false;
         }
-        if (table.makeVoid(server) > 0) {
+        ServerRecord record = record(server);
+        if (!record.gone) {
+            table.makeVoid(server);
+            record.gone = true;
             onVoid.run();
         }
         return true;
