@@ -73,8 +73,8 @@ public final class CodedSession implements AutoCloseable {
         int slots = OPERATIONS + LATE_SLOTS;
         int splits = resilience.splits();
         int depth = Math.min(OPERATIONS, space.memory.maxQueueDepth());
-        this.queue = space.memory.openQueue(
-                new QueueOptions(depth, MOST_IN_FLIGHT, QueueOptions.DEFAULT.inlineBytes()));
+        this.queue =
+                space.memory.openQueue(new QueueOptions(depth, MOST_IN_FLIGHT, QueueOptions.DEFAULT.inlineBytes()));
         RegisteredBuffer buffer;
         try {
             buffer = space.memory.register((long) slots * splits * resilience.splitBytes());

@@ -80,9 +80,7 @@ final class Keeper implements AutoCloseable {
 
     private void round() {
         // Each time: a slab may have been placed on one just before it was lost.
-        space.records.keySet().stream()
-                .filter(server -> server.lost() != null)
-                .forEach(space.table::makeVoid);
+        space.records.keySet().stream().filter(server -> server.lost() != null).forEach(space.table::makeVoid);
         rebuild.poll();
         long now = System.nanoTime();
         if (now - windowEnds >= 0) {

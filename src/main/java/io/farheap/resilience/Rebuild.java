@@ -55,8 +55,8 @@ final class Rebuild implements AutoCloseable {
         this.resilience = space.resilience;
         this.splitBytes = resilience.splitBytes();
         this.windowPages = Math.clamp(MOST_WINDOW_BYTES / splitBytes, 1, WINDOW_PAGES);
-        this.queue = space.memory.openQueue(new QueueOptions(
-                Math.min(DEPTH, space.memory.maxQueueDepth()), DEPTH * resilience.splits(), 0));
+        this.queue = space.memory.openQueue(
+                new QueueOptions(Math.min(DEPTH, space.memory.maxQueueDepth()), DEPTH * resilience.splits(), 0));
         this.lines = new Lines(space, queue);
         this.buffer = space.memory.register((long) windowPages * splitBytes * resilience.splits());
         this.memory = buffer.segment();

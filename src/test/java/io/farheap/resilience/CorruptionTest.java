@@ -31,8 +31,7 @@ class CorruptionTest {
 
     private void fill(CodedSession session) {
         new SplittableRandom(3).nextBytes(written);
-        assertEquals(
-                CodedStatus.OK, session.writeBlocking(0, MemorySegment.ofArray(written), 0, written.length));
+        assertEquals(CodedStatus.OK, session.writeBlocking(0, MemorySegment.ofArray(written), 0, written.length));
         // What a write owes after its callback is written before anything rots.
         while (!session.isQuiet()) {
             session.poll();
@@ -77,7 +76,8 @@ class CorruptionTest {
                 assertEquals("ok", CodedStatus.describe(read(session, at, 40, small)));
                 assertArrayEquals(java.util.Arrays.copyOfRange(written, at, at + 40), small);
             }
-            assertTrue(space.health().counts().disagreed() > 0, () -> space.health().toString());
+            assertTrue(space.health().counts().disagreed() > 0, () -> space.health()
+                    .toString());
         }
     }
 
@@ -119,8 +119,7 @@ class CorruptionTest {
                 random.nextBytes(bytes);
                 System.arraycopy(bytes, 0, written, at, length);
                 assertEquals(
-                        "ok",
-                        CodedStatus.describe(session.writeBlocking(at, MemorySegment.ofArray(bytes), 0, length)));
+                        "ok", CodedStatus.describe(session.writeBlocking(at, MemorySegment.ofArray(bytes), 0, length)));
             }
             byte[] all = new byte[written.length];
             assertEquals("ok", CodedStatus.describe(read(session, 0, all.length, all)));

@@ -130,7 +130,8 @@ class LateSplitsTest {
                 }
             }
             SoftverbsFaults.delayOperations(0);
-            assertTrue(space.health().counts().voided() > 0, () -> space.health().toString());
+            assertTrue(
+                    space.health().counts().voided() > 0, () -> space.health().toString());
             CodedServers.await("all slabs are good", () -> space.health().whole());
             assertEquals(CodedStatus.OK, reader.readBlocking(0, MemorySegment.ofArray(read), 0, PAGE));
             assertArrayEquals(bytes(11), read);

@@ -53,9 +53,8 @@ class ResilienceTest {
         assertEquals("k = 17 data splits; take 1 to 16", refused(() -> Resilience.failureRecovery(17, 2)));
         assertEquals("k = 0 data splits; take 1 to 16", refused(() -> Resilience.failureRecovery(0, 2)));
         assertEquals("r = 5 parity splits; take 0 to 4", refused(() -> Resilience.failureRecovery(8, 5)));
-        assertEquals(
-                "Δ = 3 additional splits with r = 2; take 0 to 2",
-                refused(() -> Resilience.failureRecovery(8, 2).additional(3)));
+        assertEquals("Δ = 3 additional splits with r = 2; take 0 to 2", refused(() -> Resilience.failureRecovery(8, 2)
+                .additional(3)));
         assertEquals(
                 "Δ = 0 in mode corruption-detection, which shows Δ corrupt splits; take Δ and r of at least 1",
                 refused(() -> Resilience.corruptionDetection(8, 2).additional(0)));
@@ -73,7 +72,8 @@ class ResilienceTest {
         assertEquals(
                 "a page of 4096 bytes, which k = 3 does not cut into multiples of 64 bytes; take 4032 or 4224 bytes",
                 refused(() -> Resilience.failureRecovery(3, 2).pageBytes(4096)));
-        assertTrue(refused(() -> Resilience.failureRecovery(8, 2).pageBytes(100)).endsWith("take 512 bytes"));
+        assertTrue(
+                refused(() -> Resilience.failureRecovery(8, 2).pageBytes(100)).endsWith("take 512 bytes"));
         assertTrue(refused(() -> Resilience.failureRecovery(8, 2).pageBytes(-5)).endsWith("take 512 bytes"));
         assertTrue(refused(() -> Resilience.failureRecovery(8, 2).pageBytes(Integer.MAX_VALUE))
                 .endsWith("take 1048576 bytes"));
