@@ -15,7 +15,8 @@ import java.util.function.BooleanSupplier;
 final class CodedServers implements AutoCloseable {
 
     static final long REGION_BYTES = 64 * 1024;
-    private static final long LEASE_NANOS = TestDevice.patience(5_000_000_000L);
+    /** Longer than a busy machine keeps any thread waiting: a server that was not killed is not to be lost. */
+    private static final long LEASE_NANOS = TestDevice.patience(30_000_000_000L);
 
     private final List<MemoryServer> servers = new ArrayList<>();
     private final List<ControlServer> controls = new ArrayList<>();
@@ -23,7 +24,14 @@ final class CodedServers implements AutoCloseable {
     final RemoteMemory memory = RemoteMemory.open(TestDevice.client(), "test");
     final List<RemoteServer> attached = new ArrayList<>();
 
+    private final long leaseNanos;
+
     CodedServers(int count, int regions) {
+        this(count, regions, LEASE_NANOS);
+    }
+
+    CodedServers(int count, int regions, long leaseNanos) {
+        this.leaseNanos = leaseNanos;
         for (int i = 0; i < count; i++) {
             add(regions);
         }
@@ -31,7 +39,7 @@ final class CodedServers implements AutoCloseable {
 
     RemoteServer add(int regions) {
         MemoryServer server = MemoryServer.open(new ServerOptions(
-                regions * REGION_BYTES, REGION_BYTES, LEASE_NANOS, TestDevice.server(), "coded" + servers.size()));
+                regions * REGION_BYTES, REGION_BYTES, leaseNanos, TestDevice.server(), "coded" + servers.size()));
         servers.add(server);
         controls.add(ControlServer.start("127.0.0.1:0", server));
         attached.add(memory.attach(controls.getLast().address()));

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.remote.RemoteServer;
+import io.farheap.testing.TestDevice;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.SplittableRandom;
@@ -78,7 +79,7 @@ class CodedSpaceTest {
 
     @Test
     void whereMoreThanParityDieItIsLostAndNotGuessed() {
-        try (CodedServers servers = new CodedServers(6, 2);
+        try (CodedServers servers = new CodedServers(6, 2, TestDevice.patience(3_000_000_000L));
                 CodedSpace space = servers.space(Resilience.failureRecovery(4, 2), PAGE);
                 CodedSession session = space.openSession()) {
             write(session, 0, bytes(PAGE, 1));
