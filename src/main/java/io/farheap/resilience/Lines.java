@@ -9,7 +9,7 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
  * A session's connections: which fail, are fenced, and are made again in the background, while the session goes on with
  * other servers. The session's thread, but for {@link #mayWrite}.
  */
-final class Lines {
+final class Lines implements Fences {
 
     /** Tags of reconnects; parts have positive ones. */
     private static final long RECONNECT = Long.MIN_VALUE;
@@ -145,7 +145,8 @@ final class Lines {
     }
 
     /** Asks the session to end what it has to a server, so that memory there can be given back. Any thread. */
-    void wantFence(RemoteServer server) {
+    @Override
+    public void wantFence(RemoteServer server) {
         AtomicReferenceArray<Line> all = lines;
         Line line = server.index() < all.length() ? all.get(server.index()) : null;
         if (line != null) {
@@ -154,20 +155,10 @@ final class Lines {
     }
 
     /** Whether something that the session has posted to a server may still take effect there. Any thread. */
-    boolean mayWrite(RemoteServer server) {
+    @Override
+    public boolean mayWrite(RemoteServer server) {
         AtomicReferenceArray<Line> all = lines;
         Line line = server.index() < all.length() ? all.get(server.index()) : null;
         return line != null && line.unfenced && server.lost() == null;
-    }
-
-    boolean isReconnecting() {
-        AtomicReferenceArray<Line> all = lines;
-        for (int i = 0; i < all.length(); i++) {
-            Line line = all.getPlain(i);
-            if (line != null && line.repairing) {
-                return true;
-            }
-        }
-        return false;
     }
 }

@@ -21,7 +21,7 @@ final class SpaceState {
     private final long slabBytes;
     final Map<RemoteServer, ServerRecord> records = new ConcurrentHashMap<>();
     /** What each open session has to the servers. */
-    final List<Lines> sessions = new CopyOnWriteArrayList<>();
+    final List<Fences> sessions = new CopyOnWriteArrayList<>();
     /** Of each session there was. */
     final List<SessionCounts> counts = new CopyOnWriteArrayList<>();
     /** Told when a slab has become void; does not wait. */
