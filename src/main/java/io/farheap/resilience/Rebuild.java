@@ -11,6 +11,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * Makes one slab of others, a window of pages at a time, while sessions go on: reads of the range without a pause,
@@ -39,8 +40,8 @@ final class Rebuild implements AutoCloseable {
     private final long[] addresses;
     private final long[] pageAddresses;
 
-    private volatile long bytesRead;
-    private volatile long bytesRebuilt;
+    private final AtomicLong bytesRead = new AtomicLong();
+    private final AtomicLong bytesRebuilt = new AtomicLong();
     private long clock;
     private long lastNanos = System.nanoTime();
     /** Splits of the window that are on their way, and those that are there. */
@@ -67,11 +68,11 @@ final class Rebuild implements AutoCloseable {
     }
 
     long bytesRead() {
-        return bytesRead;
+        return bytesRead.get();
     }
 
     long bytesRebuilt() {
-        return bytesRebuilt;
+        return bytesRebuilt.get();
     }
 
     /**
@@ -145,11 +146,11 @@ final class Rebuild implements AutoCloseable {
         } else if (!mend(slab, offset, pages)) {
             return false;
         }
-        bytesRead += (long) Integer.bitCount(there) * bytes;
+        bytesRead.addAndGet((long) Integer.bitCount(there) * bytes);
         if (!write(slab, offset, bytes)) {
             return false;
         }
-        bytesRebuilt += bytes;
+        bytesRebuilt.addAndGet(bytes);
         return true;
     }
 

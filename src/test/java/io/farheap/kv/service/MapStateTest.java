@@ -457,6 +457,24 @@ class MapStateTest {
     }
 
     @Test
+    void anEmptierThatComesAgainAndMovesNothingKeepsNoSegment() {
+        state.register(1, 11);
+        List<Long> all = takeAll(CLASS);
+        give(all.subList(0, 250));
+        assertEquals(MapCalls.LATER, take(1, CLASS + 1)[1]);
+        beat(1);
+        long epoch = reply[7];
+        beat(1, 0, 0, epoch);
+        for (int tenths = 0; tenths < 50; tenths++) {
+            now += SECOND / 10;
+            beat(1, 0, 0, epoch);
+            empty(1);
+        }
+        beat(1);
+        assertEquals(0, emptying().length);
+    }
+
+    @Test
     void aSegmentWithManyBlocksWhoseIncarnationsAreUsedUpIsEmptiedForItsOwnClass() {
         state.register(1, 11);
         List<Long> all = takeAll(CLASS);
