@@ -17,8 +17,10 @@ public final class Coder implements AutoCloseable {
     /** Of {@link #wrong}: no set of that many wrong splits explains what is there. */
     public static final int UNEXPLAINED = -1;
 
-    /** A power of two. What is met in turns with another of the same place is made anew each time. */
+    /** A power of two. */
     private static final int KEPT = 512;
+    /** Places that one may be in. Where more than these are met in turns, some are made anew each time. */
+    private static final int WAYS = 8;
 
     private static final MemorySegment ALL = MemorySegment.NULL.reinterpret(Long.MAX_VALUE);
     private static final int SCRATCH_ALIGNMENT = 64;
@@ -33,6 +35,8 @@ public final class Coder implements AutoCloseable {
     private final long[] keptFor = new long[KEPT];
     private final @Nullable Transform[] kept = new Transform[KEPT];
     private final Arena[] keptArenas = new Arena[KEPT];
+    /** Of a set that is full this one goes. */
+    private int nextWay;
 
     private final long[] sourceAddresses = new long[ErasureCode.MOST_DATA];
     private final long[] targetAddresses = new long[ErasureCode.MOST_DATA + ErasureCode.MOST_PARITY];
@@ -190,12 +194,19 @@ public final class Coder implements AutoCloseable {
 
     private Transform transform(int sources, int targets) {
         long key = (long) targets << TARGETS_SHIFT | sources;
-        int place = (int) ((key ^ key >>> TARGETS_SHIFT) * 0x9E3779B97F4A7C15L >>> Long.SIZE - 9);
-        Transform found = kept[place];
-        if (found != null && keptFor[place] == key) {
-            return found;
+        int first = (int) ((key ^ key >>> TARGETS_SHIFT) * 0x9E3779B97F4A7C15L >>> Long.SIZE - 9) & -WAYS;
+        int place = first + (nextWay++ & WAYS - 1);
+        for (int way = first; way < first + WAYS; way++) {
+            Transform found = kept[way];
+            if (found == null) {
+                place = way;
+                break;
+            }
+            if (keptFor[way] == key) {
+                return found;
+            }
         }
-        if (found != null) {
+        if (kept[place] != null) {
             keptArenas[place].close();
             kept[place] = null;
         }

@@ -26,7 +26,8 @@ class CodedAllocationTest {
                 Resilience.copies(2),
                 Resilience.ecOnly(4, 2),
                 Resilience.corruptionDetection(4, 2),
-                Resilience.corruptionCorrection(2, 3));
+                Resilience.corruptionCorrection(2, 3),
+                Resilience.corruptionCorrection(4, 3));
     }
 
     @ParameterizedTest
