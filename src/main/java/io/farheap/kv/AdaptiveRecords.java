@@ -22,7 +22,10 @@ final class AdaptiveRecords implements AccessRecords, Victims {
     /** Of so many accesses one looks at the other objects of the bucket. A power of two. */
     private static final int LOOK_EVERY = 16;
 
-    /** Ticks for which a count is held back at most, while the session is polled. */
+    /**
+     * Ticks for which a count is held back at most, while the session counts others or is polled with nothing in
+     * flight.
+     */
     private static final long MOST_HELD = 1_000_000_000;
     /** Counts that have waited too long and go with one poll of an idle session. */
     private static final int OLD_AT_ONCE = 8;

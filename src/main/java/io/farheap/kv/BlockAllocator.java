@@ -149,7 +149,8 @@ final class BlockAllocator {
                     put(sizeClass, cut(sizeClass));
                 }
             }
-            for (int left = count[sizeClass]; left > 0; left--) {
+            // Where all may be used, none is moved: who looks at what is held would look for it where it was.
+            for (int left = mayUseAll(sizeClass) ? 0 : count[sizeClass]; left > 0; left--) {
                 long block = takeFirst(sizeClass);
                 if (space.mayUse(block) || !letGo(block)) {
                     put(sizeClass, block);
@@ -162,6 +163,16 @@ final class BlockAllocator {
         if (gave) {
             mailbox.gaveBack();
         }
+    }
+
+    private boolean mayUseAll(int sizeClass) {
+        long[] ring = free[sizeClass];
+        for (int i = 0; i < count[sizeClass]; i++) {
+            if (!space.mayUse(ring[first[sizeClass] + i & ring.length - 1])) {
+                return false;
+            }
+        }
+        return true;
     }
 
     /** Whether a block that was taken may still be named by a slot: neither its server nor its segment goes. */

@@ -82,8 +82,9 @@ final class Mailbox {
      *
      * @param want as {@link MapCalls#TAKE} has it; {@link MapCalls#LAST} waits for what there is to be soon, however
      *     long ago it last did
+     * @return whether that is asked now, or nothing will be answered
      */
-    void ask(int wantedClass, int largest, long want) {
+    boolean ask(int wantedClass, int largest, long want) {
         if (blocks == IDLE) {
             sizeClass = wantedClass;
             largestClass = largest;
@@ -91,7 +92,9 @@ final class Mailbox {
             askedAt = System.nanoTime();
             blocks = ASKED;
             LockSupport.unpark(keeper);
+            return true;
         }
+        return answered();
     }
 
     /** Whether the session need not wait any more for what it asked for. */

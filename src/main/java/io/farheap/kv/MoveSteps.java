@@ -202,8 +202,12 @@ final class MoveSteps implements Steps {
 
     private void evict(int place) {
         long copy = operations.sample(place);
-        if (Bucket.word(copy, slot(place)) != words[place] || !Bucket.mayEvict(copy, slot(place))) {
+        if (Bucket.word(copy, slot(place)) != words[place]) {
             ending.end(place, KvStatus.CHANGED);
+            return;
+        }
+        if (!Bucket.mayEvict(copy, slot(place))) {
+            ending.end(place, KvStatus.EXISTS);
             return;
         }
         operations.step[place] = EVICTED;

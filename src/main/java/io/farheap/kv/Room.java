@@ -24,7 +24,7 @@ final class Room {
     private static final int NUMBER = 6;
     private static final int TWINS = 7;
 
-    /** Live slots of the victim's fingerprint above it. Where there are more, which hardly happens, it stays. */
+    /** Live slots of the victim's fingerprint above it. Where there are more, the highest goes. */
     private static final int MOST_TWINS = 2;
 
     /** Samples without a block of the size before there is no room. */
@@ -175,16 +175,14 @@ final class Room {
         } else if (onlyFree[place]) {
             state[place] = NO_ROOM;
         } else if (operations.attempts[place] == IN_VAIN && !gaveBack[place]) {
-            gaveBack[place] = true;
             allocator.giveOthersBack(sizeClass[place]);
-            ask(place, MapCalls.AGAIN);
+            gaveBack[place] = ask(place, MapCalls.AGAIN);
         } else if (numbers.spare() && finds.any(mailbox.era(), clock.now())) {
             evictFound(place);
         } else if (operations.attempts[place]++ < SAMPLES) {
             sample(place);
         } else if (!askedLast[place]) {
-            askedLast[place] = true;
-            ask(place, MapCalls.LAST);
+            askedLast[place] = ask(place, MapCalls.LAST);
         } else {
             state[place] = NO_ROOM;
         }
@@ -197,14 +195,20 @@ final class Room {
         return gaveBack[place] ? MapCalls.AGAIN : MapCalls.FIRST;
     }
 
-    private void ask(int place, long want) {
+    /**
+     * Waits for an answer of the services.
+     *
+     * @return whether it is one to this question; else another request's, and this one is to ask again
+     */
+    private boolean ask(int place, long want) {
         state[place] = SEGMENT;
         // It has read nothing that it will use: what it looks for may be made of blocks that others know.
         operations.knows(place, 0);
-        mailbox.ask(sizeClass[place], largest(place), want);
+        boolean asked = mailbox.ask(sizeClass[place], largest(place), want);
         operations.pending[place]++;
         waits[place] = true;
         waiting++;
+        return asked;
     }
 
     private void sample(int place) {
@@ -374,11 +378,12 @@ final class Room {
         if (waiting == 0 || !mailbox.answered()) {
             return false;
         }
+        int askedClass = mailbox.givenClass();
         int largestGiven = allocator.takeGiven();
         for (int place = 0; place < waits.length; place++) {
             woken[place] |= waits[place];
             if (waits[place]) {
-                given[place] = largestGiven;
+                given[place] = sizeClass[place] == askedClass ? largestGiven : 0;
                 operations.knows(place, mailbox.era());
             }
         }
@@ -556,6 +561,7 @@ final class Room {
                 mailbox.hopeAnew();
             }
             reclaimer.reclaim(operations.word[place]);
+            operations.takes(place, SlotWord.EMPTY);
             posts.hintWrite(
                     space.region(region[place]),
                     victimBucketAt[place] + Slot.offset(operations.slot[place]) + Slot.INSERTED,

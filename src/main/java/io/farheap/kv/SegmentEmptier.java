@@ -10,6 +10,7 @@ import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -85,11 +86,16 @@ final class SegmentEmptier implements AutoCloseable {
     private void empty(ServiceLine line, Session session, SegmentScan scan) {
         try {
             while (!closed && askWhich(line)) {
-                scan.clear();
-                for (int i = 0; i < places.length; i++) {
-                    scan.add(places[i], classes[i]);
+                // Class by class: where one has no free block left, another may have.
+                for (int sizeClass : IntStream.of(classes).distinct().toArray()) {
+                    scan.clear();
+                    for (int i = 0; i < places.length; i++) {
+                        if (classes[i] == sizeClass) {
+                            scan.add(places[i], sizeClass);
+                        }
+                    }
+                    empty(session, scan);
                 }
-                empty(session, scan);
                 letGoOfAll(session);
             }
         } catch (MapException e) {
@@ -98,8 +104,9 @@ final class SegmentEmptier implements AutoCloseable {
         }
     }
 
-    /** What it has free is others'; there is not room for all on the way at a time. */
+    /** What it has free is others'; there is not room for all on the way at a time, and some is still to come. */
     private void letGoOfAll(Session session) {
+        session.poll(handler);
         while (!closed && session.holdsFree()) {
             session.giveAllBack();
             session.poll(handler);
@@ -166,9 +173,9 @@ final class SegmentEmptier implements AutoCloseable {
         }
     }
 
-    /** @param tag number of what was moved or evicted, or was not */
+    /** @param tag number of what was moved or evicted, is not there any more, or is to be tried otherwise */
     private void ended(long tag, int status, MemorySegment unused, long at, int bytes) {
-        if (status == KvStatus.DONE) {
+        if (status == KvStatus.DONE || status == KvStatus.CHANGED) {
             gone.set((int) tag);
         }
     }

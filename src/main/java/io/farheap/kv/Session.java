@@ -312,7 +312,8 @@ public final class Session implements AutoCloseable, Waiting.Polled {
 
     /**
      * Begins to write an object's block anew, on a server that does not leave the map; or to evict the object. It ends
-     * as {@link KvStatus#CHANGED} where the slot has changed, or cannot be emptied before a higher one.
+     * as {@link KvStatus#CHANGED} where the slot has changed, and an eviction as {@link KvStatus#EXISTS} where a higher
+     * slot has its fingerprint.
      *
      * @param kind {@link Operations#MOVE} or {@link Operations#COMPACT}, of an object without pieces, or
      *     {@link Operations#EVICT}
@@ -340,13 +341,24 @@ public final class Session implements AutoCloseable, Waiting.Polled {
         mailbox.hopeAnew();
     }
 
-    /** Whether it has free blocks. */
+    @Override
+    public boolean settled() {
+        return records.extensionWords() == 0 || operations.inUse() > 0 || posts.oldestEra() == Long.MAX_VALUE;
+    }
+
+    /** Whether it has free blocks, or will have some when what it has posted has ended. */
     boolean holdsFree() {
-        return allocator.holdsAny();
+        return allocator.holdsAny()
+                || !reclaimer.isIdle()
+                || mailbox.hasBlocks()
+                || posts.oldestEra() != Long.MAX_VALUE;
     }
 
     /** Gives all free blocks back, as far as there is room for them on the way. */
     void giveAllBack() {
+        if (mailbox.hasBlocks() && !room.waits()) {
+            allocator.takeGiven();
+        }
         allocator.giveOthersBack(-1);
     }
 

@@ -131,6 +131,8 @@ final class TouchSteps extends SetSteps {
         long block = room.advance(place);
         if (block != BlockAllocator.NONE) {
             operations.block[place] = named(place, block);
+            operations.writes(place, operations.block[place]);
+            allocator.emptyHand();
             lookAnew(place);
         } else if (room.none(place)) {
             ending.end(place, KvStatus.NO_ROOM);

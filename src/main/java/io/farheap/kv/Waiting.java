@@ -27,6 +27,9 @@ final class Waiting {
         void await(long nanos);
 
         long version();
+
+        /** Whether nothing that it has posted beside keeps segments from changing their class. */
+        boolean settled();
     }
 
     Waiting(Polled session) {
@@ -69,6 +72,10 @@ final class Waiting {
             } else {
                 Thread.onSpinWait();
             }
+        }
+        // Who waits may not poll again for long.
+        for (int spins = 0; !session.settled() && spins < SPINS; spins++) {
+            session.poll(handler);
         }
         if (MapException.isOf(status)) {
             throw MapException.of(status);

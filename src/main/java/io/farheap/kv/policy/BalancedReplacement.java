@@ -15,9 +15,9 @@ import java.util.stream.IntStream;
  *   <li>An object that returns while its history entry lives has been seen again, and keeps its count.
  *   <li>How large a share of objects, and of history entries, was seen once, is estimated from the samples.
  *   <li>The age at eviction is the scale of time; of a session that has evicted nothing, the greatest age in a bucket,
- *       which is a little less where others evict, and that of the map where nobody does. A repeat within a twentieth
- *       of it after the insertion belongs to the same use and makes no object seen again; an access within 0.3 of it
- *       (of that of the object's kind) after the last writes nothing, as it would not change who goes.
+ *       which is a little less where others evict, and that of the map where nobody does. A repeat within 0.07 of it
+ *       after the insertion belongs to the same use and makes no object seen again; an access within 0.3 of it (of that
+ *       of the object's kind) after the last writes nothing, as it would not change who goes.
  *   <li>Counts end at {@link #MOST_COUNTED}, so that the hottest objects cost no fetch-and-add.
  *   <li>A sample gives one victim for every {@link #OBJECTS_A_VICTIM} objects in it, rounded.
  * </ul>
@@ -36,7 +36,7 @@ final class BalancedReplacement implements Replacement {
     static final int MOST_OBJECTS = 512;
 
     /** Parts of the age at eviction. */
-    private static final double ONE_USE = 0.025;
+    private static final double ONE_USE = 0.07;
 
     private static final double FRESH = 0.3;
 

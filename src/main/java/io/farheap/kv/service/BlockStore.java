@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  * when every request in flight has begun after it was retired ({@link #settle}). Others are {@linkplain Emptying
  * emptied} for that.
  */
-final class BlockStore {
+final class BlockStore implements Emptying.Store {
 
     /** Where segments are small, so many go together at most. */
     private static final int MOST_TOGETHER = 16;
@@ -162,7 +162,8 @@ final class BlockStore {
         return emptying;
     }
 
-    long nextEpoch() {
+    @Override
+    public long nextEpoch() {
         return ++epoch;
     }
 
@@ -321,14 +322,16 @@ final class BlockStore {
     }
 
     /** A segment's free blocks are handed out no more. */
-    void withdraw(RegionBlocks region, int segment) {
+    @Override
+    public void withdraw(RegionBlocks region, int segment) {
         int sizeClass = region.classOf(segment);
         pools[sizeClass].removeAll(id(region, segment));
         addUsable(sizeClass, -region.usable(segment));
     }
 
     /** They are handed out again. */
-    void offer(RegionBlocks region, int segment) {
+    @Override
+    public void offer(RegionBlocks region, int segment) {
         int sizeClass = region.classOf(segment);
         if (region.usable(segment) > 0) {
             pools[sizeClass].add(id(region, segment));
@@ -416,7 +419,8 @@ final class BlockStore {
         return (int) (SlotWord.place(word) & (1L << shape.placeShift()) - 1);
     }
 
-    long segmentsHandedOut() {
+    @Override
+    public long segmentsHandedOut() {
         long sum = -(long) retired.size() - settled.size();
         for (RegionBlocks region : regions) {
             sum += region.handedOut();
@@ -424,30 +428,36 @@ final class BlockStore {
         return sum;
     }
 
-    int regions() {
+    @Override
+    public int regions() {
         return regions.size();
     }
 
-    SpaceShape shape() {
+    @Override
+    public SpaceShape shape() {
         return shape;
     }
 
     /** Segments that are of a class. */
-    long segmentsOf(int sizeClass) {
+    @Override
+    public long segmentsOf(int sizeClass) {
         return segmentsOf[sizeClass];
     }
 
     /** Free blocks of a class that can be handed out. */
-    long usableOf(int sizeClass) {
+    @Override
+    public long usableOf(int sizeClass) {
         return usableOf[sizeClass];
     }
 
     /** Segments that are about to be of any class. */
-    int onTheWay() {
+    @Override
+    public int onTheWay() {
         return retired.size() + settled.size();
     }
 
-    RegionBlocks at(int region) {
+    @Override
+    public RegionBlocks at(int region) {
         return regions.get(region);
     }
 

@@ -2,6 +2,7 @@ package io.farheap.kv.service;
 
 import io.farheap.kv.BlockFormat;
 import io.farheap.kv.SizeClasses;
+import io.farheap.kv.SpaceShape;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.LongSupplier;
@@ -13,12 +14,41 @@ import org.jspecify.annotations.Nullable;
  * when one is chosen none of its free blocks is handed out. Processes hear of it in their beats, take no block of it
  * into use from then on, and give back those that they have. When every request in flight has begun after that, no slot
  * will name one of its blocks anew; then one process, the emptier, moves or evicts what slots name there. When all of
- * its blocks are in the pool it is retired as any other ({@link BlockStore}).
+ * its blocks are in the pool it is retired as any other ({@code BlockStore}).
  *
  * <p>Some may not come back: of a session that is not polled, or a process that is dead. So one that nothing has come
  * back to for a while is left as it is, and not chosen again soon. One thread at a time.
  */
 final class Emptying {
+
+    /** Whose segments they are. */
+    interface Store {
+
+        SpaceShape shape();
+
+        int regions();
+
+        RegionBlocks at(int region);
+
+        long segmentsHandedOut();
+
+        /** Segments that are retired and not of another class yet. */
+        int onTheWay();
+
+        /** From now on the store's epoch says this. */
+        long nextEpoch();
+
+        /** Takes a segment's free blocks out of the pool. */
+        void withdraw(RegionBlocks region, int segment);
+
+        /** Puts them back. */
+        void offer(RegionBlocks region, int segment);
+
+        /** Free blocks of a class that may be handed out. */
+        long usableOf(int sizeClass);
+
+        long segmentsOf(int sizeClass);
+    }
 
     /** Of a server's segments one in so many is emptied at a time. */
     private static final int SHARE = 32;
@@ -60,7 +90,7 @@ final class Emptying {
         }
     }
 
-    private final BlockStore blocks;
+    private final Store blocks;
     private final LongSupplier nanoTime;
     private final List<Chosen> chosen = new ArrayList<>();
     /** By segment: until when it is not chosen. */
@@ -75,7 +105,7 @@ final class Emptying {
     private int lookRegion;
     private int lookSegment;
 
-    Emptying(BlockStore blocks, LongSupplier nanoTime) {
+    Emptying(Store blocks, LongSupplier nanoTime) {
         this.blocks = blocks;
         this.nanoTime = nanoTime;
     }

@@ -117,10 +117,10 @@ class BalancedReplacementTest {
     @Test
     void accessesThatChangeNothingWriteNothing() {
         evictAtAge(1000);
-        assertEquals(0, replacement.accessed(object(5000, 5000, 1, 5024)), "of one use");
+        assertEquals(0, replacement.accessed(object(5000, 5000, 1, 5069)), "of one use");
         assertEquals(
                 Replacement.WRITE_TIME | Replacement.COUNT_NOW,
-                replacement.accessed(object(5000, 5000, 1, 5025)),
+                replacement.accessed(object(5000, 5000, 1, 5070)),
                 "seen again");
         assertEquals(0, replacement.accessed(object(5000, 5100, 2, 5399)), "fresh");
         assertEquals(Replacement.WRITE_TIME | Replacement.COUNT, replacement.accessed(object(5000, 5100, 2, 5400)));
