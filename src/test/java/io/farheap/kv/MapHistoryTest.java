@@ -34,6 +34,8 @@ class MapHistoryTest {
     /** Where objects move meanwhile, which takes longer. */
     private static final int MOVING_REQUESTS = Math.max(2_000, TestDevice.scaled(20_000));
 
+    private static final int LEAST_EMPTIED = TestDevice.scaled(4);
+
     private static final int GET = 0;
 
     private static final int SET = 1;
@@ -131,7 +133,7 @@ class MapHistoryTest {
             int large) {
         long emptied = 0;
         try (Session session = space.map.openSession()) {
-            for (int round = 0; emptied < 4 || running.stream().anyMatch(each -> !each.isDone()); round++) {
+            for (int round = 0; emptied < LEAST_EMPTIED || running.stream().anyMatch(each -> !each.isDone()); round++) {
                 int bytes = round % 2 == 0 ? 10 : large;
                 for (int i = 0; i < 300; i++) {
                     try {

@@ -56,6 +56,7 @@ class EndingsTest {
                         "t",
                         false,
                         "d/c/r",
+                        "",
                         MIB,
                         total,
                         free,
