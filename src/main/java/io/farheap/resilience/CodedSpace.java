@@ -67,7 +67,7 @@ public final class CodedSpace implements AutoCloseable {
         List<Slab> slabs = placement.takeAll(servers, resilience, (int) ((bytes + rangeBytes - 1) / rangeBytes));
         try {
             AtomicReference<@Nullable Keeper> keeper = new AtomicReference<>();
-            SlabTable table = new SlabTable(resilience.dataSplits(), resilience.splits(), slabs);
+            SlabTable table = new SlabTable(resilience, slabs);
             SpaceState space = new SpaceState(memory, resilience, table, slabBytes, () -> {
                 Keeper known = keeper.get();
                 if (known != null) {
@@ -148,7 +148,7 @@ public final class CodedSpace implements AutoCloseable {
                             server.lost() != null,
                             record.suspect,
                             record.asked.sum(),
-                            record.wrong.sum(),
+                            record.wrong.sum() + record.doubted.sum(),
                             record.failed.sum(),
                             record.late.sum());
                 })

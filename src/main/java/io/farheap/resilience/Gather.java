@@ -233,7 +233,7 @@ final class Gather {
         if (most >= 1) {
             int wrong = parts.coder.wrong(parts.addresses, op.columnBytes, op.have, most);
             if (wrong >= 0) {
-                blame(slot, wrong);
+                blame(slot, wrong, true);
                 op.have &= ~wrong;
                 return READY;
             }
@@ -242,17 +242,16 @@ final class Gather {
         if ((slot.outstanding | slot.unposted) != 0 || askMore(op, slot, op.target - count)) {
             return WAITS;
         }
-        blame(slot, op.have);
+        blame(slot, op.have, false);
         return CORRUPT;
     }
 
-    private void blame(Slot slot, int splits) {
+    /** @param known to be wrong; else one of them is, or more */
+    private void blame(Slot slot, int splits, boolean known) {
         for (int left = splits; left != 0; left &= left - 1) {
-            parts.lines
-                    .of(slot.slabs[Integer.numberOfTrailingZeros(left)].region().server())
-                    .record
-                    .wrong
-                    .increment();
+            int split = Integer.numberOfTrailingZeros(left);
+            ServerRecord record = parts.lines.of(slot.slabs[split].region().server()).record;
+            (known ? record.wrong : record.doubted).increment();
         }
     }
 }

@@ -192,7 +192,10 @@ final class Rebuild implements AutoCloseable {
         }
     }
 
-    /** Reads a window of so many random good slabs of a range, or, where there are fewer, of at least k. */
+    /**
+     * Reads a window of so many random good slabs of a range, or of fewer where no more are good or reached: of at least
+     * k, in the corruption modes of at least k + Δ while so many are good, since fewer show nothing.
+     */
     private boolean gather(Slab slab, long offset, int bytes, int wanted) {
         for (int i = 0; i < READ_TRIES; i++) {
             int good = space.table.good(slab.range());
@@ -208,7 +211,8 @@ final class Rebuild implements AutoCloseable {
             while (Integer.bitCount(chosen) > wanted) {
                 chosen &= ~(1 << ThreadLocalRandom.current().nextInt(resilience.splits()));
             }
-            if (Integer.bitCount(chosen) >= resilience.dataSplits()) {
+            int least = resilience.checksReads() ? resilience.readAsks() : resilience.dataSplits();
+            if (Integer.bitCount(chosen) >= Math.min(least, Integer.bitCount(good))) {
                 there = 0;
                 for (int left = chosen; left != 0; left &= left - 1) {
                     int split = Integer.numberOfTrailingZeros(left);

@@ -9,8 +9,10 @@ final class ServerRecord {
     final RemoteServer server;
     /** READs of splits that were asked; sessions add theirs in steps. */
     final LongAdder asked = new LongAdder();
-    /** Splits that were found to be wrong, or may be. */
+    /** Splits that were found to be wrong. */
     final LongAdder wrong = new LongAdder();
+    /** Splits that disagree with others, where nobody can tell which are wrong. */
+    final LongAdder doubted = new LongAdder();
     /** Operations that ended in error. */
     final LongAdder failed = new LongAdder();
     /** Splits that were not there when a hedge or a timeout looked. */
@@ -24,7 +26,8 @@ final class ServerRecord {
 
     // The keeper's: sums at the beginning of the window, and since when it is suspect.
     private long askedBefore;
-    private long errorsBefore;
+    private long wrongBefore;
+    private long doubtedBefore;
     private long suspectSince;
     private boolean judgedSuspect;
 
@@ -33,33 +36,28 @@ final class ServerRecord {
     }
 
     /**
-     * The part of its splits that were wrong in the window that ends now. Where few were asked an error counts as one
-     * of {@code least}.
-     */
-    private double errorRate(long least) {
-        long askedNow = asked.sum();
-        long errorsNow = wrong.sum();
-        long count = Math.max(least, askedNow - askedBefore);
-        double rate = (double) (errorsNow - errorsBefore) / count;
-        askedBefore = askedNow;
-        errorsBefore = errorsNow;
-        return rate;
-    }
-
-    /**
-     * A window ends.
+     * A window ends. What is in doubt makes a server suspect, so that reads ask more and may tell; it is no reason to
+     * give slabs up: all of a range are in the same doubt, and most of them are right.
      *
-     * @param least splits that a window is taken to have at least
+     * @param least splits that a window is taken to have at least; where few were asked an error counts as one of them
      * @return whether its slabs are to be regenerated
      */
     boolean judge(Resilience resilience, long least, long now, long longest) {
-        double rate = errorRate(least);
+        long askedNow = asked.sum();
+        long wrongNow = wrong.sum();
+        long doubtedNow = doubted.sum();
+        double count = Math.max(least, askedNow - askedBefore);
+        double rate = (wrongNow - wrongBefore) / count;
+        double doubt = (doubtedNow - doubtedBefore) / count;
+        askedBefore = askedNow;
+        wrongBefore = wrongNow;
+        doubtedBefore = doubtedNow;
         boolean above = rate > resilience.errorCorrectionLimit();
         if (above && !judgedSuspect) {
             suspectSince = now;
         }
         judgedSuspect = above;
-        suspect = above;
+        suspect = rate + doubt > resilience.errorCorrectionLimit();
         return rate > resilience.slabRegenerationLimit() || above && now - suspectSince > longest;
     }
 }

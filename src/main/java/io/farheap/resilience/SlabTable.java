@@ -16,14 +16,18 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 final class SlabTable {
 
     private final int dataSplits;
+    /** So many good slabs of a range remain where others are given up that have missed nothing. */
+    private final int kept;
+
     private final int splits;
     private final int ranges;
     private final AtomicReferenceArray<Slab> slabs;
 
     /** @param first slab of all ranges, split by split */
-    SlabTable(int dataSplits, int splits, List<Slab> first) {
-        this.dataSplits = dataSplits;
-        this.splits = splits;
+    SlabTable(Resilience resilience, List<Slab> first) {
+        this.dataSplits = resilience.dataSplits();
+        this.kept = resilience.checksReads() ? resilience.readAsks() : dataSplits;
+        this.splits = resilience.splits();
         this.ranges = first.size() / splits;
         this.slabs = new AtomicReferenceArray<>(first.toArray(Slab[]::new));
     }
@@ -81,12 +85,13 @@ final class SlabTable {
     }
 
     /**
-     * Makes a slab void whose content is in doubt, if its range can do without it.
+     * Makes a slab void whose content is in doubt, if its range can do without it: k good ones are left, and in the
+     * corruption modes the k + Δ that show what is wrong.
      *
      * @return whether it is void
      */
     synchronized boolean giveUp(Slab slab) {
-        if (slab.isGood() && Integer.bitCount(good(slab.range())) <= dataSplits) {
+        if (slab.isGood() && Integer.bitCount(good(slab.range())) <= kept) {
             return false;
         }
         slab.become(Slab.VOID);

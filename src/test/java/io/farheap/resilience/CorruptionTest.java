@@ -145,6 +145,28 @@ class CorruptionTest {
     }
 
     @Test
+    void whereNobodyCanTellWhichIsWrongAllAreSuspectAndNoneIsGivenUp() {
+        try (CodedSpace space = servers.space(Resilience.corruptionDetection(4, 1), PAGE);
+                CodedSession session = space.openSession()) {
+            fill(session);
+            rot(space, 2);
+            byte[] bytes = new byte[PAGE];
+            CodedServers.await("all five are suspect", () -> {
+                for (int page = 0; page < PAGES; page++) {
+                    assertEquals(CodedStatus.CORRUPT, read(session, page * PAGE, PAGE, bytes));
+                }
+                return space.health().servers().stream()
+                                .filter(Health.Server::suspect)
+                                .count()
+                        == 5;
+            });
+            assertEquals(CodedStatus.CORRUPT, read(session, 0, PAGE, bytes));
+            assertTrue(space.health().whole(), () -> space.health().toString());
+            assertEquals(0, space.health().regenerated());
+        }
+    }
+
+    @Test
     void aSlabThatIsMadeOfDisagreeingOnesAgreesWithNone() {
         try (CodedSpace space = servers.space(Resilience.corruptionDetection(4, 2), PAGE);
                 CodedSession session = space.openSession()) {
