@@ -123,12 +123,20 @@ final class Gather {
         return punctual;
     }
 
-    /** @return after how many ns they are late */
+    /**
+     * Asks those that are still good: since somebody looked another slab may have taken the place of one, which is
+     * written and not to be read.
+     *
+     * @return after how many ns they are late
+     */
     private long ask(PageOp op, Slot slot, int splits) {
         long delay = 0;
         for (int left = splits; left != 0; left &= left - 1) {
             int split = Integer.numberOfTrailingZeros(left);
             Slab slab = parts.space.table.slab(op.range, split);
+            if (!slab.isGood()) {
+                continue;
+            }
             slot.slabs[split] = slab;
             if (parts.post(op, slot, split, false)) {
                 op.asked |= 1 << split;
