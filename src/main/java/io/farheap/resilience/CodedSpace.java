@@ -50,6 +50,10 @@ public final class CodedSpace implements AutoCloseable {
     public static CodedSpace create(
             RemoteMemory memory, Resilience resilience, long bytes, Function<RemoteServer, String> domains) {
         List<RemoteServer> servers = memory.servers();
+        if (servers.isEmpty()) {
+            throw new IllegalArgumentException("the memory is attached to no server; attach " + resilience.splits()
+                    + " or more, each of a failure domain of its own");
+        }
         long slabBytes = servers.stream()
                 .mapToLong(server -> server.description().regionBytes())
                 .min()
@@ -60,11 +64,9 @@ public final class CodedSpace implements AutoCloseable {
                     + slabBytes / Resilience.SPLIT_UNIT * Resilience.SPLIT_UNIT * resilience.dataSplits() + " bytes");
         }
         long rangeBytes = slabBytes / resilience.splitBytes() * resilience.pageBytes();
-        if (bytes < 1 || bytes > rangeBytes * Integer.MAX_VALUE / resilience.splits()) {
-            throw new IllegalArgumentException("a space of " + bytes + " bytes; it has at least 1");
-        }
+        int ranges = ranges(bytes, rangeBytes, resilience);
         Placement placement = new Placement(domains);
-        List<Slab> slabs = placement.takeAll(servers, resilience, (int) ((bytes + rangeBytes - 1) / rangeBytes));
+        List<Slab> slabs = placement.takeAll(servers, resilience, ranges);
         try {
             AtomicReference<@Nullable Keeper> keeper = new AtomicReference<>();
             SlabTable table = new SlabTable(resilience, slabs);
@@ -82,6 +84,20 @@ public final class CodedSpace implements AutoCloseable {
             slabs.forEach(slab -> Closing.after(e, () -> memory.release(slab.region())));
             throw e;
         }
+    }
+
+    /** How many ranges have so many bytes; by division, as products of large slabs overflow. */
+    static int ranges(long bytes, long rangeBytes, Resilience resilience) {
+        if (bytes < 1) {
+            throw new IllegalArgumentException("a space of " + bytes + " bytes; it has at least 1");
+        }
+        long ranges = (bytes - 1) / rangeBytes + 1;
+        int most = Integer.MAX_VALUE / resilience.splits();
+        if (ranges > most) {
+            throw new IllegalArgumentException("a space of " + bytes + " bytes has " + ranges + " ranges of "
+                    + rangeBytes + "; it has at most " + most + ", take larger regions or a smaller capacity");
+        }
+        return (int) ranges;
     }
 
     public Resilience resilience() {

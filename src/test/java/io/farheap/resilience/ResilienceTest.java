@@ -110,6 +110,27 @@ class ResilienceTest {
     }
 
     @Test
+    void largeSlabsDoNotOverflow() {
+        Resilience resilience = Resilience.failureRecovery(8, 2);
+        assertEquals(1, CodedSpace.ranges(1, 8L << 30, resilience));
+        assertEquals(1, CodedSpace.ranges(8L << 30, 8L << 30, resilience));
+        assertEquals(129, CodedSpace.ranges((1L << 40) + 1, 8L << 30, resilience));
+        assertEquals(
+                "a space of 9223372036854775807 bytes has 2251799813685248 ranges of 4096; it has at most 214748364, take"
+                        + " larger regions or a smaller capacity",
+                refused(() -> CodedSpace.ranges(Long.MAX_VALUE, 4096, resilience)));
+    }
+
+    @Test
+    void aMemoryWithoutServersIsRefused() {
+        try (CodedServers servers = new CodedServers(0, 0)) {
+            assertEquals(
+                    "the memory is attached to no server; attach 10 or more, each of a failure domain of its own",
+                    refused(() -> servers.space(Resilience.failureRecovery(8, 2), 4096)));
+        }
+    }
+
+    @Test
     void modesAreWrittenAsCommandsWriteThem() {
         assertEquals("failure-recovery", Mode.FAILURE_RECOVERY.toString());
         assertEquals("ec-only", Mode.EC_ONLY.toString());
