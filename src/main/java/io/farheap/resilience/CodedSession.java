@@ -54,6 +54,9 @@ public final class CodedSession implements AutoCloseable {
     private final PageOp[] waiting = new PageOp[OPERATIONS];
 
     private int waitingCount;
+    /** Writes that have been called back and have not all their splits yet: their words are taken until they do. */
+    private int owing;
+
     private int polls;
     private boolean inCallback;
     private boolean closed;
@@ -226,6 +229,7 @@ public final class CodedSession implements AutoCloseable {
 
     private void end(PageOp op, int status) {
         op.active = false;
+        owing -= op.called ? 1 : 0;
         order.remove(op);
         if (op.request >= 0) {
             requests.ended(op.request, status);
@@ -241,6 +245,7 @@ public final class CodedSession implements AutoCloseable {
     private void calledEarly(PageOp op) {
         requests.ended(op.request, CodedStatus.OK);
         op.request = -1;
+        owing++;
     }
 
     private void partEnded(long tag, int outcome) {
@@ -358,7 +363,10 @@ public final class CodedSession implements AutoCloseable {
         return block(false, address, memory, at, length);
     }
 
-    /** Writes, and returns when that is done. Callbacks of earlier requests run meanwhile. */
+    /**
+     * Writes, and returns when that is done, and no split is owed: nobody may poll for a while then, and pages that a
+     * session owes are kept from other writers. Callbacks of earlier requests run meanwhile.
+     */
     public int writeBlocking(long address, MemorySegment memory, long at, long length) {
         return block(true, address, memory, at, length);
     }
@@ -372,7 +380,7 @@ public final class CodedSession implements AutoCloseable {
             poll();
         }
         int idle = 0;
-        while (!blockingEnded) {
+        while (!blockingEnded || owing > 0) {
             if (poll() > 0) {
                 idle = 0;
             } else if (++idle > SPINS) {
@@ -399,10 +407,10 @@ public final class CodedSession implements AutoCloseable {
         }
     }
 
-    /** Polls until no request is pending. */
+    /** Polls until no request is pending, and no write that was called back early owes a split. */
     public void drain() {
         int idle = 0;
-        while (requests.pending() > 0) {
+        while (requests.pending() > 0 || owing > 0) {
             if (poll() > 0) {
                 idle = 0;
             } else if (++idle > SPINS) {
@@ -411,7 +419,10 @@ public final class CodedSession implements AutoCloseable {
         }
     }
 
-    /** Requests between issue and callback. */
+    /**
+     * Requests between issue and callback. Where writes are called back early ({@link Resilience#writeWaitsFor}) a
+     * session that is to rest at 0 is to {@linkplain #drain drain} first.
+     */
     public int pending() {
         return requests.pending();
     }

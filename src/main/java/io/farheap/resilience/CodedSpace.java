@@ -129,6 +129,12 @@ public final class CodedSpace implements AutoCloseable {
         return space.table.slab(range, split);
     }
 
+    /** As the keeper does with what is in doubt. */
+    void giveUp(Slab slab) {
+        space.table.giveUp(slab);
+        keeper.wake();
+    }
+
     /** The servers of the slabs of a range that are not void now. */
     public List<RemoteServer> serversOf(int range) {
         return java.util.stream.IntStream.range(0, space.table.splits())

@@ -47,6 +47,7 @@ final class Keeper implements AutoCloseable {
     private volatile String trouble = "";
     private long windowEnds = System.nanoTime() + WINDOW_NANOS;
     private long pausedUntil = System.nanoTime();
+    private long dutiesAt = System.nanoTime();
 
     Keeper(SpaceState space, Placement placement) {
         this.space = space;
@@ -79,18 +80,30 @@ final class Keeper implements AutoCloseable {
     }
 
     private void round() {
+        rebuild.poll();
+        duties(System.nanoTime());
+        if (System.nanoTime() - pausedUntil >= 0) {
+            regenerate();
+        }
+    }
+
+    /** What does not wait for a regeneration, which may take long. */
+    private void betweenWindows() {
+        long now = System.nanoTime();
+        if (now - dutiesAt >= 0) {
+            duties(now);
+        }
+    }
+
+    private void duties(long now) {
+        dutiesAt = now + ROUND_NANOS;
         // Each time: a slab may have been placed on one just before it was lost.
         space.records.keySet().stream().filter(server -> server.lost() != null).forEach(space.table::makeVoid);
-        rebuild.poll();
-        long now = System.nanoTime();
         if (now - windowEnds >= 0) {
             windowEnds = now + WINDOW_NANOS;
             judge(now);
         }
         giveBack();
-        if (now - pausedUntil >= 0) {
-            regenerate();
-        }
     }
 
     private void judge(long now) {
@@ -138,7 +151,7 @@ final class Keeper implements AutoCloseable {
         retired.add(new Retired(old.region(), System.nanoTime()));
         boolean rebuilt = false;
         try {
-            rebuilt = rebuild.run(next);
+            rebuilt = rebuild.run(next, this::betweenWindows);
         } finally {
             if (!rebuilt) {
                 space.table.makeVoid(next);

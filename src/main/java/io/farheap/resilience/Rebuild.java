@@ -27,6 +27,9 @@ final class Rebuild implements AutoCloseable {
     private static final int DEPTH = 16;
     private static final int TRIES = 200;
     private static final int READ_TRIES = 50;
+    private static final long NAP_NANOS = 1_000_000;
+    /** So long, and two timeouts of writes, it goes on without getting any further. */
+    private static final long PATIENCE_NANOS = 1_000_000_000;
 
     private final SpaceState space;
     private final Resilience resilience;
@@ -49,6 +52,7 @@ final class Rebuild implements AutoCloseable {
 
     private int there;
     private int range;
+    private boolean destinationFailed;
     private final CompletionHandler handler = this::ended;
 
     Rebuild(SpaceState space) {
@@ -78,9 +82,14 @@ final class Rebuild implements AutoCloseable {
     /**
      * Fills a slab that is in the table and REBUILDING.
      *
-     * @return false where it could not: too few others are good, it is void, or the thread was interrupted
+     * @param between is run before each window, while no words are held
+     * @return false where it could not: too few others are good, it is void, sessions keep words for too long, or the
+     *     thread was interrupted
      */
-    boolean run(Slab slab) {
+    boolean run(Slab slab, Runnable between) {
+        destinationFailed = false;
+        long patience = PATIENCE_NANOS + 2 * resilience.timeoutNanos();
+        long progress = System.nanoTime();
         range = slab.range();
         Deque<Long> windows = new ArrayDeque<>();
         for (long page = 0; page < space.pagesPerSlab; page += windowPages) {
@@ -88,6 +97,7 @@ final class Rebuild implements AutoCloseable {
         }
         int postponed = 0;
         while (!windows.isEmpty()) {
+            between.run();
             if (slab.isVoid() || Thread.currentThread().isInterrupted()) {
                 return false;
             }
@@ -96,8 +106,14 @@ final class Rebuild implements AutoCloseable {
             long first = slab.range() * space.pagesPerSlab + window;
             if (!hold(first, pages)) {
                 windows.addLast(window);
-                if (++postponed % Math.max(1, windows.size()) == 0) {
-                    queue.await(100_000);
+                if (System.nanoTime() - progress > patience) {
+                    return false;
+                }
+                if (++postponed >= windows.size()) {
+                    // What has come is taken first: it would end each sleep at once.
+                    poll();
+                    queue.await(NAP_NANOS);
+                    postponed = 0;
                 }
                 continue;
             }
@@ -108,8 +124,15 @@ final class Rebuild implements AutoCloseable {
             } finally {
                 release(first, pages);
             }
+            postponed = 0;
+            progress = System.nanoTime();
         }
         return space.table.rebuilt(slab);
+    }
+
+    /** Whether the latest run ended because the new slab could not be written. */
+    boolean destinationFailed() {
+        return destinationFailed;
     }
 
     /** All pages' words, or none: a write that is stuck must not hold up those of other pages. */
@@ -234,6 +257,7 @@ final class Rebuild implements AutoCloseable {
         there = 0;
         post(slab, offset, bytes, true);
         finish();
+        destinationFailed = there == 0;
         return there != 0;
     }
 

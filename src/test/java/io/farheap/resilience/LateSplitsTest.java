@@ -165,7 +165,9 @@ class LateSplitsTest {
             SoftverbsFaults.delayOperations(0.2, 20_000_000);
             for (int i = 1; i < 100; i++) {
                 byte[] page = bytes(i);
-                assertEquals(CodedStatus.OK, writer.writeBlocking(0, MemorySegment.ofArray(page), 0, PAGE));
+                // Not a blocking write, which awaits what it owes.
+                writer.write(0, MemorySegment.ofArray(page), 0, PAGE, completion, i);
+                await(writer, i);
                 boolean[] there = {false};
                 reader.read(0, MemorySegment.ofArray(read), 0, PAGE, (token, status) -> there[0] = status == 0, 0);
                 while (!there[0]) {
@@ -174,6 +176,43 @@ class LateSplitsTest {
                 }
                 assertArrayEquals(page, read, "write " + i);
             }
+        }
+    }
+
+    @Test
+    void aBlockingWriteOwesNothingWhenItReturns() {
+        try (CodedSpace space = servers.space(Resilience.ecOnly(4, 2), PAGE);
+                CodedSession idle = space.openSession();
+                CodedSession other = space.openSession()) {
+            SoftverbsFaults.delayOperations(0.3, 20_000_000);
+            for (int i = 0; i < 20; i++) {
+                byte[] page = bytes(i);
+                assertEquals(CodedStatus.OK, idle.writeBlocking(0, MemorySegment.ofArray(page), 0, PAGE));
+                // Nobody polls the first session now, and the page is not kept from others.
+                assertEquals(CodedStatus.OK, other.writeBlocking(0, MemorySegment.ofArray(page), 0, PAGE));
+            }
+        }
+    }
+
+    @Test
+    void aPageThatAnIdleSessionOwesDoesNotKeepTheKeeperFromItsDuties() {
+        try (CodedSpace space = servers.space(Resilience.ecOnly(4, 2), PAGE);
+                CodedSession idle = space.openSession()) {
+            SoftverbsFaults.delayOperations(0.3, 20_000_000);
+            int written = 0;
+            do {
+                idle.write(0, MemorySegment.ofArray(bytes(written)), 0, PAGE, completion, written);
+                await(idle, ++written);
+            } while (!idle.isOwed());
+            SoftverbsFaults.delayOperations(0);
+            // It is not polled any more, and a slab is to be regenerated.
+            Slab old = space.slab(0, 5);
+            space.giveUp(old);
+            CodedServers.await("a regeneration has begun, and was given up", () -> space.slab(0, 5)
+                            .generation()
+                    > 1);
+            idle.drain();
+            CodedServers.await("all slabs are good", () -> space.health().whole());
         }
     }
 }
