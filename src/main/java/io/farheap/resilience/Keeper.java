@@ -28,6 +28,8 @@ final class Keeper implements AutoCloseable {
     private static final long SUSPECT_NANOS = 10_000_000_000L;
     /** After its slabs were given up a server gets none for so long. */
     private static final long AVOID_NANOS = 10_000_000_000L;
+    /** After it could not be connected to, or written, it gets none for so long. */
+    private static final long UNREACHABLE_NANOS = 1_000_000_000L;
     /** So long a session's own operations may take before it is asked to fence. */
     private static final long FENCE_NANOS = 1_000_000_000L;
     /** No room for a new slab, or no way to fill it: not tried again before. */
@@ -69,8 +71,9 @@ final class Keeper implements AutoCloseable {
         while (!closed) {
             try {
                 round();
-            } catch (ControlException | IllegalStateException e) {
-                // A server that does not answer, or a space that is being closed: the next round.
+            } catch (RuntimeException e) {
+                // A server that does not answer, a device that refuses, the user's function of domains, or a space that
+                // is being closed: the next round. Without this thread nothing would be regenerated any more.
                 trouble = String.valueOf(e.getMessage());
             }
             if (!closed) {
@@ -109,7 +112,7 @@ final class Keeper implements AutoCloseable {
     private void judge(long now) {
         for (ServerRecord record : space.records.values()) {
             if (record.judge(space.resilience, LEAST_ASKED, now, SUSPECT_NANOS)) {
-                avoided.put(record.server, now + AVOID_NANOS);
+                avoid(record.server, AVOID_NANOS);
                 for (int range = 0; range < space.table.ranges(); range++) {
                     for (int split = 0; split < space.table.splits(); split++) {
                         Slab slab = space.table.slab(range, split);
@@ -142,9 +145,11 @@ final class Keeper implements AutoCloseable {
         }
         try {
             space.memory.connectQueues(region.server());
-        } catch (ControlException e) {
+        } catch (RuntimeException e) {
             region.server().releaseQuietly(region);
-            throw e;
+            avoid(region.server(), UNREACHABLE_NANOS);
+            trouble = "no connection to " + region.server().address() + " for " + old + ": " + e.getMessage();
+            return false;
         }
         Slab next = new Slab(region, old.range(), old.split(), old.generation() + 1, Slab.REBUILDING);
         space.table.replace(old, next);
@@ -159,8 +164,14 @@ final class Keeper implements AutoCloseable {
         }
         if (rebuilt) {
             regenerated.increment();
+        } else if (rebuild.destinationFailed()) {
+            avoid(region.server(), UNREACHABLE_NANOS);
         }
         return rebuilt;
+    }
+
+    private void avoid(RemoteServer server, long nanos) {
+        avoided.merge(server, System.nanoTime() + nanos, (known, until) -> until - known > 0 ? until : known);
     }
 
     private @Nullable RemoteRegion place(int range) {

@@ -9,6 +9,8 @@ import io.farheap.testing.TestDevice;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.SplittableRandom;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Function;
 import org.junit.jupiter.api.Test;
 
 /** A space from its creation to its end: what is written is read, also after servers die, and their slabs come back. */
@@ -90,6 +92,28 @@ class CodedSpaceTest {
             assertEquals(CodedStatus.LOST, session.readBlocking(0, MemorySegment.ofArray(bytes), 0, PAGE));
             assertEquals(CodedStatus.LOST, session.writeBlocking(0, MemorySegment.ofArray(bytes), 0, PAGE));
             assertEquals(-1, space.health().mayLose());
+        }
+    }
+
+    @Test
+    void theBackgroundOutlivesWhatTheUsersFunctionThrows() {
+        AtomicBoolean throwing = new AtomicBoolean();
+        AtomicBoolean thrown = new AtomicBoolean();
+        Function<RemoteServer, String> domains = server -> {
+            if (throwing.get()) {
+                thrown.set(true);
+                throw new UnsupportedOperationException("no domain");
+            }
+            return server.address();
+        };
+        try (CodedServers servers = new CodedServers(7, 2);
+                CodedSpace space =
+                        CodedSpace.create(servers.memory, Resilience.failureRecovery(4, 2), PAGE, domains)) {
+            throwing.set(true);
+            space.giveUp(space.slab(0, 1));
+            CodedServers.await("the function throws", thrown::get);
+            throwing.set(false);
+            CodedServers.await("the slab is regenerated", () -> space.health().regenerated() == 1);
         }
     }
 }
