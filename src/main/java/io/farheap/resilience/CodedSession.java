@@ -61,13 +61,17 @@ public final class CodedSession implements AutoCloseable {
     private boolean inCallback;
     private boolean closed;
 
-    /** Of the blocking call that is under way. */
+    /** The number of the latest blocking call: an earlier one's request may end later, where a callback threw. */
+    private long blockingCall;
+
     private boolean blockingEnded;
 
     private int blockingStatus;
     private final CodedCompletion blocking = (token, status) -> {
-        blockingEnded = true;
-        blockingStatus = status;
+        if (token == blockingCall) {
+            blockingEnded = true;
+            blockingStatus = status;
+        }
     };
 
     CodedSession(SpaceState space, long seed) {
@@ -376,7 +380,8 @@ public final class CodedSession implements AutoCloseable {
             throw new IllegalStateException("a blocking request from a callback");
         }
         blockingEnded = false;
-        while (!issue(write, address, memory, at, length, blocking, 0)) {
+        long call = ++blockingCall;
+        while (!issue(write, address, memory, at, length, blocking, call)) {
             poll();
         }
         int idle = 0;

@@ -2,6 +2,7 @@ package io.farheap.resilience;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.cache.SoftverbsFaults;
@@ -213,6 +214,32 @@ class LateSplitsTest {
                     > 1);
             idle.drain();
             CodedServers.await("all slabs are good", () -> space.health().whole());
+        }
+    }
+
+    @Test
+    void aBlockingCallReturnsAtItsOwnEnd() {
+        try (CodedSpace space = servers.space(Resilience.failureRecovery(4, 2), PAGE);
+                CodedSession session = space.openSession()) {
+            byte[] page = bytes(7);
+            session.writeBlocking(0, MemorySegment.ofArray(page), 0, PAGE);
+            byte[] first = new byte[PAGE];
+            byte[] second = new byte[PAGE];
+            SoftverbsFaults.delayOperations(20_000_000);
+            session.read(
+                    0,
+                    MemorySegment.ofArray(first),
+                    0,
+                    PAGE,
+                    (token, status) -> {
+                        throw new UnsupportedOperationException("thrown by a callback");
+                    },
+                    1);
+            assertThrows(
+                    UnsupportedOperationException.class,
+                    () -> session.readBlocking(0, MemorySegment.ofArray(first), 0, PAGE));
+            assertEquals(CodedStatus.OK, session.readBlocking(0, MemorySegment.ofArray(second), 0, PAGE));
+            assertArrayEquals(page, second);
         }
     }
 }
