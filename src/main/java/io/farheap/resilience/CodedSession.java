@@ -111,6 +111,7 @@ public final class CodedSession implements AutoCloseable {
      * @param token for the callback
      * @return false where too many requests are pending: nothing has happened, poll and try again
      * @throws IndexOutOfBoundsException where a range is outside the space or the memory
+     * @throws IllegalArgumentException where the memory is read-only
      */
     public boolean read(
             long address, MemorySegment memory, long at, long length, CodedCompletion completion, long token) {
@@ -141,6 +142,9 @@ public final class CodedSession implements AutoCloseable {
         if (at < 0 || at > memory.byteSize() - length) {
             throw new IndexOutOfBoundsException(
                     length + " bytes at " + at + " are outside the memory, which has " + memory.byteSize() + " bytes");
+        }
+        if (!write && memory.isReadOnly()) {
+            throw new IllegalArgumentException("a read into a read-only segment; give it one that may be written");
         }
         if (requests.isFull()) {
             return false;

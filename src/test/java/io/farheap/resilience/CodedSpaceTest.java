@@ -2,6 +2,7 @@ package io.farheap.resilience;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.remote.RemoteServer;
@@ -43,6 +44,9 @@ class CodedSpaceTest {
                 CodedSpace space = servers.space(Resilience.failureRecovery(4, 2), 4 * CodedServers.REGION_BYTES);
                 CodedSession session = space.openSession()) {
             assertEquals(4 * CodedServers.REGION_BYTES, space.capacity());
+            MemorySegment readOnly = MemorySegment.ofArray(new byte[PAGE]).asReadOnly();
+            assertThrows(IllegalArgumentException.class, () -> session.readBlocking(0, readOnly, 0, PAGE));
+            assertEquals(0, session.pending());
             assertArrayEquals(new byte[PAGE], read(session, 0, PAGE));
             for (int page = 0; page < space.capacity() / PAGE; page++) {
                 write(session, (long) page * PAGE, bytes(PAGE, page));
