@@ -7,6 +7,9 @@ import io.farheap.remote.QueueOptions;
 import io.farheap.remote.RegisteredBuffer;
 import io.farheap.remote.RemoteQueue;
 import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.IntSupplier;
 
 /**
  * Reads and writes of a {@link CodedSpace}, of any length at any address, by one thread at a time. A request takes
@@ -358,6 +361,10 @@ public final class CodedSession implements AutoCloseable {
         if (freeCount > 0) {
             cut();
         }
+        return callBack();
+    }
+
+    private int callBack() {
         inCallback = true;
         try {
             return requests.callBack();
@@ -463,31 +470,70 @@ public final class CodedSession implements AutoCloseable {
 
     /**
      * Ends what has not begun with {@link CodedStatus#CLOSED}, awaits the rest, and closes. Idempotent. Where writes
-     * cannot be ended within ten seconds, what they have not written is void.
+     * cannot be ended within ten seconds, what they have not written is void. What callbacks throw comes out when all is
+     * closed.
+     *
+     * @throws IllegalStateException from a callback; nothing is closed then
      */
     @Override
     public void close() {
         if (closed) {
             return;
         }
+        if (inCallback) {
+            throw new IllegalStateException("close from a callback; close once it has returned");
+        }
         closed = true;
+        List<AutoCloseable> ends = new ArrayList<>();
         requests.closeUncut();
         long deadline = System.nanoTime() + CLOSE_NANOS;
-        while ((!isQuiet() || requests.pending() > 0) && System.nanoTime() - deadline < 0) {
-            poll();
+        boolean going = true;
+        while (going && (!isQuiet() || requests.pending() > 0) && System.nanoTime() - deadline < 0) {
+            going = tryTo(this::poll, ends);
         }
-        space.words.remove(waker);
         for (PageOp op : ops) {
-            if (op.active) {
-                if (op.write) {
-                    writes.abandon(op);
-                } else {
-                    reads.abandon(op);
-                }
-                end(op, CodedStatus.CLOSED);
-            }
+            tryTo(() -> abandon(op), ends);
         }
-        requests.callBack();
-        Closing.all(queue, () -> space.sessions.remove(parts.lines), parts::close);
+        int before;
+        do {
+            before = requests.pending();
+            tryTo(this::callBack, ends);
+        } while (requests.pending() > 0 && requests.pending() < before);
+        ends.add(() -> space.words.remove(waker));
+        ends.add(queue);
+        ends.add(() -> space.sessions.remove(parts.lines));
+        ends.add(parts::close);
+        Closing.all(ends);
+    }
+
+    /**
+     * A step of the end, whatever it throws: that comes out at last.
+     *
+     * @return whether there may be another: not where it threw, and no callback did
+     */
+    private boolean tryTo(IntSupplier step, List<AutoCloseable> ends) {
+        int pending = requests.pending();
+        try {
+            step.getAsInt();
+            return true;
+        } catch (RuntimeException | Error e) {
+            ends.add(() -> {
+                throw e;
+            });
+            return requests.pending() < pending;
+        }
+    }
+
+    private int abandon(PageOp op) {
+        if (!op.active) {
+            return 0;
+        }
+        if (op.write) {
+            writes.abandon(op);
+        } else {
+            reads.abandon(op);
+        }
+        end(op, CodedStatus.CLOSED);
+        return 1;
     }
 }

@@ -1,6 +1,7 @@
 package io.farheap.resilience;
 
 import io.farheap.coding.Coder;
+import io.farheap.lifetime.Closing;
 import io.farheap.remote.Posting;
 import io.farheap.remote.RegisteredBuffer;
 import io.farheap.remote.RemoteQueue;
@@ -224,8 +225,6 @@ final class Parts {
 
     /** After the queue. */
     void close() {
-        coder.close();
-        arena.close();
-        buffer.close();
+        Closing.all(coder, arena, buffer);
     }
 }

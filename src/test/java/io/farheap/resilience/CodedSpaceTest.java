@@ -11,8 +11,10 @@ import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.function.Executable;
 
 /** A space from its creation to its end: what is written is read, also after servers die, and their slabs come back. */
 class CodedSpaceTest {
@@ -119,5 +121,43 @@ class CodedSpaceTest {
             throwing.set(false);
             CodedServers.await("the slab is regenerated", () -> space.health().regenerated() == 1);
         }
+    }
+
+    @Test
+    void aSessionIsClosedWhateverCallbacksThrow() {
+        try (CodedServers servers = new CodedServers(6, 2);
+                CodedSpace space = servers.space(Resilience.failureRecovery(4, 2), PAGE);
+                CodedSession other = space.openSession()) {
+            CodedSession session = space.openSession();
+            AtomicReference<Throwable> fromCallback = new AtomicReference<>();
+            MemorySegment page = MemorySegment.ofArray(bytes(PAGE, 1));
+            session.write(0, page, 0, PAGE, (token, status) -> fromCallback.set(thrownBy(session::close)), 1);
+            session.drain();
+            assertEquals(
+                    "close from a callback; close once it has returned",
+                    fromCallback.get().getMessage());
+            for (int i = 0; i < 3; i++) {
+                int number = i;
+                session.write(
+                        0,
+                        page,
+                        0,
+                        PAGE,
+                        (token, status) -> {
+                            throw new UnsupportedOperationException("callback " + number);
+                        },
+                        2);
+            }
+            Throwable thrown = thrownBy(session::close);
+            assertEquals("callback 0", thrown.getMessage());
+            assertEquals(2, thrown.getSuppressed().length);
+            // The page's word is free.
+            write(other, 0, bytes(PAGE, 2));
+            session.close();
+        }
+    }
+
+    private static Throwable thrownBy(Executable call) {
+        return assertThrows(RuntimeException.class, call);
     }
 }
