@@ -7,6 +7,7 @@ import io.farheap.verbs.CompletionQueue;
 import io.farheap.verbs.OneOperation;
 import io.farheap.verbs.WcStatus;
 import java.util.Arrays;
+import java.util.List;
 import java.util.concurrent.ExecutorService;
 import org.jspecify.annotations.Nullable;
 
@@ -45,6 +46,8 @@ public final class RemoteQueue extends MemoryQueue {
 
     /** By their number, also those that were replaced: a completion of theirs may still come. */
     private @Nullable Connection[] byNumber = new Connection[0];
+    /** The index of each one's server. */
+    private int[] serverOf = new int[0];
     /** The one to use for each server. */
     private @Nullable Connection[] byServer = new Connection[0];
 
@@ -541,8 +544,10 @@ public final class RemoteQueue extends MemoryQueue {
         int server = owner.index();
         if (connection.number() >= byNumber.length) {
             byNumber = Arrays.copyOf(byNumber, connection.number() + 1);
+            serverOf = Arrays.copyOf(serverOf, connection.number() + 1);
         }
         byNumber[connection.number()] = connection;
+        serverOf[connection.number()] = server;
         if (server >= byServer.length) {
             byServer = Arrays.copyOf(byServer, server + 1);
         }
@@ -565,12 +570,24 @@ public final class RemoteQueue extends MemoryQueue {
 
     @Override
     boolean uses(RemoteRegion region) {
-        for (Connection connection : byNumber) {
-            if (connection != null && connection.usesRemote(region.remoteKey())) {
+        for (int number = 0; number < byNumber.length; number++) {
+            Connection connection = byNumber[number];
+            // Two servers may give the same key.
+            if (connection != null
+                    && serverOf[number] == region.serverIndex()
+                    && connection.usesRemote(region.remoteKey())) {
                 return true;
             }
         }
         return false;
+    }
+
+    /**
+     * Whether an operation on a region has not been handed over. Any thread but the owner inside the gate; of a queue
+     * that is closed none is.
+     */
+    public boolean isUsing(RemoteRegion region) {
+        return used(List.of(region)) != null;
     }
 
     /** What has been posted since the queue was opened. The owner. */

@@ -1,5 +1,6 @@
 package io.farheap.resilience;
 
+import io.farheap.remote.RemoteRegion;
 import io.farheap.remote.RemoteServer;
 
 /** Whether what a session has posted to a server may still take effect there, for whoever gives memory back. */
@@ -8,6 +9,6 @@ interface Fences {
     /** Whether an operation ended with an unknown outcome and is not fenced. Any thread. */
     boolean mayWrite(RemoteServer server);
 
-    /** Asks the session to end its connection, and what is under way on it. Any thread. */
-    void wantFence(RemoteServer server);
+    /** Where the session has something under way to a region, asks it to end that connection. Any thread. */
+    void wantFence(RemoteRegion region);
 }

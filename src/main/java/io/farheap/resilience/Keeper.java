@@ -36,7 +36,16 @@ final class Keeper implements AutoCloseable {
     private static final long PAUSE_NANOS = 100_000_000;
 
     /** A slab's memory that is to be given back. */
-    private record Retired(RemoteRegion region, long since) {}
+    private static final class Retired {
+        final RemoteRegion region;
+        final long since = System.nanoTime();
+        /** Sessions have been asked to fence it: once, as each time costs them a connection. */
+        boolean asked;
+
+        Retired(RemoteRegion region) {
+            this.region = region;
+        }
+    }
 
     private final SpaceState space;
     private final Placement placement;
@@ -153,7 +162,7 @@ final class Keeper implements AutoCloseable {
         }
         Slab next = new Slab(region, old.range(), old.split(), old.generation() + 1, Slab.REBUILDING);
         space.table.replace(old, next);
-        retired.add(new Retired(old.region(), System.nanoTime()));
+        retired.add(new Retired(old.region()));
         boolean rebuilt = false;
         try {
             rebuilt = rebuild.run(next, this::betweenWindows);
@@ -197,22 +206,23 @@ final class Keeper implements AutoCloseable {
     private void giveBack() {
         long now = System.nanoTime();
         retired.removeIf(slab -> {
-            RemoteServer server = slab.region().server();
+            RemoteServer server = slab.region.server();
             if (server.lost() != null) {
                 return true;
             }
             try {
-                space.memory.retire(slab.region());
+                space.memory.retire(slab.region);
                 if (space.sessions.stream().anyMatch(lines -> lines.mayWrite(server))) {
                     return false;
                 }
                 server.fenceForgotten();
-                space.memory.release(slab.region());
+                space.memory.release(slab.region);
                 return true;
             } catch (IllegalStateException e) {
-                // Something is under way: where it takes long, the session ends the connection.
-                if (now - slab.since() > FENCE_NANOS) {
-                    space.sessions.forEach(lines -> lines.wantFence(server));
+                // Something is under way: where it takes long, its session ends the connection.
+                if (!slab.asked && now - slab.since > FENCE_NANOS) {
+                    slab.asked = true;
+                    space.sessions.forEach(lines -> lines.wantFence(slab.region));
                 }
                 return false;
             } catch (ControlException e) {

@@ -2,6 +2,7 @@ package io.farheap.resilience;
 
 import io.farheap.remote.Outcome;
 import io.farheap.remote.RemoteQueue;
+import io.farheap.remote.RemoteRegion;
 import io.farheap.remote.RemoteServer;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 
@@ -144,12 +145,13 @@ final class Lines implements Fences {
         }
     }
 
-    /** Asks the session to end what it has to a server, so that memory there can be given back. Any thread. */
+    /** Asks the session to end what it has under way to a region, so that it can be given back. Any thread. */
     @Override
-    public void wantFence(RemoteServer server) {
+    public void wantFence(RemoteRegion region) {
+        RemoteServer server = region.server();
         AtomicReferenceArray<Line> all = lines;
         Line line = server.index() < all.length() ? all.get(server.index()) : null;
-        if (line != null) {
+        if (line != null && queue.isUsing(region)) {
             line.fenceWanted = true;
         }
     }
