@@ -110,7 +110,7 @@ final class Keeper implements AutoCloseable {
     private void duties(long now) {
         dutiesAt = now + ROUND_NANOS;
         // Each time: a slab may have been placed on one just before it was lost.
-        space.records.keySet().stream().filter(server -> server.lost() != null).forEach(space.table::makeVoid);
+        space.table.makeVoidWhatIsLost();
         if (now - windowEnds >= 0) {
             windowEnds = now + WINDOW_NANOS;
             judge(now);

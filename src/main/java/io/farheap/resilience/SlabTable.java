@@ -111,6 +111,16 @@ final class SlabTable {
         return voided;
     }
 
+    /** The same of all servers whose leases are lost. */
+    synchronized void makeVoidWhatIsLost() {
+        for (int i = 0; i < slabs.length(); i++) {
+            Slab slab = slabs.get(i);
+            if (!slab.isVoid() && slab.region().server().lost() != null) {
+                slab.become(Slab.VOID);
+            }
+        }
+    }
+
     /** A new slab, which is REBUILDING, takes the place of a void one. */
     synchronized void replace(Slab old, Slab next) {
         if (!old.isVoid() || slab(old.range(), old.split()) != old) {

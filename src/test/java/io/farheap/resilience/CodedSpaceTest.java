@@ -102,6 +102,16 @@ class CodedSpaceTest {
     }
 
     @Test
+    void aServerThatNobodyAskedAnythingIsMissedToo() {
+        try (CodedServers servers = new CodedServers(6, 2, TestDevice.patience(1_000_000_000L));
+                CodedSpace space = servers.space(Resilience.failureRecovery(4, 2), PAGE)) {
+            Slab slab = space.slab(0, 3);
+            servers.kill(servers.indexOf(slab.region().server()));
+            CodedServers.await("its slab is void", slab::isVoid);
+        }
+    }
+
+    @Test
     void theBackgroundOutlivesWhatTheUsersFunctionThrows() {
         AtomicBoolean throwing = new AtomicBoolean();
         AtomicBoolean thrown = new AtomicBoolean();
