@@ -61,6 +61,9 @@ public final class CodedSession implements AutoCloseable {
     private int owing;
 
     private int polls;
+    /** Since the latest look at times: 16 polls, each with a sleep, are longer than the clock goes on at once. */
+    private boolean slept;
+
     private boolean inCallback;
     private boolean closed;
 
@@ -352,7 +355,8 @@ public final class CodedSession implements AutoCloseable {
         parts.lines.mend(parts.clock());
         polls++;
         boolean idle = came == 0 && freeCount < OPERATIONS;
-        if (polls % POLLS_PER_TICK == 0 && (idle || polls % (8 * POLLS_PER_TICK) == 0)) {
+        if (slept || polls % POLLS_PER_TICK == 0 && (idle || polls % (8 * POLLS_PER_TICK) == 0)) {
+            slept = false;
             tick();
         }
         if (waitingCount > 0) {
@@ -410,6 +414,7 @@ public final class CodedSession implements AutoCloseable {
 
     /** Sleeps until something may have happened, at most so many ns; to be polled then. */
     public void await(long nanos) {
+        slept = true;
         if (waitingCount == 0) {
             queue.await(freeCount == OPERATIONS ? nanos : Math.min(nanos, NAP_NANOS));
             return;
