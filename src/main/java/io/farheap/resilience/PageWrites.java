@@ -350,10 +350,14 @@ final class PageWrites {
                 write(op, slot, split);
             }
         }
-        if (Integer.bitCount(parts.space.table.good(op.range)) < resilience.dataSplits()) {
-            return end(op, CodedStatus.LOST);
+        if (op.state == PageOp.SENDING) {
+            // Also where the range is lost: the word is not given up while something is under way to a slab that is not
+            // void.
+            return settle(op, slot);
         }
-        return op.state == PageOp.SENDING ? settle(op, slot) : NOT_YET;
+        return Integer.bitCount(parts.space.table.good(op.range)) < resilience.dataSplits()
+                ? end(op, CodedStatus.LOST)
+                : NOT_YET;
     }
 
     /** The session gives up what it cannot end: whatever is not there makes its slab void, so that nobody guesses. */
