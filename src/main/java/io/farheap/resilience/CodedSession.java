@@ -508,6 +508,7 @@ public final class CodedSession implements AutoCloseable {
         ends.add(queue);
         ends.add(() -> space.sessions.remove(parts.lines));
         ends.add(parts::close);
+        ends.add(space.open::decrementAndGet);
         Closing.all(ends);
     }
 

@@ -114,9 +114,24 @@ public final class CodedSpace implements AutoCloseable {
         return space.slabBytes();
     }
 
-    /** Opens a session, which is one thread's at a time and is closed before the space. */
+    /**
+     * Opens a session, which is one thread's at a time and is closed before the space.
+     *
+     * @throws IllegalStateException where the space is closed
+     */
     public CodedSession openSession() {
-        return new CodedSession(space, ThreadLocalRandom.current().nextLong());
+        synchronized (this) {
+            if (closed) {
+                throw new IllegalStateException("the space is closed; sessions are opened before");
+            }
+            space.open.incrementAndGet();
+        }
+        try {
+            return new CodedSession(space, ThreadLocalRandom.current().nextLong());
+        } catch (Throwable e) {
+            space.open.decrementAndGet();
+            throw e;
+        }
     }
 
     /** Where a split of the page at an address is now, for those who show it. */
@@ -200,13 +215,19 @@ public final class CodedSpace implements AutoCloseable {
     }
 
     /**
-     * Ends the background and gives all slabs back. Idempotent; after the sessions: what one that is open still writes
-     * goes back with the memory's lease.
+     * Ends the background and gives all slabs back. Idempotent; after the sessions.
+     *
+     * @throws IllegalStateException where sessions are open; nothing is closed then
      */
     @Override
     public synchronized void close() {
         if (closed) {
             return;
+        }
+        int open = space.open.get();
+        if (open > 0) {
+            throw new IllegalStateException(
+                    open + " sessions of the space are open; close them first, and then the space");
         }
         closed = true;
         keeper.close();

@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /** What the sessions of a space and its keeper share. */
 final class SpaceState {
@@ -22,6 +23,8 @@ final class SpaceState {
     final Map<RemoteServer, ServerRecord> records = new ConcurrentHashMap<>();
     /** What each open session has to the servers. */
     final List<Fences> sessions = new CopyOnWriteArrayList<>();
+    /** Sessions that are open, or being opened. */
+    final AtomicInteger open = new AtomicInteger();
     /** Of each session there was. */
     final List<SessionCounts> counts = new CopyOnWriteArrayList<>();
     /** Told when a slab has become void; does not wait. */

@@ -112,6 +112,23 @@ class CodedSpaceTest {
     }
 
     @Test
+    void sessionsAreOpenedAndClosedBeforeTheirSpaceIs() {
+        try (CodedServers servers = new CodedServers(6, 2);
+                CodedSpace space = servers.space(Resilience.failureRecovery(4, 2), PAGE)) {
+            CodedSession session = space.openSession();
+            assertEquals(
+                    "1 sessions of the space are open; close them first, and then the space",
+                    thrownBy(space::close).getMessage());
+            write(session, 0, bytes(PAGE, 1));
+            session.close();
+            space.close();
+            assertEquals(
+                    "the space is closed; sessions are opened before",
+                    thrownBy(space::openSession).getMessage());
+        }
+    }
+
+    @Test
     void theBackgroundOutlivesWhatTheUsersFunctionThrows() {
         AtomicBoolean throwing = new AtomicBoolean();
         AtomicBoolean thrown = new AtomicBoolean();
