@@ -505,6 +505,7 @@ public final class CodedSession implements AutoCloseable {
             tryTo(this::callBack, ends);
         } while (requests.pending() > 0 && requests.pending() < before);
         ends.add(() -> space.words.remove(waker));
+        ends.add(parts.lines::beginClosing);
         ends.add(queue);
         ends.add(() -> space.sessions.remove(parts.lines));
         ends.add(parts::close);

@@ -23,6 +23,8 @@ final class Lines implements Fences {
     private final RemoteQueue queue;
     /** A connection has failed, and nothing is done about it yet. */
     private boolean broken;
+    /** The queue is being closed: it uses nothing any more, and its queue pairs may still write. */
+    private volatile boolean closing;
 
     private volatile AtomicReferenceArray<Line> lines = new AtomicReferenceArray<>(FIRST_ROOM);
 
@@ -161,6 +163,14 @@ final class Lines implements Fences {
     public boolean mayWrite(RemoteServer server) {
         AtomicReferenceArray<Line> all = lines;
         Line line = server.index() < all.length() ? all.get(server.index()) : null;
-        return line != null && line.unfenced && server.lost() == null;
+        return (closing || line != null && line.unfenced) && server.lost() == null;
+    }
+
+    /**
+     * The queue is to be closed: until that has happened, and this is not among the space's sessions any more, whatever
+     * it was connected to may be written.
+     */
+    void beginClosing() {
+        closing = true;
     }
 }

@@ -1,6 +1,7 @@
 package io.farheap.resilience;
 
 import io.farheap.coding.Coder;
+import io.farheap.lifetime.Closing;
 import io.farheap.remote.CompletionHandler;
 import io.farheap.remote.Outcome;
 import io.farheap.remote.Posting;
@@ -305,9 +306,7 @@ final class Rebuild implements AutoCloseable {
 
     @Override
     public void close() {
-        queue.close();
-        space.sessions.remove(lines);
-        coder.close();
-        buffer.close();
+        lines.beginClosing();
+        Closing.all(queue, () -> space.sessions.remove(lines), coder, buffer);
     }
 }
