@@ -1,6 +1,7 @@
 package io.farheap.bench;
 
 import io.farheap.bench.kv.BenchKvCommand;
+import io.farheap.bench.resilience.BenchResilienceCommand;
 import io.farheap.command.Subcommand;
 import picocli.CommandLine.Command;
 
@@ -20,6 +21,7 @@ import picocli.CommandLine.Command;
             BenchResizeCommand.class,
             BenchManagerCommand.class,
             BenchKvCommand.class,
+            BenchResilienceCommand.class,
         },
         description = "Measure, against a baseline in the same run.")
 public final class BenchCommand implements Subcommand {}

@@ -6,6 +6,7 @@ import io.farheap.remote.Outcome;
 import io.farheap.remote.QueueOptions;
 import io.farheap.remote.RegisteredBuffer;
 import io.farheap.remote.RemoteQueue;
+import io.farheap.remote.VerbCounts;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
@@ -446,6 +447,11 @@ public final class CodedSession implements AutoCloseable {
      */
     public int pending() {
         return requests.pending();
+    }
+
+    /** Operations that it has posted since it was opened: splits, those that came late included. Its thread. */
+    public VerbCounts posted() {
+        return queue.posted();
     }
 
     /** Operations that wait for a stripe word, for an earlier request, for room or for a connection. */

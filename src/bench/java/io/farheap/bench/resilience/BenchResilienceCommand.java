@@ -1,0 +1,225 @@
+package io.farheap.bench.resilience;
+
+import io.farheap.bench.report.BenchOutput;
+import io.farheap.bench.report.BenchReport;
+import io.farheap.command.DeviceNotice;
+import io.farheap.command.Sizes;
+import io.farheap.resilience.Resilience;
+import io.farheap.resilience.Resilience.Mode;
+import io.farheap.verbs.Context;
+import io.farheap.verbs.Devices;
+import io.farheap.verbs.VerbsLibrary;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.Callable;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** {@code farheap bench resilience}: coded far memory beside copies, with faults and without (Hydra, section 7.1). */
+@Command(
+        name = "resilience",
+        mixinStandardHelpOptions = true,
+        description = {
+            "Measure coded far memory beside copies: memory servers are processes, each a failure domain.",
+            "Reads and writes of a page and of 64 bytes, one under way, in turns: each side after the other, on the same "
+                    + "servers. p50 and p99 are medians of turns, p99.9 is of all of them; ratios are medians of each turn's, "
+                    + "of a read to one copy, of a write to two copies. Every byte that is read is compared.",
+            "crash: each system on servers of its own, of which as many are killed at once as it survives (one of those "
+                    + "that survive none), under reads and writes at the same time. Figures are from the kill until all is "
+                    + "whole again; ratios are to the same load before the kill.",
+            "straggler: one server executes a part of its operations later. corruption: one stores and returns wrong bytes."
+        })
+public final class BenchResilienceCommand implements Callable<Integer> {
+
+    private static final String NONE = "none";
+    private static final String CRASH = "crash";
+    private static final String STRAGGLER = "straggler";
+    private static final String CORRUPTION = "corruption";
+    private static final List<String> FAULTS = List.of(NONE, CRASH, STRAGGLER, CORRUPTION);
+    private static final Pattern LATE = Pattern.compile("(0?\\.\\d+|[01](?:\\.0*)?):(\\d{1,9})");
+    private static final long LEAST_REGION_BYTES = 64 << 10;
+    private static final long MOST_BYTES = 1L << 30;
+
+    @Option(
+            names = "--mode",
+            paramLabel = "MODE",
+            defaultValue = "failure-recovery",
+            description = "failure-recovery, corruption-detection, corruption-correction or ec-only (default: "
+                    + "${DEFAULT-VALUE})")
+    private String mode = "";
+
+    @Option(
+            names = "--k",
+            paramLabel = "N",
+            defaultValue = "8",
+            description = "data splits of a page (default: ${DEFAULT-VALUE})")
+    private int k;
+
+    @Option(names = "--r", paramLabel = "N", description = "parity splits (default: 2, corruption-correction: 3)")
+    private @Nullable Integer r;
+
+    @Option(names = "--delta", paramLabel = "N", description = "additional splits that a read asks (default: 1)")
+    private @Nullable Integer delta;
+
+    @Option(
+            names = "--against",
+            split = ",",
+            paramLabel = "SYSTEM",
+            defaultValue = "one-copy,two-copies",
+            description = "one-copy: bare READs and WRITEs of one queue; two-copies; coded-one-copy: what is coded with "
+                    + "k = 1 and r = 0 (default: ${DEFAULT-VALUE})")
+    private List<String> against = List.of();
+
+    @Option(
+            names = "--fault",
+            split = ",",
+            paramLabel = "FAULT",
+            defaultValue = "none",
+            description = "none, crash, straggler, corruption (default: ${DEFAULT-VALUE})")
+    private List<String> faults = List.of();
+
+    @Option(
+            names = "--straggler",
+            paramLabel = "PART:NS",
+            defaultValue = "0.1:50000",
+            description = "part of the operations on one server, and how much later they are (default: ${DEFAULT-VALUE})")
+    private String late = "";
+
+    @Option(
+            names = "--corrupt",
+            paramLabel = "PART",
+            defaultValue = "0.01",
+            description = "part of the splits that one server makes wrong (default: ${DEFAULT-VALUE})")
+    private double corrupt;
+
+    @Option(
+            names = "--seconds",
+            paramLabel = "N",
+            defaultValue = "1",
+            description = "for each figure of each system, all turns together; a crash goes on as long at least "
+                    + "(default: ${DEFAULT-VALUE})")
+    private double seconds;
+
+    @Option(
+            names = "--turns",
+            paramLabel = "N",
+            defaultValue = "10",
+            description = "turns of each system for each figure (default: ${DEFAULT-VALUE})")
+    private int turns;
+
+    @Option(
+            names = "--bytes",
+            paramLabel = "SIZE",
+            converter = Sizes.class,
+            defaultValue = "8m",
+            description = "memory that each system has, rounded to pages (default: ${DEFAULT-VALUE})")
+    private long bytes;
+
+    @Mixin
+    private BenchOutput output;
+
+    @Spec
+    private CommandSpec spec;
+
+    @Override
+    public Integer call() throws IOException {
+        output.check();
+        Plan plan = plan();
+        Matcher straggler = LATE.matcher(late);
+        if (!straggler.matches() || Double.parseDouble(straggler.group(1)) > 1) {
+            throw new IllegalArgumentException("--straggler " + late + ": it is PART:NS, such as 0.1:50000");
+        }
+        DeviceNotice.print(spec.commandLine().getErr());
+        BenchReport report;
+        try (Context context = Devices.open("")) {
+            report = output.report(spec, context);
+        }
+        PrintStream out = System.out;
+        report.origin().forEach(out::println);
+        out.println(plan.coded().resilience() + ", " + Sizes.format(plan.bytes()) + " of each system");
+        Rows rows = new Rows(report, out);
+        boolean corrupts = faults.contains(CORRUPTION);
+        if (faults.stream().anyMatch(fault -> !fault.equals(CRASH))) {
+            // A spare server for slabs that are taken from the one that corrupts.
+            try (TurnsPart part = new TurnsPart(plan, rows, corrupts ? 1 : 0)) {
+                if (faults.contains(NONE)) {
+                    part.none();
+                }
+                if (faults.contains(STRAGGLER)) {
+                    part.straggler(Double.parseDouble(straggler.group(1)), Long.parseLong(straggler.group(2)));
+                }
+                if (corrupts) {
+                    part.corruption(corrupt);
+                }
+            }
+        }
+        if (faults.contains(CRASH)) {
+            new CrashPart(plan, rows).run();
+        }
+        output.write(report);
+        // What corrupts is meant to show who notices.
+        long wrong = rows.wrongBytes(NONE) + rows.wrongBytes(STRAGGLER) + rows.wrongBytes(CRASH);
+        return wrong == 0 ? 0 : 1;
+    }
+
+    private Plan plan() {
+        Resilience resilience = resilience();
+        for (String fault : faults) {
+            if (!FAULTS.contains(fault)) {
+                throw new IllegalArgumentException("--fault " + fault + ": there are " + String.join(", ", FAULTS));
+            }
+            if ((fault.equals(STRAGGLER) || fault.equals(CORRUPTION)) && Devices.library() != VerbsLibrary.SOFT) {
+                throw new IllegalArgumentException(
+                        "--fault " + fault + ": only softverbs can be asked for it; take -Dfarheap.verbs=soft");
+            }
+        }
+        if (!(seconds > 0 && seconds <= 3600) || turns < 1 || turns > 10_000) {
+            throw new IllegalArgumentException("--seconds " + seconds + " --turns " + turns
+                    + ": seconds are above 0 and at most 3600, turns 1 to 10000");
+        }
+        if (!(corrupt > 0 && corrupt <= 1)) {
+            throw new IllegalArgumentException("--corrupt " + corrupt + ": it is above 0 and at most 1");
+        }
+        int pageBytes = resilience.pageBytes();
+        if (bytes < 4L * pageBytes || bytes > MOST_BYTES) {
+            throw new IllegalArgumentException(
+                    "--bytes " + bytes + ": it is " + 4 * pageBytes + " (four pages) to " + MOST_BYTES);
+        }
+        Set<String> names = new LinkedHashSet<>(against);
+        List<Kind> kinds = new ArrayList<>();
+        names.forEach(name -> kinds.add(Kind.baseline(name, pageBytes)));
+        kinds.add(Kind.coded(resilience));
+        long pages = bytes / pageBytes;
+        long slab = Math.max(LEAST_REGION_BYTES, pages * resilience.splitBytes());
+        long regionBytes = Long.highestOneBit(slab - 1) << 1;
+        return new Plan(kinds, pages * pageBytes, regionBytes, (long) (seconds * 1e9), turns);
+    }
+
+    private Resilience resilience() {
+        Mode wanted = Arrays.stream(Mode.values())
+                .filter(each -> each.toString().equals(mode))
+                .findFirst()
+                .orElseThrow(() -> new IllegalArgumentException(
+                        "--mode " + mode + ": there are " + Arrays.toString(Mode.values())));
+        int parity = r != null ? r : wanted == Mode.CORRUPTION_CORRECTION ? 3 : 2;
+        Resilience resilience =
+                switch (wanted) {
+                    case FAILURE_RECOVERY -> Resilience.failureRecovery(k, parity);
+                    case CORRUPTION_DETECTION -> Resilience.corruptionDetection(k, parity);
+                    case CORRUPTION_CORRECTION -> Resilience.corruptionCorrection(k, parity);
+                    case EC_ONLY -> Resilience.ecOnly(k, parity);
+                };
+        return delta == null ? resilience : resilience.additional(delta);
+    }
+}

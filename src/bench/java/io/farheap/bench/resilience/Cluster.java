@@ -1,0 +1,45 @@
+package io.farheap.bench.resilience;
+
+import io.farheap.command.ServerProcess;
+import io.farheap.lifetime.CloseStack;
+import io.farheap.lifetime.Closing;
+import io.farheap.remote.RemoteMemory;
+import io.farheap.verbs.Devices;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Memory servers, each a process and a failure domain, and a client that is attached to all of them. */
+final class Cluster implements AutoCloseable {
+
+    private final CloseStack opened = new CloseStack();
+    private final List<ServerProcess> servers = new ArrayList<>();
+    private final RemoteMemory memory;
+
+    /** @param regions of each server */
+    Cluster(int count, long regions, long regionBytes) {
+        try {
+            for (int i = 0; i < count; i++) {
+                servers.add(opened.add(
+                        ServerProcess.start(Devices.library(), regions * regionBytes, regionBytes)));
+            }
+            memory = opened.add(RemoteMemory.open("", "farheap-bench"));
+            servers.forEach(server -> memory.attach(server.address()));
+        } catch (Throwable e) {
+            Closing.after(e, opened);
+            throw e;
+        }
+    }
+
+    RemoteMemory memory() {
+        return memory;
+    }
+
+    ServerProcess server(int index) {
+        return servers.get(index);
+    }
+
+    @Override
+    public void close() {
+        opened.close();
+    }
+}

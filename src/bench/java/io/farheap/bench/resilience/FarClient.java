@@ -1,0 +1,26 @@
+package io.farheap.bench.resilience;
+
+import io.farheap.remote.VerbCounts;
+import java.lang.foreign.MemorySegment;
+
+/** One that requests, one request at a time, from a piece of memory of its own. One thread. */
+interface FarClient extends AutoCloseable {
+
+    /** Where what is read arrives, and where what is to be written is. Of a page. */
+    MemorySegment memory();
+
+    /** The last request has ended. */
+    void begin(Access access, long address);
+
+    /** Makes progress; whether the request has ended. Does not wait. */
+    boolean ended();
+
+    /** Of the request that has ended: one of {@link io.farheap.resilience.CodedStatus}. */
+    int status();
+
+    /** Operations since it was opened. */
+    VerbCounts posted();
+
+    @Override
+    void close();
+}

@@ -1,0 +1,42 @@
+package io.farheap.bench.resilience;
+
+import java.util.List;
+
+/**
+ * What is measured.
+ *
+ * @param kinds the baselines, and what is coded last
+ * @param bytes of the memory, whole pages
+ * @param regionBytes of a server: what is coded has one range of them
+ * @param nanos of a figure, all turns together
+ * @param turns of each side
+ */
+record Plan(List<Kind> kinds, long bytes, long regionBytes, long nanos, int turns) {
+
+    Kind coded() {
+        return kinds.getLast();
+    }
+
+    int pageBytes() {
+        return coded().pageBytes();
+    }
+
+    List<Access> accesses() {
+        return List.of(
+                new Access(false, pageBytes()), new Access(true, pageBytes()),
+                new Access(false, SMALL), new Access(true, SMALL));
+    }
+
+    /** Bytes of the smaller requests. */
+    static final int SMALL = 64;
+
+    /** Regions that each of some servers needs for all kinds at once, and some to spare. */
+    long regions(int servers) {
+        long all = kinds.stream().mapToLong(kind -> kind.regions(bytes, regionBytes)).sum();
+        return all / servers + kinds.size() + 1;
+    }
+
+    long turnNanos() {
+        return nanos / turns;
+    }
+}

@@ -1,0 +1,121 @@
+package io.farheap.bench.resilience;
+
+import io.farheap.remote.VerbCounts;
+import io.farheap.resilience.CodedStatus;
+import java.util.SplittableRandom;
+
+/**
+ * Requests at random places, each of which is timed from its issue until its client knows that it has ended, and
+ * compared with the shadow afterwards. One thread.
+ */
+final class Requester implements AutoCloseable {
+
+    private final FarClient client;
+    private final Shadow shadow;
+    private final int pageBytes;
+    private final int pages;
+    private final int every;
+    private final int first;
+    private final SplittableRandom random;
+    private Access access = new Access(false, 0);
+    private long address;
+    private long begun;
+    private long nanos;
+
+    /**
+     * @param bytes of the memory, whole pages
+     * @param every of so many pages it uses one
+     * @param first of them, from 0
+     */
+    Requester(FarClient client, Shadow shadow, int pageBytes, long bytes, int every, int first) {
+        this.client = client;
+        this.shadow = shadow;
+        this.pageBytes = pageBytes;
+        this.every = every;
+        this.first = first;
+        this.pages = (int) (bytes / pageBytes);
+        this.random = new SplittableRandom(first + 1L);
+    }
+
+    /** Anywhere in its pages. */
+    void begin(Access what) {
+        long page = (long) random.nextInt(pages / every) * every + first;
+        begin(what, page * pageBytes + (long) random.nextInt(pageBytes / what.bytes()) * what.bytes());
+    }
+
+    private void begin(Access what, long at) {
+        access = what;
+        address = at;
+        if (what.write()) {
+            shadow.compose(client.memory(), what.bytes());
+        }
+        begun = System.nanoTime();
+        client.begin(what, at);
+    }
+
+    /** Makes progress. Does not wait. */
+    boolean ended(Tally tally) {
+        if (!client.ended()) {
+            return false;
+        }
+        nanos = System.nanoTime() - begun;
+        int status = client.status();
+        int bytes = access.bytes();
+        if (access.write() && status == CodedStatus.OK) {
+            shadow.written(address, client.memory(), bytes);
+        } else if (access.write()) {
+            shadow.failed(address, bytes);
+        }
+        boolean read = !access.write() && status == CodedStatus.OK;
+        tally.ended(status, nanos, read ? shadow.wrong(address, client.memory(), bytes) : 0);
+        return true;
+    }
+
+    /** One after another, for so long; at least one. */
+    void run(Access what, long forNanos, Tally tally) {
+        VerbCounts before = client.posted();
+        long from = System.nanoTime();
+        do {
+            begin(what);
+            await(tally);
+        } while (System.nanoTime() - from < forNanos);
+        tally.posted(client.posted().since(before));
+    }
+
+    private void await(Tally tally) {
+        while (!ended(tally)) {
+            Thread.onSpinWait();
+        }
+    }
+
+    /** Writes every page of the memory. */
+    void fill() {
+        Tally tally = new Tally();
+        Access page = new Access(true, pageBytes);
+        for (long i = 0; i < pages; i++) {
+            begin(page, i * pageBytes);
+            await(tally);
+        }
+        if (tally.requests() != pages) {
+            throw new IllegalStateException(
+                    "of " + pages + " pages " + (pages - tally.requests()) + " could not be written");
+        }
+    }
+
+    /** Reads every page of the memory; how many bytes are wrong. */
+    long verify() {
+        Tally tally = new Tally();
+        Access page = new Access(false, pageBytes);
+        for (long i = 0; i < pages; i++) {
+            begin(page, i * pageBytes);
+            await(tally);
+        }
+        return tally.wrongBytes();
+    }
+
+
+    @Override
+    public void close() {
+        client.close();
+    }
+}

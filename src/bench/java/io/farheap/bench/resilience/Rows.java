@@ -1,0 +1,122 @@
+package io.farheap.bench.resilience;
+
+import io.farheap.bench.report.BenchReport;
+import java.io.PrintStream;
+import java.util.HashMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** Puts figures into the report and the table, each beside its baseline. One thread. */
+final class Rows {
+
+    /**
+     * What a fault did beside.
+     *
+     * @param regenerateMillis from the fault until all is whole again; NaN where it is not, or nothing was lost
+     * @param bytesRead by regeneration
+     * @param bytesRebuilt by regeneration
+     */
+    record Repair(double regenerateMillis, long bytesRead, long bytesRebuilt) {
+
+        static final Repair NONE = new Repair(Double.NaN, 0, 0);
+    }
+
+    /**
+     * A figure.
+     *
+     * @param ownWithout what the same requests of the same side were without the fault, or null
+     * @param baseline what a read's ratios are to (one copy), and a write's (two copies); or null
+     */
+    record Figure(
+            Kind kind,
+            Access access,
+            String fault,
+            Tally tally,
+            @Nullable Tally ownWithout,
+            @Nullable Tally baseline,
+            double memoryOverhead,
+            Repair repair) {}
+
+    private final BenchReport report;
+    private final PrintStream out;
+    private final Map<String, Long> wrongBytes = new HashMap<>();
+
+    Rows(BenchReport report, PrintStream out) {
+        this.report = report;
+        this.out = out;
+    }
+
+    void title(String fault) {
+        out.printf(
+                "%n%-40s%10s%10s%10s%7s%7s%9s%8s%7s%7s%12s%9s%8s%9s%n",
+                "fault " + fault + ": system, request",
+                "p50 ns",
+                "p99 ns",
+                "p99.9 ns",
+                "x p50",
+                "x p99",
+                "p99/none",
+                "memory",
+                "wire",
+                "wrong",
+                "longest us",
+                "lost",
+                "corrupt",
+                "whole ms");
+    }
+
+    void add(Figure figure) {
+        Tally tally = figure.tally();
+        Tally baseline = figure.baseline();
+        Tally without = figure.ownWithout();
+        double medianRatio = baseline == null ? Double.NaN : tally.medianRatio(baseline);
+        double tailRatio = baseline == null ? Double.NaN : tally.tailRatio(baseline);
+        double toNone = without == null ? Double.NaN : tally.tail() / without.tail();
+        double wire = tally.wireOverhead(figure.access().bytes());
+        Access access = figure.access();
+        Repair repair = figure.repair();
+        figure.kind()
+                .put(report.row())
+                .put("op", access.op())
+                .put("size", access.bytes())
+                .put("fault", figure.fault())
+                .put("p50_ns", tally.median())
+                .put("p99_ns", tally.tail())
+                .put("p999_ns", tally.percentile(99.9))
+                .put("ratio_p50", medianRatio)
+                .put("ratio_p99", tailRatio)
+                .put("ratio_p99_to_none", toNone)
+                .put("memory_overhead", figure.memoryOverhead())
+                .put("wire_overhead", wire)
+                .put("wrong_bytes", tally.wrongBytes())
+                .put("stall_us", tally.longestMicros())
+                .put("regenerate_ms", repair.regenerateMillis())
+                .put("regeneration_bytes_read", repair.bytesRead())
+                .put("regeneration_bytes_rebuilt", repair.bytesRebuilt())
+                .put("requests", tally.requests())
+                .put("lost", tally.lost())
+                .put("corrupt", tally.shown());
+        wrongBytes.merge(figure.fault(), tally.wrongBytes(), Long::sum);
+        out.printf(
+                "%-40s%10.0f%10.0f%10.0f%7.2f%7.2f%9.2f%8.2f%7.2f%7d%12.1f%9d%8d%9.1f%n",
+                "  " + figure.kind().name() + " " + access.op() + " " + access.bytes(),
+                tally.median(),
+                tally.tail(),
+                tally.percentile(99.9),
+                medianRatio,
+                tailRatio,
+                toNone,
+                figure.memoryOverhead(),
+                wire,
+                tally.wrongBytes(),
+                tally.longestMicros(),
+                tally.lost(),
+                tally.shown(),
+                repair.regenerateMillis());
+    }
+
+    /** In all rows of a fault. */
+    long wrongBytes(String fault) {
+        return wrongBytes.getOrDefault(fault, 0L);
+    }
+}

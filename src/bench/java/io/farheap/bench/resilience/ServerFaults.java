@@ -1,0 +1,61 @@
+package io.farheap.bench.resilience;
+
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+
+import io.farheap.verbs.VerbsLibrary;
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.SymbolLookup;
+import java.util.Locale;
+
+/** What is the matter with the devices of a server's process, for all who reach it: softverbs alone can be asked so. */
+final class ServerFaults implements AutoCloseable {
+
+    private final long pid;
+
+    /** @param pid of a process that has a device open */
+    ServerFaults(long pid) {
+        this.pid = pid;
+    }
+
+    /** That part of the operations on it, 0 to 1, is executed so much later. */
+    void slow(double part, long nanos) {
+        set("straggler=" + decimal(part) + ":" + nanos);
+    }
+
+    /** One byte is wrong where that part of the WRITEs to it, and of the READs from it, are stored. */
+    void corrupt(double part) {
+        set("corrupt=" + decimal(part) + " corrupt_read=" + decimal(part));
+    }
+
+    private static String decimal(double part) {
+        return String.format(Locale.ROOT, "%.6f", part);
+    }
+
+    private void set(String faults) {
+        String settings = "at=" + pid + " " + faults;
+        try (Arena arena = Arena.ofConfined()) {
+            int error = (int) Linker.nativeLinker()
+                    .downcallHandle(
+                            SymbolLookup.libraryLookup(
+                                            VerbsLibrary.softLibrary().toPath(), arena)
+                                    .findOrThrow("softverbs_control"),
+                            FunctionDescriptor.of(JAVA_INT, ADDRESS))
+                    .invokeExact(arena.allocateFrom(settings));
+            if (error != 0) {
+                throw new IllegalStateException("softverbs refuses the settings " + settings);
+            }
+        } catch (RuntimeException | Error e) {
+            throw e;
+        } catch (Throwable e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    @Override
+    public void close() {
+        set("straggler=0 corrupt=0 corrupt_read=0");
+    }
+}

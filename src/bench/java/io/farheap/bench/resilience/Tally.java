@@ -1,0 +1,120 @@
+package io.farheap.bench.resilience;
+
+import io.farheap.bench.Samples;
+import io.farheap.remote.VerbCounts;
+import io.farheap.resilience.CodedStatus;
+import java.util.ArrayList;
+import java.util.List;
+import org.HdrHistogram.Histogram;
+
+/** What became of requests of one kind, turn after turn. One thread. */
+final class Tally {
+
+    private static final int DIGITS = 3;
+    private static final long LONGEST_NANOS = 600_000_000_000L;
+
+    private final Histogram all = new Histogram(LONGEST_NANOS, DIGITS);
+    private final Histogram turn = new Histogram(LONGEST_NANOS, DIGITS);
+    /** By turn; NaN of one without a request that ended well. */
+    private final List<Double> medians = new ArrayList<>();
+
+    private final List<Double> tails = new ArrayList<>();
+    private long wrongBytes;
+    private long lost;
+    private long shown;
+    private long wireBytes;
+
+    void ended(int status, long nanos, long wrong) {
+        if (status == CodedStatus.OK) {
+            turn.recordValue(Math.min(nanos, LONGEST_NANOS));
+        } else if (status == CodedStatus.CORRUPT) {
+            shown++;
+        } else {
+            lost++;
+        }
+        wrongBytes += wrong;
+    }
+
+    void posted(VerbCounts posted) {
+        wireBytes += posted.bytesRead() + posted.bytesWritten();
+    }
+
+    void endTurn() {
+        boolean any = turn.getTotalCount() > 0;
+        medians.add(any ? (double) turn.getValueAtPercentile(50) : Double.NaN);
+        tails.add(any ? (double) turn.getValueAtPercentile(99) : Double.NaN);
+        all.add(turn);
+        turn.reset();
+    }
+
+    void addWrong(long bytes) {
+        wrongBytes += bytes;
+    }
+
+    /** Those that ended well. */
+    long requests() {
+        return all.getTotalCount() + turn.getTotalCount();
+    }
+
+    long wrongBytes() {
+        return wrongBytes;
+    }
+
+    /** Requests that ended as lost. */
+    long lost() {
+        return lost;
+    }
+
+    /** Requests that ended as corrupt. */
+    long shown() {
+        return shown;
+    }
+
+    /** Bytes of READs and WRITEs for each byte that was asked for or given. */
+    double wireOverhead(int bytes) {
+        return (double) wireBytes / ((requests() + lost + shown) * bytes);
+    }
+
+    /** The median of the turns' medians, in ns; NaN of none. */
+    double median() {
+        return median(medians);
+    }
+
+    /** The median of the turns' 99th percentiles, in ns; NaN of none. */
+    double tail() {
+        return median(tails);
+    }
+
+    /** The median over turns of this one's median to another's in the same turn. */
+    double medianRatio(Tally to) {
+        return ratio(medians, to.medians);
+    }
+
+    /** The same of 99th percentiles. */
+    double tailRatio(Tally to) {
+        return ratio(tails, to.tails);
+    }
+
+    private static double median(List<Double> ofTurns) {
+        Samples samples = new Samples();
+        ofTurns.stream().filter(Double::isFinite).forEach(samples::add);
+        return samples.median();
+    }
+
+    private static double ratio(List<Double> one, List<Double> other) {
+        List<Double> ratios = new ArrayList<>();
+        for (int i = 0; i < Math.min(one.size(), other.size()); i++) {
+            ratios.add(one.get(i) / other.get(i));
+        }
+        return median(ratios);
+    }
+
+    /** Of all turns; NaN of none. */
+    double percentile(double percent) {
+        return all.getTotalCount() == 0 ? Double.NaN : all.getValueAtPercentile(percent);
+    }
+
+    double longestMicros() {
+        return all.getTotalCount() == 0 ? Double.NaN : all.getMaxValue() / 1e3;
+    }
+}
