@@ -23,8 +23,10 @@ final class Tally {
     private long lost;
     private long shown;
     private long wireBytes;
+    private long longestNanos;
 
     void ended(int status, long nanos, long wrong) {
+        longestNanos = Math.max(longestNanos, nanos);
         if (status == CodedStatus.OK) {
             turn.recordValue(Math.min(nanos, LONGEST_NANOS));
         } else if (status == CodedStatus.CORRUPT) {
@@ -70,9 +72,9 @@ final class Tally {
         return shown;
     }
 
-    /** Bytes of READs and WRITEs for each byte that was asked for or given. */
+    /** Bytes of READs and WRITEs for each byte that was asked for or given; NaN where they were not counted. */
     double wireOverhead(int bytes) {
-        return (double) wireBytes / ((requests() + lost + shown) * bytes);
+        return wireBytes == 0 ? Double.NaN : (double) wireBytes / ((requests() + lost + shown) * bytes);
     }
 
     /** The median of the turns' medians, in ns; NaN of none. */
@@ -114,7 +116,8 @@ final class Tally {
         return all.getTotalCount() == 0 ? Double.NaN : all.getValueAtPercentile(percent);
     }
 
+    /** The longest request, however it ended. */
     double longestMicros() {
-        return all.getTotalCount() == 0 ? Double.NaN : all.getMaxValue() / 1e3;
+        return longestNanos / 1e3;
     }
 }

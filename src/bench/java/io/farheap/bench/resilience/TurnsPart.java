@@ -2,6 +2,7 @@ package io.farheap.bench.resilience;
 
 import io.farheap.lifetime.CloseStack;
 import io.farheap.lifetime.Closing;
+import io.farheap.resilience.Health;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -14,6 +15,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class TurnsPart implements AutoCloseable {
 
+    private static final String CORRUPTION = "corruption";
+
     private record Side(Kind kind, FarSide side, Requester requester, double memoryOverhead) {}
 
     private record Key(String kind, Access access) {}
@@ -24,6 +27,10 @@ final class TurnsPart implements AutoCloseable {
     private final Cluster cluster;
     private final List<Side> sides = new ArrayList<>();
     private final Map<Key, Tally> withoutFault = new HashMap<>();
+    /** Of those that have left the server that corrupts: ms since it began to. */
+    private final Map<Kind, Double> left = new HashMap<>();
+
+    private long corruptSince;
 
     /** @param spare servers beside those that a range needs */
     TurnsPart(Plan plan, Rows rows, int spare) {
@@ -72,10 +79,11 @@ final class TurnsPart implements AutoCloseable {
 
     /** One server stores and returns wrong bytes. */
     void corruption(double part) {
-        rows.title("corruption");
+        rows.title(CORRUPTION);
         try (ServerFaults faults = new ServerFaults(cluster.server(0).pid())) {
+            corruptSince = System.nanoTime();
             faults.corrupt(part);
-            measure("corruption");
+            measure(CORRUPTION);
         }
     }
 
@@ -89,6 +97,9 @@ final class TurnsPart implements AutoCloseable {
                     Tally tally = tallies.get(side.kind());
                     side.requester().run(access, plan.turnNanos(), tally);
                     tally.endTurn();
+                    if (fault.equals(CORRUPTION)) {
+                        look(side);
+                    }
                 }
             }
             for (Side side : sides) {
@@ -107,10 +118,34 @@ final class TurnsPart implements AutoCloseable {
                         withoutFault.get(new Key(side.kind().name(), access)),
                         baseline(all, access),
                         side.memoryOverhead(),
-                        Rows.Repair.NONE));
+                        repair(side, fault)));
             }
         }
         return all;
+    }
+
+    /** Whether it has given its slabs on the first server up, and has new ones: to a turn. */
+    private void look(Side side) {
+        Health health = side.side().health();
+        if (health == null || left.containsKey(side.kind()) || !health.whole()) {
+            return;
+        }
+        String corrupting = cluster.server(0).address();
+        if (health.servers().stream()
+                .noneMatch(server ->
+                        server.slabs() > 0 && server.address().equals(corrupting))) {
+            left.put(side.kind(), (System.nanoTime() - corruptSince) / 1e6);
+        }
+    }
+
+    private Rows.Repair repair(Side side, String fault) {
+        Health health = side.side().health();
+        return health == null || !fault.equals(CORRUPTION)
+                ? Rows.Repair.NONE
+                : new Rows.Repair(
+                        left.getOrDefault(side.kind(), Double.NaN),
+                        health.regenerationBytesRead(),
+                        health.regenerationBytesRebuilt());
     }
 
     private static @Nullable Tally baseline(Map<Key, Tally> all, Access access) {

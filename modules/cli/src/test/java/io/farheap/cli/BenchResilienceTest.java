@@ -1,0 +1,159 @@
+package io.farheap.cli;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.google.gson.JsonElement;
+import com.google.gson.JsonObject;
+import com.google.gson.JsonParser;
+import io.farheap.testing.Need;
+import io.farheap.testing.Needs;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** {@code farheap bench resilience}, small: what its rows hold, and that every byte is right but where it is made wrong. */
+class BenchResilienceTest {
+
+    @TempDir
+    Path directory;
+
+    private List<JsonObject> rows(String... options) throws Exception {
+        Path json = directory.resolve("resilience.json");
+        List<String> arguments = new ArrayList<>(List.of("bench", "resilience", "--bytes", "128k", "--turns", "2"));
+        arguments.addAll(List.of("--json", json.toString()));
+        arguments.addAll(List.of(options));
+        List<String> filesBefore = ProcessResources.sharedMemoryFiles();
+        CommandProcess command = CommandProcess.start(Map.of(), arguments.toArray(String[]::new));
+        command.awaitEnd(0);
+        command.assertNothingIsLeft();
+        assertEquals(filesBefore, ProcessResources.sharedMemoryFiles());
+        List<JsonObject> rows = new ArrayList<>();
+        for (JsonElement row :
+                JsonParser.parseString(Files.readString(json)).getAsJsonObject().getAsJsonArray("rows")) {
+            rows.add(row.getAsJsonObject());
+        }
+        return rows;
+    }
+
+    private static String text(JsonObject row, String field) {
+        return row.get(field).getAsString();
+    }
+
+    private static double number(JsonObject row, String field) {
+        return row.get(field).getAsDouble();
+    }
+
+    @Test
+    void eachSystemHasARowForEachRequestAndNothingIsWrong() throws Exception {
+        List<JsonObject> rows = rows("--k", "2", "--r", "1", "--seconds", "0.1", "--fault", "none,crash");
+        Set<String> names = new HashSet<>();
+        for (JsonObject row : rows) {
+            String system = text(row, "system");
+            names.add(text(row, "fault") + " " + system + " " + text(row, "op") + " " + text(row, "size"));
+            assertEquals(0, number(row, "wrong_bytes"), row::toString);
+            assertTrue(number(row, "stall_us") > 0, row::toString);
+            boolean coded = system.equals("coded");
+            assertEquals(coded ? 2 : 1, number(row, "k"), row::toString);
+            assertEquals(
+                    coded ? 1.5 : system.equals("two-copies") ? 2 : 1, number(row, "memory_overhead"), row::toString);
+            if (text(row, "fault").equals("crash")) {
+                checkCrash(row);
+            } else {
+                checkNone(row);
+            }
+        }
+        assertEquals(2 * 3 * 4, rows.size());
+        assertEquals(rows.size(), names.size(), names::toString);
+    }
+
+    private static void checkNone(JsonObject row) {
+        assertEquals(0, number(row, "lost"), row::toString);
+        assertTrue(number(row, "requests") > 0, row::toString);
+        for (String figure : List.of("p50_ns", "p99_ns", "p999_ns")) {
+            assertTrue(number(row, figure) > 0, row::toString);
+        }
+        boolean write = text(row, "op").equals("write");
+        String baseline = write ? "two-copies" : "one-copy";
+        if (text(row, "system").equals(baseline)) {
+            assertEquals(1, number(row, "ratio_p50"), row::toString);
+            assertEquals(1, number(row, "ratio_p99"), row::toString);
+        }
+        // A page that is written has all its splits and parity, and nothing is read; a small read asks one split at least.
+        if (text(row, "system").equals("coded") && write && number(row, "size") > 64) {
+            assertEquals(1.5, number(row, "wire_overhead"), row::toString);
+        } else {
+            assertTrue(number(row, "wire_overhead") >= 1, row::toString);
+        }
+    }
+
+    private static void checkCrash(JsonObject row) {
+        if (text(row, "system").equals("one-copy")) {
+            assertTrue(row.get("regenerate_ms").isJsonNull(), row::toString);
+            return;
+        }
+        assertEquals(0, number(row, "lost"), row::toString);
+        assertTrue(number(row, "regenerate_ms") > 0, row::toString);
+        assertTrue(number(row, "regeneration_bytes_rebuilt") > 0, row::toString);
+        assertTrue(number(row, "regeneration_bytes_read") >= number(row, "regeneration_bytes_rebuilt"), row::toString);
+    }
+
+    /** What one server makes wrong: bare copies return it, and what corrects does not. */
+    @Test
+    @Needs(Need.SOFTVERBS)
+    void whatCorrectsReturnsNoWrongByte() throws Exception {
+        List<JsonObject> rows = rows(
+                "--mode",
+                "corruption-correction",
+                "--k",
+                "2",
+                "--seconds",
+                "0.1",
+                "--against",
+                "one-copy",
+                "--fault",
+                "straggler,corruption",
+                "--corrupt",
+                "0.05");
+        assertEquals(2 * 2 * 4, rows.size());
+        long wrongOfOneCopy = 0;
+        for (JsonObject row : rows) {
+            if (text(row, "system").equals("coded")) {
+                assertEquals("corruption-correction", text(row, "mode"));
+                assertEquals(3, number(row, "r"), row::toString);
+                assertEquals(0, number(row, "wrong_bytes"), row::toString);
+                assertEquals(0, number(row, "corrupt"), row::toString);
+            } else if (text(row, "fault").equals("corruption")) {
+                wrongOfOneCopy += (long) number(row, "wrong_bytes");
+            } else {
+                assertEquals(0, number(row, "wrong_bytes"), row::toString);
+            }
+        }
+        assertTrue(wrongOfOneCopy > 0, rows::toString);
+    }
+
+    @Test
+    void whatMakesNoSenseIsRefused() {
+        for (String[] wrong : new String[][] {
+            {"--mode", "best"},
+            {"--k", "17"},
+            {"--r", "5"},
+            {"--delta", "3"},
+            {"--against", "three-copies"},
+            {"--fault", "flood"},
+            {"--seconds", "0"},
+            {"--turns", "0"},
+            {"--bytes", "1k"},
+            {"--straggler", "2:1"},
+            {"--corrupt", "0"}
+        }) {
+            assertEquals(1, Main.commandLine().execute("bench", "resilience", wrong[0], wrong[1]), wrong[0]);
+        }
+    }
+}
