@@ -32,13 +32,15 @@ import picocli.CommandLine.Spec;
         mixinStandardHelpOptions = true,
         description = {
             "Measure coded far memory beside copies: memory servers are processes, each a failure domain.",
-            "Reads and writes of a page and of 64 bytes, one under way, in turns: each side after the other, on the same "
-                    + "servers. p50 and p99 are medians of turns, p99.9 is of all of them; ratios are medians of each turn's, "
-                    + "of a read to one copy, of a write to two copies. Every byte that is read is compared.",
-            "crash: each system on servers of its own, of which as many are killed at once as it survives (one of those "
-                    + "that survive none), under reads and writes at the same time. Figures are from the kill until all is "
-                    + "whole again; ratios are to the same load before the kill.",
-            "straggler: one server executes a part of its operations later. corruption: one stores and returns wrong bytes."
+            "Reads and writes of a page and of 64 bytes, one under way, in turns: each side after the other, on the "
+                    + "same servers. p50 and p99 are medians of turns, p99.9 is of all of them; ratios are medians of "
+                    + "each turn's, of a read to one copy, of a write to two copies. Every byte that is read is "
+                    + "compared.",
+            "crash: each system on servers of its own, of which as many are killed at once as it survives (one of "
+                    + "those that survive none), under reads and writes at the same time. Figures are from the kill "
+                    + "until all is whole again; ratios are to the same load before the kill.",
+            "straggler: one server executes a part of its operations later. corruption: one stores and returns wrong "
+                    + "bytes."
         })
 public final class BenchResilienceCommand implements Callable<Integer> {
 
@@ -77,8 +79,8 @@ public final class BenchResilienceCommand implements Callable<Integer> {
             split = ",",
             paramLabel = "SYSTEM",
             defaultValue = "one-copy,two-copies",
-            description = "one-copy: bare READs and WRITEs of one queue; two-copies; coded-one-copy: what is coded with "
-                    + "k = 1 and r = 0 (default: ${DEFAULT-VALUE})")
+            description = "one-copy: bare READs and WRITEs of one queue; two-copies; coded-one-copy: what is coded "
+                    + "with k = 1 and r = 0 (default: ${DEFAULT-VALUE})")
     private List<String> against = List.of();
 
     @Option(
@@ -93,7 +95,8 @@ public final class BenchResilienceCommand implements Callable<Integer> {
             names = "--straggler",
             paramLabel = "PART:NS",
             defaultValue = "0.1:50000",
-            description = "part of the operations on one server, and how much later they are (default: ${DEFAULT-VALUE})")
+            description =
+                    "part of the operations on one server, and how much later they are (default: ${DEFAULT-VALUE})")
     private String late = "";
 
     @Option(

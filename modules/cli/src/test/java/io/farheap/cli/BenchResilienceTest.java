@@ -18,7 +18,7 @@ import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** {@code farheap bench resilience}, small: what its rows hold, and that every byte is right but where it is made wrong. */
+/** {@code farheap bench resilience}, small: what its rows hold, and that no byte is wrong that nobody made wrong. */
 class BenchResilienceTest {
 
     @TempDir
@@ -85,7 +85,7 @@ class BenchResilienceTest {
             assertEquals(1, number(row, "ratio_p50"), row::toString);
             assertEquals(1, number(row, "ratio_p99"), row::toString);
         }
-        // A page that is written has all its splits and parity, and nothing is read; a small read asks one split at least.
+        // Of a page that is written all splits and parity are sent, and nothing is read.
         if (text(row, "system").equals("coded") && write && number(row, "size") > 64) {
             assertEquals(1.5, number(row, "wire_overhead"), row::toString);
         } else {
