@@ -10,7 +10,6 @@ import io.farheap.remote.VerbCounts;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.function.IntSupplier;
 
 /**
  * Reads and writes of a {@link CodedSpace}, of any length at any address, by one thread at a time. A request takes
@@ -524,10 +523,10 @@ public final class CodedSession implements AutoCloseable {
      *
      * @return whether there may be another: not where it threw, and no callback did
      */
-    private boolean tryTo(IntSupplier step, List<AutoCloseable> ends) {
+    private boolean tryTo(Runnable step, List<AutoCloseable> ends) {
         int pending = requests.pending();
         try {
-            step.getAsInt();
+            step.run();
             return true;
         } catch (RuntimeException | Error e) {
             ends.add(() -> {
