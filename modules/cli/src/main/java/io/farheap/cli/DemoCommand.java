@@ -58,6 +58,7 @@ import picocli.CommandLine.Spec;
 public final class DemoCommand implements Subcommand, Callable<Integer> {
 
     private static final int DIFFERENT = 1;
+    private static final List<String> NOT_CODED = List.of("--file", "--servers", "--json", "--hlog");
     private static final double BEFORE_SHARE = 0.4;
     private static final long PATIENCE_NANOS = 60_000_000_000L * Integer.getInteger("farheap.slowness", 1);
 
@@ -80,6 +81,19 @@ public final class DemoCommand implements Subcommand, Callable<Integer> {
             defaultValue = "16m",
             description = "region size (default: ${DEFAULT-VALUE})")
     private long regionBytes;
+
+    @Option(
+            names = "--resilience",
+            paramLabel = "K+R",
+            description = "instead of the above: memory coded over K + R servers of one region each, some of which are "
+                    + "killed under load, such as 4+2")
+    private String code;
+
+    @Option(
+            names = "--kill",
+            paramLabel = "N",
+            description = "with --resilience: servers that are killed at once, 1 to R (default: R)")
+    private Integer kill;
 
     @Option(
             names = "--device",
@@ -113,6 +127,9 @@ public final class DemoCommand implements Subcommand, Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
+        if (code != null || kill != null) {
+            return coded();
+        }
         checkOptions();
         announceDevice();
         // Ctrl-C ends this process in the middle; the servers end then, here or by their watch on standard input.
@@ -134,6 +151,29 @@ public final class DemoCommand implements Subcommand, Callable<Integer> {
         }
     }
 
+    private int coded() {
+        CodedDemoOptions options = CodedDemoOptions.parse(code, kill);
+        for (String other : NOT_CODED) {
+            if (spec.commandLine().getParseResult().hasMatchedOption(other)) {
+                throw new IllegalArgumentException(
+                        other + ": it has no meaning with --resilience, which starts the servers that it needs and "
+                                + "prints its figures; leave it out");
+            }
+        }
+        checkSeconds();
+        options.checkSlab(regionBytes);
+        announceDevice();
+        try (CodedDemo demo = new CodedDemo(options, regionBytes, seconds, device, serverDevice, out)) {
+            Thread stopServers = new Thread(demo::close, "farheap-stop-servers");
+            Runtime.getRuntime().addShutdownHook(stopServers);
+            try {
+                return demo.run();
+            } finally {
+                removeHook(stopServers);
+            }
+        }
+    }
+
     private void stopProcesses() {
         running.forEach(ServerProcess::close);
         if (manager != null) {
@@ -146,12 +186,16 @@ public final class DemoCommand implements Subcommand, Callable<Integer> {
             throw new IllegalArgumentException(
                     "--servers " + servers + ": the demo needs at least 2, one of them the spare");
         }
-        if (!(seconds > 0)) {
-            throw new IllegalArgumentException("--seconds " + seconds + ": the load must run for more than 0 seconds");
-        }
+        checkSeconds();
         if (!Files.isRegularFile(file) || Files.size(file) < DemoLoad.LINE_BYTES) {
             throw new IllegalArgumentException(
                     "--file " + file + ": it must be a readable file of at least " + DemoLoad.LINE_BYTES + " bytes");
+        }
+    }
+
+    private void checkSeconds() {
+        if (!(seconds > 0)) {
+            throw new IllegalArgumentException("--seconds " + seconds + ": the load must run for more than 0 seconds");
         }
     }
 
