@@ -210,8 +210,9 @@ final class CodedDemo implements AutoCloseable {
                 readBefore / 1000,
                 writeBefore / 1000));
         summary.add(String.format(
-                "regenerated      %,d slabs: %,d bytes rebuilt of %,d read, whole %,.0f ms after the SIGKILL",
+                "regenerated      %,d of %,d slabs: %,d bytes rebuilt of %,d read, whole %,.0f ms after the SIGKILL",
                 mended.regenerated() - healthy.regenerated(),
+                mended.slabs(),
                 mended.regenerationBytesRebuilt() - healthy.regenerationBytesRebuilt(),
                 mended.regenerationBytesRead() - healthy.regenerationBytesRead(),
                 millis));
@@ -317,8 +318,9 @@ final class CodedDemo implements AutoCloseable {
         String missing = health.whole()
                 ? ""
                 : " (" + health.rebuildingSlabs() + " being regenerated, " + health.voidSlabs() + " void)";
+        String more = health.mayLose() == 1 ? " more server may be lost" : " more servers may be lost";
         return health.goodSlabs() + " of " + health.slabs() + " slabs are good" + missing + ": "
-                + (health.mayLose() < 0 ? "content is lost" : health.mayLose() + " more servers may be lost");
+                + (health.mayLose() < 0 ? "content is lost" : health.mayLose() + more);
     }
 
     private String used(CodedSpace space) {

@@ -78,6 +78,11 @@ final class CommandProcess {
         assertTrue(ours().size() >= count, () -> ours().toString());
     }
 
+    /** SIGTERM. */
+    void terminate() {
+        process.destroy();
+    }
+
     void kill() {
         process.destroyForcibly();
     }
