@@ -13,8 +13,10 @@ import java.io.PrintStream;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
@@ -54,7 +56,10 @@ final class CodedDemo implements AutoCloseable {
     private List<ServerProcess> servers = List.of();
     private volatile boolean ending;
     private long start;
-    private String shown = "";
+    /** Good slabs when health was last said, and what was said of it since they changed. */
+    private int goodSlabs;
+
+    private final Set<String> said = new HashSet<>();
 
     /**
      * @param seconds that the load runs at least
@@ -281,11 +286,7 @@ final class CodedDemo implements AutoCloseable {
                 return false;
             }
             pause();
-            String health = describe(space.health());
-            if (!health.equals(shown)) {
-                shown = health;
-                say("%s", health);
-            }
+            sayHealth(space.health());
             long now = System.nanoTime();
             if (now - from >= SECOND_NANOS) {
                 say(
@@ -297,6 +298,17 @@ final class CodedDemo implements AutoCloseable {
             }
         }
         return true;
+    }
+
+    /** What changes; not each time that a regeneration is tried again. */
+    private void sayHealth(Health health) {
+        if (health.goodSlabs() != goodSlabs) {
+            goodSlabs = health.goodSlabs();
+            said.clear();
+        }
+        if (said.add(describe(health))) {
+            say("%s", describe(health));
+        }
     }
 
     private static void pause() {
