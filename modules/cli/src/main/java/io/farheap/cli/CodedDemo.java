@@ -92,7 +92,8 @@ final class CodedDemo implements AutoCloseable {
             try (CodedSpace space = patiently(() -> CodedSpace.create(memory, resilience, 1, RemoteServer::domain));
                     CodedDemoLoad load = patiently(() -> new CodedDemoLoad(space))) {
                 load.fill();
-                out.printf("space            %,d bytes, filled; slabs are on servers %s%n", space.capacity(), used(space));
+                out.printf(
+                        "space            %,d bytes, filled; slabs are on servers %s%n", space.capacity(), used(space));
                 return underLoad(space, load);
             }
         }
@@ -202,8 +203,8 @@ final class CodedDemo implements AutoCloseable {
         Health.Counts then = healthy.counts();
         Health.Counts now = mended.counts();
         summary.add(String.format(
-                "meanwhile        %,d reads of pages or parts, %,d of them decoded from other splits; %,d writes, %,d of "
-                        + "them on the slabs that were left",
+                "meanwhile        %,d reads of pages or parts, %,d of them decoded from other splits; %,d writes, "
+                        + "%,d of them on the slabs that were left",
                 now.reads() - then.reads(),
                 now.decoded() - then.decoded(),
                 now.writes() - then.writes(),
@@ -228,6 +229,9 @@ final class CodedDemo implements AutoCloseable {
         Resilience resilience = space.resilience();
         for (int piece : new int[] {resilience.pageBytes(), resilience.splitBytes()}) {
             CodedDemoLoad.Verdict verdict = load.verify(piece);
+            if (load.trouble() != null) {
+                return failed(load.trouble());
+            }
             if (verdict.wrong() > 0) {
                 return failed(String.format(
                         "%,d of %,d bytes differ from the local copy, the first at %,d (%s)",
@@ -239,7 +243,8 @@ final class CodedDemo implements AutoCloseable {
             }
         }
         out.printf(
-                "verified         %,d bytes against the local copy, page by page and again split by split: every byte is right%n",
+                "verified         %,d bytes against the local copy, page by page and split by split: "
+                        + "every byte is right%n",
                 space.capacity());
         return 0;
     }

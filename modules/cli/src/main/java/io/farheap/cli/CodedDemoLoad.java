@@ -18,7 +18,6 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.atomic.LongAdder;
 import org.HdrHistogram.Histogram;
 import org.HdrHistogram.Recorder;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Readers and one writer of a coded space, each a thread that waits for its request: lines of 64 bytes, pages, and what
@@ -49,7 +48,7 @@ final class CodedDemoLoad implements AutoCloseable {
     private final Recorder writeNanos = new Recorder(HIGHEST_NANOS, 2);
     private final LongAdder reads = new LongAdder();
     private final LongAdder writes = new LongAdder();
-    private final AtomicReference<@Nullable String> trouble = new AtomicReference<>();
+    private final AtomicReference<String> trouble = new AtomicReference<>();
     private volatile boolean stopped;
 
     /**
@@ -84,7 +83,10 @@ final class CodedDemoLoad implements AutoCloseable {
         }
         for (long at = 0; at < copy.byteSize(); at += CHUNK_BYTES) {
             long bytes = Math.min(CHUNK_BYTES, copy.byteSize() - at);
-            require("write", at, bytes, sessions.getFirst().writeBlocking(at, copy, at, bytes));
+            int status = sessions.getFirst().writeBlocking(at, copy, at, bytes);
+            if (status != CodedStatus.OK) {
+                throw new IllegalStateException(failure("write", at, bytes, status));
+            }
         }
     }
 
@@ -113,7 +115,6 @@ final class CodedDemoLoad implements AutoCloseable {
     }
 
     /** The first request that failed or read what nobody wrote, or null. */
-    @Nullable
     String trouble() {
         return trouble.get();
     }
@@ -257,21 +258,16 @@ final class CodedDemoLoad implements AutoCloseable {
         return "a " + what + " of " + bytes + " bytes at " + at + " failed: " + CodedStatus.describe(status);
     }
 
-    private static void require(String what, long at, long bytes, int status) {
-        if (status != CodedStatus.OK) {
-            throw new IllegalStateException(failure(what, at, bytes, status));
-        }
-    }
-
     /**
-     * Compares the whole space with the local copy; after the threads have ended.
+     * Compares the whole space with the local copy, up to a read that fails, which is {@link #trouble} then; after the
+     * threads have ended.
      *
      * @param piece bytes of each request: pages, which are read from random servers, or splits, each from its own
      */
     Verdict verify(int piece) {
         CodedSession session = sessions.getFirst();
-        int[] failed = {CodedStatus.OK};
-        CodedCompletion ended = (_, status) -> failed[0] = failed[0] == CodedStatus.OK ? status : failed[0];
+        int[] ended = {CodedStatus.OK};
+        CodedCompletion end = (_, status) -> ended[0] = ended[0] == CodedStatus.OK ? status : ended[0];
         long wrong = 0;
         long firstWrong = -1;
         int chunk = Math.max(1, CHUNK_BYTES / piece) * piece;
@@ -282,12 +278,15 @@ final class CodedDemoLoad implements AutoCloseable {
                 read.fill((byte) 0);
                 for (long done = 0; done < bytes; done += piece) {
                     long length = Math.min(piece, bytes - done);
-                    while (!session.read(at + done, read, done, length, ended, 0)) {
+                    while (!session.read(at + done, read, done, length, end, 0)) {
                         session.poll();
                     }
                 }
                 session.drain();
-                require("read", at, bytes, failed[0]);
+                if (ended[0] != CodedStatus.OK) {
+                    failed(failure("read", at, bytes, ended[0]));
+                    break;
+                }
                 for (long from = 0; from < bytes; from++) {
                     long same = MemorySegment.mismatch(read, from, bytes, copy, at + from, at + bytes);
                     if (same < 0) {
