@@ -1,5 +1,6 @@
 package io.farheap.resilience;
 
+import io.farheap.lifetime.CloseStack;
 import io.farheap.lifetime.Closing;
 import io.farheap.remote.CompletionHandler;
 import io.farheap.remote.Outcome;
@@ -86,16 +87,14 @@ public final class CodedSession implements AutoCloseable {
         int slots = OPERATIONS + LATE_SLOTS;
         int splits = resilience.splits();
         int depth = Math.min(OPERATIONS, space.memory.maxQueueDepth());
-        this.queue =
-                space.memory.openQueue(new QueueOptions(depth, MOST_IN_FLIGHT, QueueOptions.DEFAULT.inlineBytes()));
-        RegisteredBuffer buffer;
-        try {
-            buffer = space.memory.register((long) slots * splits * resilience.splitBytes());
-        } catch (Throwable e) {
-            Closing.after(e, queue);
-            throw e;
+        try (CloseStack opened = new CloseStack()) {
+            this.queue = opened.add(space.memory.openQueue(
+                    new QueueOptions(depth, MOST_IN_FLIGHT, QueueOptions.DEFAULT.inlineBytes())));
+            RegisteredBuffer buffer =
+                    opened.add(space.memory.register((long) slots * splits * resilience.splitBytes()));
+            this.parts = new Parts(space, queue, buffer, slots, seed);
+            opened.keep();
         }
-        this.parts = new Parts(space, queue, buffer, slots, seed);
         this.gather = new Gather(parts);
         this.reads = new PageReads(parts, gather);
         this.writes = new PageWrites(parts, gather, this::calledEarly);

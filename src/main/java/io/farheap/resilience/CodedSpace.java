@@ -1,7 +1,7 @@
 package io.farheap.resilience;
 
 import io.farheap.control.ControlException;
-import io.farheap.lifetime.Closing;
+import io.farheap.lifetime.CloseStack;
 import io.farheap.remote.RemoteMemory;
 import io.farheap.remote.RemoteRegion;
 import io.farheap.remote.RemoteServer;
@@ -67,7 +67,8 @@ public final class CodedSpace implements AutoCloseable {
         int ranges = ranges(bytes, rangeBytes, resilience);
         Placement placement = new Placement(domains);
         List<Slab> slabs = placement.takeAll(servers, resilience, ranges);
-        try {
+        try (CloseStack opened = new CloseStack()) {
+            slabs.forEach(slab -> opened.add(() -> memory.release(slab.region())));
             AtomicReference<@Nullable Keeper> keeper = new AtomicReference<>();
             SlabTable table = new SlabTable(resilience, slabs);
             SpaceState space = new SpaceState(memory, resilience, table, slabBytes, () -> {
@@ -76,13 +77,11 @@ public final class CodedSpace implements AutoCloseable {
                     known.wake();
                 }
             });
-            Keeper made = new Keeper(space, placement);
+            Keeper made = opened.add(new Keeper(space, placement));
             keeper.set(made);
             made.start();
+            opened.keep();
             return new CodedSpace(space, placement, made);
-        } catch (Throwable e) {
-            slabs.forEach(slab -> Closing.after(e, () -> memory.release(slab.region())));
-            throw e;
         }
     }
 

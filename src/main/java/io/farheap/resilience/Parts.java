@@ -1,6 +1,7 @@
 package io.farheap.resilience;
 
 import io.farheap.coding.Coder;
+import io.farheap.lifetime.CloseStack;
 import io.farheap.lifetime.Closing;
 import io.farheap.remote.Posting;
 import io.farheap.remote.RegisteredBuffer;
@@ -36,7 +37,7 @@ final class Parts {
 
     final long[] parities;
 
-    private final Arena arena = Arena.ofShared();
+    private final Arena arena;
     private final long memoryAddress;
     private final Slot[] slots;
     private final Slot[] free;
@@ -52,13 +53,17 @@ final class Parts {
         this.resilience = space.resilience;
         this.queue = queue;
         this.lines = new Lines(space, queue);
-        this.coder = new Coder(space.code);
         this.buffer = buffer;
         this.memory = buffer.segment();
         this.memoryAddress = memory.address();
         this.splitBytes = resilience.splitBytes();
         int splits = resilience.splits();
-        this.scratch = arena.allocate((long) splitBytes * (splits + 1), Resilience.SPLIT_UNIT);
+        try (CloseStack opened = new CloseStack()) {
+            this.coder = opened.add(new Coder(space.code));
+            this.arena = opened.add(Arena.ofShared());
+            this.scratch = arena.allocate((long) splitBytes * (splits + 1), Resilience.SPLIT_UNIT);
+            opened.keep();
+        }
         this.addresses = new long[splits];
         this.parities = new long[resilience.paritySplits()];
         this.slots = new Slot[slotCount];

@@ -62,8 +62,9 @@ final class Placement {
                     if (region == null) {
                         throw tooFew(servers, resilience, range, ranges, taken);
                     }
-                    taken.add(domain(region.server()));
                     slabs.add(new Slab(region, range, split, 0, Slab.GOOD));
+                    // The user's function, which may throw: what is to go back is in the list by then.
+                    taken.add(domain(region.server()));
                 }
             }
             return slabs;

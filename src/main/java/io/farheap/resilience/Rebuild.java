@@ -1,6 +1,7 @@
 package io.farheap.resilience;
 
 import io.farheap.coding.Coder;
+import io.farheap.lifetime.CloseStack;
 import io.farheap.lifetime.Closing;
 import io.farheap.remote.CompletionHandler;
 import io.farheap.remote.Outcome;
@@ -61,12 +62,15 @@ final class Rebuild implements AutoCloseable {
         this.resilience = space.resilience;
         this.splitBytes = resilience.splitBytes();
         this.windowPages = Math.clamp(MOST_WINDOW_BYTES / splitBytes, 1, WINDOW_PAGES);
-        this.queue = space.memory.openQueue(
-                new QueueOptions(Math.min(DEPTH, space.memory.maxQueueDepth()), DEPTH * resilience.splits(), 0));
-        this.lines = new Lines(space, queue);
-        this.buffer = space.memory.register((long) windowPages * splitBytes * resilience.splits());
-        this.memory = buffer.segment();
-        this.coder = new Coder(space.code);
+        try (CloseStack opened = new CloseStack()) {
+            this.queue = opened.add(space.memory.openQueue(
+                    new QueueOptions(Math.min(DEPTH, space.memory.maxQueueDepth()), DEPTH * resilience.splits(), 0)));
+            this.lines = new Lines(space, queue);
+            this.buffer = opened.add(space.memory.register((long) windowPages * splitBytes * resilience.splits()));
+            this.memory = buffer.segment();
+            this.coder = opened.add(new Coder(space.code));
+            opened.keep();
+        }
         this.addresses = new long[resilience.splits()];
         this.pageAddresses = new long[resilience.splits()];
         space.sessions.add(lines);

@@ -46,9 +46,9 @@ final class ServerRecord {
         long askedNow = asked.sum();
         long wrongNow = wrong.sum();
         long doubtedNow = doubted.sum();
-        double count = Math.max(least, askedNow - askedBefore);
-        double rate = (wrongNow - wrongBefore) / count;
-        double doubt = (doubtedNow - doubtedBefore) / count;
+        long count = Math.max(least, askedNow - askedBefore);
+        double rate = (double) (wrongNow - wrongBefore) / count;
+        double doubt = (double) (doubtedNow - doubtedBefore) / count;
         askedBefore = askedNow;
         wrongBefore = wrongNow;
         doubtedBefore = doubtedNow;

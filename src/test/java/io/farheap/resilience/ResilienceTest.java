@@ -131,6 +131,25 @@ class ResilienceTest {
     }
 
     @Test
+    void aFunctionOfDomainsThatThrowsLeavesNothingTaken() {
+        try (CodedServers servers = new CodedServers(3, 1)) {
+            int[] calls = {0};
+            assertThrows(
+                    UnsupportedOperationException.class,
+                    () -> CodedSpace.create(servers.memory, Resilience.copies(2), 4096, server -> {
+                        if (++calls[0] == 4) {
+                            throw new UnsupportedOperationException("after the first slab was taken");
+                        }
+                        return server.address();
+                    }));
+            for (int i = 0; i < 3; i++) {
+                int server = i;
+                CodedServers.await("a failed create takes nothing", () -> servers.freeRegions(server) == 1);
+            }
+        }
+    }
+
+    @Test
     void modesAreWrittenAsCommandsWriteThem() {
         assertEquals("failure-recovery", Mode.FAILURE_RECOVERY.toString());
         assertEquals("ec-only", Mode.EC_ONLY.toString());
