@@ -479,8 +479,8 @@ public final class CodedSession implements AutoCloseable {
 
     /**
      * Ends what has not begun with {@link CodedStatus#CLOSED}, awaits the rest, and closes. Idempotent. Where writes
-     * cannot be ended within ten seconds, what they have not written is void. What callbacks throw comes out when all is
-     * closed.
+     * cannot be ended within ten seconds, what they have not written is void. What callbacks throw comes out when all
+     * is closed.
      *
      * @throws IllegalStateException from a callback; nothing is closed then
      */

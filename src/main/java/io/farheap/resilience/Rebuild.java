@@ -221,8 +221,8 @@ final class Rebuild implements AutoCloseable {
     }
 
     /**
-     * Reads a window of so many random good slabs of a range, or of fewer where no more are good or reached: of at least
-     * k, in the corruption modes of at least k + Δ while so many are good, since fewer show nothing.
+     * Reads a window of so many random good slabs of a range, or of fewer where no more are good or reached: of at
+     * least k, in the corruption modes of at least k + Δ while so many are good, since fewer show nothing.
      */
     private boolean gather(Slab slab, long offset, int bytes, int wanted) {
         for (int i = 0; i < READ_TRIES; i++) {

@@ -140,8 +140,7 @@ class CodedSpaceTest {
             return server.address();
         };
         try (CodedServers servers = new CodedServers(7, 2);
-                CodedSpace space =
-                        CodedSpace.create(servers.memory, Resilience.failureRecovery(4, 2), PAGE, domains)) {
+                CodedSpace space = CodedSpace.create(servers.memory, Resilience.failureRecovery(4, 2), PAGE, domains)) {
             throwing.set(true);
             space.giveUp(space.slab(0, 1));
             CodedServers.await("the function throws", thrown::get);

@@ -209,9 +209,9 @@ class LateSplitsTest {
             // It is not polled any more, and a slab is to be regenerated.
             Slab old = space.slab(0, 5);
             space.giveUp(old);
-            CodedServers.await("a regeneration has begun, and was given up", () -> space.slab(0, 5)
-                            .generation()
-                    > 1);
+            CodedServers.await(
+                    "a regeneration has begun, and was given up",
+                    () -> space.slab(0, 5).generation() > 1);
             idle.drain();
             CodedServers.await("all slabs are good", () -> space.health().whole());
         }

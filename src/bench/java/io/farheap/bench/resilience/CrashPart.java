@@ -84,8 +84,7 @@ final class CrashPart {
             Health health = side.health();
             Rows.Repair repair = health == null
                     ? Rows.Repair.NONE
-                    : new Rows.Repair(
-                            wholeMillis, health.regenerationBytesRead(), health.regenerationBytesRebuilt());
+                    : new Rows.Repair(wholeMillis, health.regenerationBytesRead(), health.regenerationBytesRebuilt());
             during.forEach((access, tally) -> tally.addWrong(access.write() ? wrong : 0));
             add(kind, side.memoryOverhead(), quiet, during, repair);
         }
@@ -96,7 +95,9 @@ final class CrashPart {
     }
 
     private List<Access> accesses(boolean write) {
-        return plan.accesses().stream().filter(access -> access.write() == write).toList();
+        return plan.accesses().stream()
+                .filter(access -> access.write() == write)
+                .toList();
     }
 
     private Map<Access, Tally> tallies() {
@@ -106,8 +107,8 @@ final class CrashPart {
     }
 
     /**
-     * Both streams, until what kills is done, or for so long; what is under way then is awaited, and is in the
-     * figures: a stall may be the last.
+     * Both streams, until what kills is done, or for so long; what is under way then is awaited, and is in the figures:
+     * a stall may be the last.
      */
     private static void load(
             Stream reader, Stream writer, Map<Access, Tally> tallies, @Nullable Killing killing, long nanos) {
@@ -122,11 +123,7 @@ final class CrashPart {
     }
 
     private void add(
-            Kind kind,
-            double memoryOverhead,
-            Map<Access, Tally> quiet,
-            Map<Access, Tally> during,
-            Rows.Repair repair) {
+            Kind kind, double memoryOverhead, Map<Access, Tally> quiet, Map<Access, Tally> during, Rows.Repair repair) {
         for (Access access : plan.accesses()) {
             Map<Access, Tally> baseline = before.get(access.write() ? Kind.TWO_COPIES : Kind.ONE_COPY);
             rows.add(new Rows.Figure(

@@ -27,8 +27,9 @@ record Kind(String name, @Nullable Resilience resilience, int pageBytes) {
             case ONE_COPY -> new Kind(name, null, pageBytes);
             case CODED_ONE_COPY -> new Kind(name, Resilience.copies(1).pageBytes(pageBytes), pageBytes);
             case TWO_COPIES -> new Kind(name, Resilience.copies(2).pageBytes(pageBytes), pageBytes);
-            default -> throw new IllegalArgumentException("--against " + name + ": there are " + ONE_COPY + ", "
-                    + TWO_COPIES + " and " + CODED_ONE_COPY);
+            default ->
+                throw new IllegalArgumentException(
+                        "--against " + name + ": there are " + ONE_COPY + ", " + TWO_COPIES + " and " + CODED_ONE_COPY);
         };
     }
 
@@ -55,9 +56,7 @@ record Kind(String name, @Nullable Resilience resilience, int pageBytes) {
     }
 
     FarSide open(RemoteMemory memory, long bytes) {
-        return resilience == null
-                ? new PlainSide(memory, pageBytes, bytes)
-                : new CodedSide(memory, resilience, bytes);
+        return resilience == null ? new PlainSide(memory, pageBytes, bytes) : new CodedSide(memory, resilience, bytes);
     }
 
     BenchReport.Row put(BenchReport.Row row) {

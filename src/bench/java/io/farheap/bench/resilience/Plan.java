@@ -32,7 +32,9 @@ record Plan(List<Kind> kinds, long bytes, long regionBytes, long nanos, int turn
 
     /** Regions that each of some servers needs for all kinds at once, and some to spare. */
     long regions(int servers) {
-        long all = kinds.stream().mapToLong(kind -> kind.regions(bytes, regionBytes)).sum();
+        long all = kinds.stream()
+                .mapToLong(kind -> kind.regions(bytes, regionBytes))
+                .sum();
         return all / servers + kinds.size() + 1;
     }
 

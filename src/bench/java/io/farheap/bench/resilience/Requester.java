@@ -113,7 +113,6 @@ final class Requester implements AutoCloseable {
         return tally.wrongBytes();
     }
 
-
     @Override
     public void close() {
         client.close();

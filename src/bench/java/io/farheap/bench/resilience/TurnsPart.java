@@ -37,14 +37,15 @@ final class TurnsPart implements AutoCloseable {
         this.plan = plan;
         this.rows = rows;
         try {
-            int servers = spare + plan.kinds().stream().mapToInt(Kind::splits).max().orElseThrow();
+            int servers =
+                    spare + plan.kinds().stream().mapToInt(Kind::splits).max().orElseThrow();
             cluster = opened.add(new Cluster(servers, plan.regions(servers), plan.regionBytes()));
             long seed = 1;
             for (Kind kind : plan.kinds()) {
                 FarSide side = opened.add(kind.open(cluster.memory(), plan.bytes()));
                 Shadow shadow = opened.add(new Shadow(plan.bytes(), seed++));
-                Requester requester = opened.add(
-                        new Requester(side.open(), shadow, plan.pageBytes(), plan.bytes(), 1, 0));
+                Requester requester =
+                        opened.add(new Requester(side.open(), shadow, plan.pageBytes(), plan.bytes(), 1, 0));
                 requester.fill();
                 sides.add(new Side(kind, side, requester, side.memoryOverhead()));
             }
@@ -132,8 +133,7 @@ final class TurnsPart implements AutoCloseable {
         }
         String corrupting = cluster.server(0).address();
         if (health.servers().stream()
-                .noneMatch(server ->
-                        server.slabs() > 0 && server.address().equals(corrupting))) {
+                .noneMatch(server -> server.slabs() > 0 && server.address().equals(corrupting))) {
             left.put(side.kind(), (System.nanoTime() - corruptSince) / 1e6);
         }
     }

@@ -156,10 +156,13 @@ final class CodedDemo implements AutoCloseable {
         load.start(start);
         long killAt = start + (long) (seconds * BEFORE_SHARE * 1e9);
         // Slabs that a busy machine made void are back before a server is killed.
-        boolean ready = watch(space, load, () -> System.nanoTime() - killAt >= 0
-                && load.reads() > 0
-                && load.writes() > 0
-                && space.health().whole());
+        boolean ready = watch(
+                space,
+                load,
+                () -> System.nanoTime() - killAt >= 0
+                        && load.reads() > 0
+                        && load.writes() > 0
+                        && space.health().whole());
         boolean whole = ready && killAndMend(space, load);
         if (whole) {
             long end = start + (long) (seconds * 1e9);
@@ -235,10 +238,7 @@ final class CodedDemo implements AutoCloseable {
             if (verdict.wrong() > 0) {
                 return failed(String.format(
                         "%,d of %,d bytes differ from the local copy, the first at %,d (%s)",
-                        verdict.wrong(),
-                        space.capacity(),
-                        verdict.first(),
-                        space.placeOf(verdict.first(), (int)
+                        verdict.wrong(), space.capacity(), verdict.first(), space.placeOf(verdict.first(), (int)
                                 (verdict.first() % resilience.pageBytes() / resilience.splitBytes()))));
             }
         }
@@ -271,9 +271,8 @@ final class CodedDemo implements AutoCloseable {
     /** Whether all slabs are good, and none is one that a killed server had. */
     private static boolean isWhole(CodedSpace space, List<ServerProcess> killed) {
         return space.health().whole()
-                && space.serversOf(0).stream()
-                        .noneMatch(server ->
-                                killed.stream().anyMatch(dead -> dead.address().equals(server.address())));
+                && space.serversOf(0).stream().noneMatch(server -> killed.stream()
+                        .anyMatch(dead -> dead.address().equals(server.address())));
     }
 
     /**
@@ -326,8 +325,7 @@ final class CodedDemo implements AutoCloseable {
 
     private void say(String format, Object... arguments) {
         if (!ending) {
-            out.printf(
-                    "%,8.2f s  %s%n", (System.nanoTime() - start) / 1e9, String.format(format, arguments));
+            out.printf("%,8.2f s  %s%n", (System.nanoTime() - start) / 1e9, String.format(format, arguments));
         }
     }
 

@@ -38,8 +38,8 @@ record CodedDemoOptions(Resilience resilience, int kill) {
         }
         Resilience resilience;
         try {
-            resilience = Resilience.failureRecovery(
-                    Integer.parseInt(matcher.group(1)), Integer.parseInt(matcher.group(2)));
+            resilience =
+                    Resilience.failureRecovery(Integer.parseInt(matcher.group(1)), Integer.parseInt(matcher.group(2)));
         } catch (IllegalArgumentException e) {
             throw new IllegalArgumentException("--resilience " + code + ": " + e.getMessage(), e);
         }

@@ -99,9 +99,7 @@ class CodedDemoTest {
     @MethodSource
     void badInput(String options, String sentence) {
         StringWriter messages = new StringWriter();
-        int exit = Main.commandLine()
-                .setErr(new PrintWriter(messages, true))
-                .execute(("demo " + options).split(" "));
+        int exit = Main.commandLine().setErr(new PrintWriter(messages, true)).execute(("demo " + options).split(" "));
         assertEquals(1, exit);
         assertTrue(messages.toString().contains(sentence), messages::toString);
         assertEquals(1, messages.toString().lines().count(), messages::toString);
