@@ -535,9 +535,9 @@ public final class CodedSession implements AutoCloseable {
         }
     }
 
-    private int abandon(PageOp op) {
+    private void abandon(PageOp op) {
         if (!op.active) {
-            return 0;
+            return;
         }
         if (op.write) {
             writes.abandon(op);
@@ -545,6 +545,5 @@ public final class CodedSession implements AutoCloseable {
             reads.abandon(op);
         }
         end(op, CodedStatus.CLOSED);
-        return 1;
     }
 }

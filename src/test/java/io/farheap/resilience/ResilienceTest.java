@@ -116,8 +116,8 @@ class ResilienceTest {
         assertEquals(1, CodedSpace.ranges(8L << 30, 8L << 30, resilience));
         assertEquals(129, CodedSpace.ranges((1L << 40) + 1, 8L << 30, resilience));
         assertEquals(
-                "a space of 9223372036854775807 bytes has 2251799813685248 ranges of 4096; it has at most 214748364, take"
-                        + " larger regions or a smaller capacity",
+                "a space of 9223372036854775807 bytes has 2251799813685248 ranges of 4096; it has at most 214748364,"
+                        + " take larger regions or a smaller capacity",
                 refused(() -> CodedSpace.ranges(Long.MAX_VALUE, 4096, resilience)));
     }
 
