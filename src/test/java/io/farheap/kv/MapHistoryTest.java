@@ -74,14 +74,7 @@ class MapHistoryTest {
         run(keys, threads, objects, room, alike, mostUnits, Beside.SERVERS);
     }
 
-    @ParameterizedTest
-    @CsvSource({"8, 2, 1000, 512, false, 254", "400, 2, 400, 512, false, 254", "64, 2, 400, 512, true, 2"})
-    void eachKeyIsLinearizableWhileSegmentsAreEmptied(
-            int keys, int threads, long objects, int room, boolean alike, int mostUnits) throws Exception {
-        run(keys, threads, objects, room, alike, mostUnits, Beside.EMPTYING);
-    }
-
-    private static void run(int keys, int threads, long objects, int room, boolean alike, int mostUnits, Beside beside)
+    static void run(int keys, int threads, long objects, int room, boolean alike, int mostUnits, Beside beside)
             throws Exception {
         boolean moving = beside != Beside.NOTHING;
         Pieces.mostUnits = mostUnits;
@@ -118,7 +111,8 @@ class MapHistoryTest {
         }
     }
 
-    private enum Beside {
+    /** What goes on meanwhile. */
+    enum Beside {
         NOTHING,
         SERVERS,
         EMPTYING
