@@ -56,7 +56,7 @@ class EndingsTest {
                         "t",
                         false,
                         "d/c/r",
-                        "",
+                        "host" + id,
                         MIB,
                         total,
                         free,
