@@ -195,9 +195,7 @@ class SetSteps implements Steps {
     }
 
     private void write(int place, long block) {
-        operations.block[place] = named(place, block);
-        operations.writes(place, operations.block[place]);
-        allocator.emptyHand();
+        own(place, block);
         records.begin(operations.blockCopy(place));
         BlockFormat.seal(ALL, operations.blockCopy(place), SlotWord.incarnation(block));
         operations.step[place] = BUCKET;
@@ -207,6 +205,13 @@ class SetSteps implements Steps {
             posts.writeBlock(place, used[place]);
         }
         posts.endList();
+    }
+
+    /** A block that was taken is the request's from now on, which says so before the allocator forgets it. */
+    final void own(int place, long block) {
+        operations.block[place] = named(place, block);
+        operations.writes(place, operations.block[place]);
+        allocator.emptyHand();
     }
 
     /** The word of a slot that names a block for the request's key. */

@@ -113,10 +113,7 @@ final class TouchSteps extends SetSteps {
                 return;
             }
         }
-        own = named(place, own);
-        operations.block[place] = own;
-        operations.writes(place, own);
-        allocator.emptyHand();
+        own(place, own);
         long block = operations.blockCopy(place);
         used[place] = BlockFormat.usedBytes(ALL, block);
         expirySeconds[place] = BlockFormat.seconds(operations.argument[place]);
@@ -130,9 +127,7 @@ final class TouchSteps extends SetSteps {
     private void findRoom(int place) {
         long block = room.advance(place);
         if (block != BlockAllocator.NONE) {
-            operations.block[place] = named(place, block);
-            operations.writes(place, operations.block[place]);
-            allocator.emptyHand();
+            own(place, block);
             lookAnew(place);
         } else if (room.none(place)) {
             ending.end(place, KvStatus.NO_ROOM);

@@ -1,10 +1,7 @@
 package io.farheap.cli;
 
 import io.farheap.kv.FarMap;
-import io.farheap.testing.TestDevice;
 import java.time.Duration;
-import java.util.Arrays;
-import java.util.List;
 
 /**
  * A process that adds a region to a map on each of its servers, or takes one more server into it and out again, again
@@ -17,13 +14,7 @@ final class MapGrower {
     /** @param arguments name, token, the server that comes and goes or -, and the servers' addresses */
     public static void main(String[] arguments) {
         String other = arguments[2];
-        List<String> servers = Arrays.asList(arguments).subList(3, arguments.length);
-        FarMap map = FarMap.builder()
-                .name(arguments[0])
-                .token(arguments[1])
-                .device(TestDevice.client())
-                .servers(servers.toArray(String[]::new))
-                .open();
+        FarMap map = OpenedMap.of(arguments, 3);
         System.out.println("listening on 127.0.0.1:1");
         try {
             while (true) {

@@ -3,7 +3,6 @@ package io.farheap.cli;
 import io.farheap.kv.FarMap;
 import io.farheap.kv.MapException;
 import io.farheap.kv.Session;
-import io.farheap.testing.TestDevice;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -25,13 +24,7 @@ final class MapLoad {
 
     /** @param arguments name, token, sessions, and the servers' addresses */
     public static void main(String[] arguments) throws IOException {
-        List<String> servers = Arrays.asList(arguments).subList(3, arguments.length);
-        FarMap map = FarMap.builder()
-                .name(arguments[0])
-                .token(arguments[1])
-                .device(TestDevice.client())
-                .servers(servers.toArray(String[]::new))
-                .open();
+        FarMap map = OpenedMap.of(arguments, 3);
         List<Session> sessions = new ArrayList<>();
         for (int i = 0; i < Integer.parseInt(arguments[2]); i++) {
             sessions.add(map.openSession());

@@ -3,9 +3,7 @@ package io.farheap.cli;
 import io.farheap.kv.FarMap;
 import io.farheap.kv.MapException;
 import io.farheap.kv.Session;
-import io.farheap.testing.TestDevice;
 import java.util.Arrays;
-import java.util.List;
 import java.util.SplittableRandom;
 
 /**
@@ -22,13 +20,7 @@ final class MapSizes {
 
     /** @param arguments name, token, and the servers' addresses */
     public static void main(String[] arguments) {
-        List<String> servers = Arrays.asList(arguments).subList(2, arguments.length);
-        FarMap map = FarMap.builder()
-                .name(arguments[0])
-                .token(arguments[1])
-                .device(TestDevice.client())
-                .servers(servers.toArray(String[]::new))
-                .open();
+        FarMap map = OpenedMap.of(arguments, 2);
         SplittableRandom random = new SplittableRandom(System.nanoTime());
         Session session = map.openSession();
         System.out.println("listening on 127.0.0.1:1");
