@@ -108,8 +108,8 @@ class EmptyingTest {
     }
 
     /**
-     * With nothing emptied it is 0.52 to 0.58 of it in the first phase, which shows the difference. After the second
-     * it depends on how the threads met, with 0.84 to 0.94, and without 0.76 to 0.81. The target of 0.9 is of a larger
+     * With nothing emptied it is 0.52 to 0.58 of it in the first phase, which shows the difference. After the second it
+     * depends on how the threads met, with 0.84 to 0.94, and without 0.76 to 0.81. The target of 0.9 is of a larger
      * map, where what sessions hold is a smaller part: {@code ./farheap bench kv --part elasticity} measures it.
      */
     @Test
