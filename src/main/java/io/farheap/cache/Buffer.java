@@ -1,6 +1,6 @@
 package io.farheap.cache;
 
-import io.farheap.memory.RegisteredMemory;
+import io.farheap.lifetime.Closing;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
@@ -28,7 +28,8 @@ public final class Buffer implements AutoCloseable {
     }
 
     private final Owner owner;
-    private final RegisteredMemory memory;
+    private final MemorySegment segment;
+    private final AutoCloseable memory;
     // Of the memory's, a step nearer: every request reads them.
     private final long address;
     private final long bytes;
@@ -37,18 +38,20 @@ public final class Buffer implements AutoCloseable {
     @SuppressWarnings("unused")
     private long usable;
 
-    Buffer(Owner owner, RegisteredMemory memory) {
+    /** @param memory unmaps the segment */
+    Buffer(Owner owner, MemorySegment segment, int localKey, AutoCloseable memory) {
         this.owner = owner;
+        this.segment = segment;
         this.memory = memory;
-        this.address = memory.address();
-        this.bytes = memory.bytes();
-        this.localKey = memory.localKey();
+        this.address = segment.address();
+        this.bytes = segment.byteSize();
+        this.localKey = localKey;
         this.usable = bytes;
     }
 
     /** The memory itself, page-aligned, accessible to all threads. Access after {@link #close} throws. */
     public MemorySegment segment() {
-        return memory.segment();
+        return segment;
     }
 
     public long bytes() {
@@ -96,6 +99,6 @@ public final class Buffer implements AutoCloseable {
     }
 
     void free() {
-        memory.close();
+        Closing.all(memory);
     }
 }

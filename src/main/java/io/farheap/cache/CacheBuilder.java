@@ -5,6 +5,8 @@ import io.farheap.lifetime.Closing;
 import io.farheap.manager.Candidate;
 import io.farheap.manager.Tenant;
 import io.farheap.migration.MigrationOptions;
+import io.farheap.resilience.Health;
+import io.farheap.resilience.Resilience;
 import io.farheap.slo.Explanation;
 import io.farheap.slo.PerformanceModel;
 import io.farheap.slo.Slo;
@@ -45,6 +47,8 @@ public final class CacheBuilder {
     private double margin = Explanation.USUAL_MARGIN;
     private Duration period = Duration.ofSeconds(1);
     private @Nullable SloListener sloListener;
+    private @Nullable Resilience resilience;
+    private @Nullable Consumer<Health> healthListener;
 
     CacheBuilder() {}
 
@@ -252,6 +256,26 @@ public final class CacheBuilder {
     }
 
     /**
+     * The cache outlives servers: its pages are coded over k + r of its servers, each of another failure domain
+     * ({@code farheap server --domain}), as {@link Resilience} says. What was lost is regenerated where another of its
+     * servers has room. Its servers are named by address ({@link #servers}), and sessions process their own requests:
+     * client threads, batches, a manager and an objective are refused.
+     */
+    public CacheBuilder resilience(Resilience how) {
+        this.resilience = how;
+        return this;
+    }
+
+    /**
+     * Told of a coded cache's {@linkplain Cache#health health} whenever slabs have become void, are being regenerated
+     * or good again, or a server has become suspect or is so no more; on a thread of its own, soon afterwards.
+     */
+    public CacheBuilder onHealth(Consumer<Health> listener) {
+        this.healthListener = listener;
+        return this;
+    }
+
+    /**
      * Creates the cache as Redy does (table 1).
      *
      * @param bytes its capacity
@@ -278,15 +302,38 @@ public final class CacheBuilder {
             throw new IllegalArgumentException(
                     "a cache with both managers " + managers + " and servers " + servers + "; name either");
         }
+        if (resilience != null) {
+            refuseWithResilience();
+            return new CodedCache(options(null, null), resilience);
+        }
+        if (healthListener != null) {
+            throw new IllegalArgumentException(
+                    "a listener of health without resilience; give the cache some, or no listener");
+        }
         List<Tuning> tunings = slo == null ? List.of() : Tunings.of(known(), slo, margin, period, sloListener);
         Management management = managers.isEmpty() ? null : manage(tunings);
         try {
-            return new Cache(options(tuning(tunings, management), management));
+            return new RegionCache(options(tuning(tunings, management), management));
         } catch (Throwable e) {
             if (management != null) {
                 Closing.after(e, management);
             }
             throw e;
+        }
+    }
+
+    private void refuseWithResilience() {
+        if (!managers.isEmpty()) {
+            throw new IllegalArgumentException("a coded cache with managers " + managers
+                    + ", which find no servers for its slabs; name its servers by address");
+        }
+        if (slo != null) {
+            throw new IllegalArgumentException(
+                    "a coded cache with the objective " + slo + ", and no model is of one; create it without");
+        }
+        if (configuration.clientThreads() > 0 || configuration.batched()) {
+            throw new IllegalArgumentException("a coded cache with the configuration " + configuration
+                    + "; its sessions process their own requests, one by one: take no client threads and a batch of 1");
         }
     }
 
@@ -325,6 +372,7 @@ public final class CacheBuilder {
                 lostListener,
                 migration,
                 tuning,
-                management);
+                management,
+                healthListener);
     }
 }

@@ -3,9 +3,11 @@ package io.farheap.cache;
 import io.farheap.control.ControlPlane;
 import io.farheap.latency.LatencyTracking;
 import io.farheap.migration.MigrationOptions;
+import io.farheap.resilience.Health;
 import io.farheap.verbs.DeviceLimits;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.function.Consumer;
 import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
@@ -26,6 +28,7 @@ import org.jspecify.annotations.Nullable;
  * @param migration how regions move
  * @param tuning where the configuration was found for an objective, or null
  * @param management where a manager has found the servers, or null
+ * @param healthListener of a coded cache, or null
  */
 record CacheOptions(
         long capacity,
@@ -41,7 +44,8 @@ record CacheOptions(
         @Nullable LostServerListener lostListener,
         MigrationOptions migration,
         @Nullable Tuning tuning,
-        @Nullable Management management) {
+        @Nullable Management management,
+        @Nullable Consumer<Health> healthListener) {
 
     private static final int MAX_REQUESTS = 1 << 16;
     private static final int COMPLETION_ENTRIES_PER_DEPTH = 16;

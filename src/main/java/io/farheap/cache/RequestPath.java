@@ -1,6 +1,7 @@
 package io.farheap.cache;
 
 import java.lang.foreign.MemorySegment;
+import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -74,6 +75,24 @@ interface RequestPath {
      * @return for how many ns a thread may sleep without one; 0 for ever
      */
     long listen();
+
+    /**
+     * Sleeps until something may have happened or the thread is unparked. Outside of the gate.
+     *
+     * @param nanos the most to sleep, as {@link #listen} has said; 0 for ever
+     */
+    default void park(Object blocker, long nanos) {
+        if (nanos == 0) {
+            LockSupport.park(blocker);
+        } else {
+            LockSupport.parkNanos(blocker, nanos);
+        }
+    }
+
+    /** Whether it is to be polled though nothing is pending: a write has been called back and is not quite done. */
+    default boolean owes() {
+        return false;
+    }
 
     /** A migration lets requests through again. */
     void resumeHeld();

@@ -4,7 +4,6 @@ import io.farheap.latency.LatencyTracker;
 import io.farheap.latency.OperationLatency;
 import io.farheap.lifetime.Closing;
 import io.farheap.migration.MigrationParticipant;
-import io.farheap.migration.RegionTable;
 import io.farheap.remote.CompletionEvents;
 import io.farheap.remote.RemoteServer;
 import io.farheap.thread.OwnerGate;
@@ -14,6 +13,7 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -47,11 +47,10 @@ public final class Session implements AutoCloseable {
     /** The cache, as its sessions know it; also their buffers' owner. */
     interface Owner extends Buffer.Owner {
 
-        /** What there is of the cache, now. */
-        RegionTable table();
-
         LatencyTracker latency();
 
+        /** Null where paths sleep by themselves. */
+        @Nullable
         CompletionEvents events();
 
         /** Throws where the calling thread is in a callback of one of the cache's sessions. */
@@ -79,7 +78,7 @@ public final class Session implements AutoCloseable {
     private static final long UNWOKEN_NANOS = 1_000_000;
 
     private final Owner cache;
-    private final RegionTable table;
+    private final LongSupplier capacity;
     private final @Nullable OperationLatency latency;
     private final OwnerGate gate = new OwnerGate();
     /**
@@ -108,11 +107,15 @@ public final class Session implements AutoCloseable {
 
     private long eventsToken;
 
-    /** It has yet to be told {@linkplain #use what to use}, before anybody else knows of it. */
+    /**
+     * It has yet to be told {@linkplain #use what to use}, before anybody else knows of it.
+     *
+     * @param capacity bytes up to which it may read and write, now
+     */
     @SuppressWarnings("NullAway.Init")
-    Session(Owner cache, @Nullable OperationLatency latency, boolean worker) {
+    Session(Owner cache, LongSupplier capacity, @Nullable OperationLatency latency, boolean worker) {
         this.cache = cache;
-        this.table = cache.table();
+        this.capacity = capacity;
         this.latency = latency;
         this.worker = worker;
     }
@@ -349,8 +352,17 @@ public final class Session implements AutoCloseable {
 
     /** Returns when no request of the session is pending; their callbacks have run. */
     public void drain() {
-        while (pending() > 0) {
+        while (pending() > 0 || owes()) {
             awaitProgress();
+        }
+    }
+
+    private boolean owes() {
+        boolean entered = enter();
+        try {
+            return path.owes();
+        } finally {
+            exit(entered);
         }
     }
 
@@ -565,8 +577,9 @@ public final class Session implements AutoCloseable {
     }
 
     private void forget(long events) {
-        if (events != 0) {
-            cache.events().remove(events);
+        CompletionEvents all = cache.events();
+        if (events != 0 && all != null) {
+            all.remove(events);
         }
     }
 
@@ -582,7 +595,7 @@ public final class Session implements AutoCloseable {
         try {
             return !closed
                             && !closing
-                            && length <= table.capacity() - address
+                            && length <= capacity.getAsLong() - address
                             && length <= buffer.usableBytes() - offset
                             && buffer.owner() == cache
                     ? path.tryExecute(write, address, buffer, offset, length, blocked, blocked.ticket + 1)
@@ -659,9 +672,9 @@ public final class Session implements AutoCloseable {
      * was let through before.
      */
     private void checkRange(long address, long length) {
-        long capacity = worker ? table.size() * table.regionBytes() : table.capacity();
-        if (address < 0 || length < 1 || length > capacity - address) {
-            throw new IndexOutOfBoundsException(length + " bytes at address " + address + "; the cache has " + capacity
+        long end = capacity.getAsLong();
+        if (address < 0 || length < 1 || length > end - address) {
+            throw new IndexOutOfBoundsException(length + " bytes at address " + address + "; the cache has " + end
                     + " bytes, and a request at least 1");
         }
     }
@@ -764,6 +777,8 @@ public final class Session implements AutoCloseable {
     /** Sleeps until something happens, or until the thread is unparked. */
     void sleep() {
         long patience;
+        RequestPath sleeping;
+        CompletionEvents events = cache.events();
         sleeper = Thread.currentThread();
         try {
             enterOutsideCallback();
@@ -773,10 +788,11 @@ public final class Session implements AutoCloseable {
                     reopened = false;
                     return;
                 }
-                if (eventsToken == 0 && dataPath.channel() != null) {
-                    eventsToken = cache.events().add(dataPath.channel(), this::wake);
+                if (eventsToken == 0 && dataPath.channel() != null && events != null) {
+                    eventsToken = events.add(dataPath.channel(), this::wake);
                 }
-                patience = path.listen();
+                sleeping = path;
+                patience = sleeping.listen();
                 // What completed before raises no event.
                 if (progress() > 0) {
                     return;
@@ -784,13 +800,7 @@ public final class Session implements AutoCloseable {
             } finally {
                 gate.exit();
             }
-            if (cache.events().dead()) {
-                LockSupport.parkNanos(this, UNWOKEN_NANOS);
-            } else if (patience == 0) {
-                LockSupport.park(this);
-            } else {
-                LockSupport.parkNanos(this, patience);
-            }
+            sleeping.park(this, events != null && events.dead() ? UNWOKEN_NANOS : patience);
         } finally {
             sleeper = null;
         }
@@ -835,7 +845,8 @@ public final class Session implements AutoCloseable {
         }
 
         void await(String operation, long address, long length) {
-            while (!done) {
+            // What is owed keeps others from writing, and nobody may poll for a while.
+            while (!done || owes()) {
                 awaitProgress();
             }
             if (status != Status.OK) {

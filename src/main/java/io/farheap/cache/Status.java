@@ -10,6 +10,8 @@ public final class Status {
     public static final int CLOSED = 2;
     /** The segment that the data was to be copied to or from could not be accessed any more. */
     public static final int SEGMENT_GONE = 3;
+    /** Splits of a coded cache disagree, and it cannot be told which are wrong. */
+    public static final int CORRUPT = 4;
 
     private Status() {}
 
@@ -19,6 +21,7 @@ public final class Status {
             case LOST -> "the server that had this part of the cache is gone; its content is lost";
             case CLOSED -> "the session or the cache was closed before the request was sent";
             case SEGMENT_GONE -> "the memory segment was closed, or belongs to another thread";
+            case CORRUPT -> "splits of a page disagree, and too few are there to tell which are wrong";
             default -> "status " + status;
         };
     }

@@ -423,6 +423,11 @@ public final class RemoteMemory implements AutoCloseable {
         }
     }
 
+    /** The RDMA device in use. */
+    public Context context() {
+        return context;
+    }
+
     /** The most that one operation may read or write, in bytes. */
     public int maxMessageBytes() {
         return (int) Math.min(MAX_MESSAGE_BYTES, context.requireActivePort().maxMessageBytes());
@@ -494,10 +499,6 @@ public final class RemoteMemory implements AutoCloseable {
         if (buffers.remove(buffer)) {
             buffer.free();
         }
-    }
-
-    Context context() {
-        return context;
     }
 
     /** @param closed completes when something is closed that is made of the context */

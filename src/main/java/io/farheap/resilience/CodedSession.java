@@ -27,7 +27,6 @@ public final class CodedSession implements AutoCloseable {
     /** Pages that are under way at once. */
     private static final int OPERATIONS = 128;
 
-    private static final int REQUESTS = 256;
     /** Splits of all of them; more wait for their turn. */
     private static final int MOST_IN_FLIGHT = 1024;
 
@@ -46,7 +45,7 @@ public final class CodedSession implements AutoCloseable {
     private final Gather gather;
     private final PageReads reads;
     private final PageWrites writes;
-    private final Requests requests = new Requests(REQUESTS);
+    private final Requests requests;
     private final Order order = new Order(OPERATIONS);
     private final CompletionHandler handler = this::partEnded;
     private final Runnable waker;
@@ -81,8 +80,10 @@ public final class CodedSession implements AutoCloseable {
         }
     };
 
-    CodedSession(SpaceState space, long seed) {
+    /** @param most requests between issue and callback, a power of two */
+    CodedSession(SpaceState space, int most, long seed) {
         this.space = space;
+        this.requests = new Requests(most);
         Resilience resilience = space.resilience;
         int slots = OPERATIONS + LATE_SLOTS;
         int splits = resilience.splits();
@@ -445,6 +446,21 @@ public final class CodedSession implements AutoCloseable {
      */
     public int pending() {
         return requests.pending();
+    }
+
+    /** How many more requests it takes now. */
+    public int room() {
+        return requests.room();
+    }
+
+    /** Whether writes that have been called back have splits that are not there yet: it is to be polled until not. */
+    public boolean owes() {
+        return owing > 0;
+    }
+
+    /** Ends what has not begun: it is called back as {@link CodedStatus#CLOSED}. */
+    public void abandonUnposted() {
+        requests.closeUncut();
     }
 
     /** Operations that it has posted since it was opened: splits, those that came late included. Its thread. */

@@ -8,6 +8,7 @@ import io.farheap.remote.RemoteServer;
 import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -28,6 +29,8 @@ import org.jspecify.annotations.Nullable;
  */
 public final class CodedSpace implements AutoCloseable {
 
+    private static final int USUAL_REQUESTS = 256;
+
     private final SpaceState space;
     private final Placement placement;
     private final Keeper keeper;
@@ -39,16 +42,28 @@ public final class CodedSpace implements AutoCloseable {
         this.keeper = keeper;
     }
 
+    /** As {@link #create(RemoteMemory, Resilience, long, Function, Consumer)}, and nobody is told of its health. */
+    public static CodedSpace create(
+            RemoteMemory memory, Resilience resilience, long bytes, Function<RemoteServer, String> domains) {
+        return create(memory, resilience, bytes, domains, null);
+    }
+
     /**
      * Takes slabs on the servers that the memory is attached to. All zero.
      *
      * @param memory stays the caller's, and open until the space is closed
      * @param bytes of the space, rounded up to whole ranges of k slabs; a slab is a region of a server
      * @param domains names the failure domain of a server: slabs of a range are in different ones
+     * @param listener told of the space's health whenever slabs have become void, are being regenerated or good again,
+     *     or a server has become suspect or is so no more: on a thread of its own, soon afterwards; or null
      * @throws IllegalArgumentException where too few domains have room, or a slab has no room for a split
      */
     public static CodedSpace create(
-            RemoteMemory memory, Resilience resilience, long bytes, Function<RemoteServer, String> domains) {
+            RemoteMemory memory,
+            Resilience resilience,
+            long bytes,
+            Function<RemoteServer, String> domains,
+            @Nullable Consumer<Health> listener) {
         List<RemoteServer> servers = memory.servers();
         if (servers.isEmpty()) {
             throw new IllegalArgumentException("the memory is attached to no server; attach " + resilience.splits()
@@ -79,9 +94,13 @@ public final class CodedSpace implements AutoCloseable {
             });
             Keeper made = opened.add(new Keeper(space, placement));
             keeper.set(made);
+            CodedSpace coded = new CodedSpace(space, placement, made);
+            if (listener != null) {
+                made.watch(opened.add(new HealthWatch(space, coded::health, listener)));
+            }
             made.start();
             opened.keep();
-            return new CodedSpace(space, placement, made);
+            return coded;
         }
     }
 
@@ -113,12 +132,21 @@ public final class CodedSpace implements AutoCloseable {
         return space.slabBytes();
     }
 
+    /** Opens a session with {@value #USUAL_REQUESTS} requests between issue and callback at most. */
+    public CodedSession openSession() {
+        return openSession(USUAL_REQUESTS);
+    }
+
     /**
      * Opens a session, which is one thread's at a time and is closed before the space.
      *
+     * @param requests between issue and callback at most, a power of two
      * @throws IllegalStateException where the space is closed
      */
-    public CodedSession openSession() {
+    public CodedSession openSession(int requests) {
+        if (Integer.bitCount(requests) != 1) {
+            throw new IllegalArgumentException(requests + " requests; it must be a power of two");
+        }
         synchronized (this) {
             if (closed) {
                 throw new IllegalStateException("the space is closed; sessions are opened before");
@@ -126,7 +154,7 @@ public final class CodedSpace implements AutoCloseable {
             space.open.incrementAndGet();
         }
         try {
-            return new CodedSession(space, ThreadLocalRandom.current().nextLong());
+            return new CodedSession(space, requests, ThreadLocalRandom.current().nextLong());
         } catch (Throwable e) {
             space.open.decrementAndGet();
             throw e;
@@ -137,6 +165,25 @@ public final class CodedSpace implements AutoCloseable {
     public String placeOf(long address, int split) {
         long page = address / space.resilience.pageBytes();
         return space.table.slab((int) (page / space.pagesPerSlab), split).toString();
+    }
+
+    /** All slabs, those of one range after one another. */
+    public int slabs() {
+        return space.table.ranges() * space.table.splits();
+    }
+
+    /** The server of a slab, from 0 to {@link #slabs}, exclusive. */
+    public RemoteServer serverOf(int slab) {
+        java.util.Objects.checkIndex(slab, slabs());
+        return space.table
+                .slab(slab / space.table.splits(), slab % space.table.splits())
+                .region()
+                .server();
+    }
+
+    /** How many slabs a server has that are not void. */
+    public int slabsOf(RemoteServer server) {
+        return space.table.slabsOf(server);
     }
 
     Slab slab(int range, int split) {

@@ -54,6 +54,7 @@ final class Keeper implements AutoCloseable {
     private final Map<RemoteServer, Long> avoided = new ConcurrentHashMap<>();
     private final LongAdder regenerated = new LongAdder();
     private final Thread thread;
+    private @Nullable HealthWatch watch;
     private volatile boolean closed;
     private volatile String trouble = "";
     private long windowEnds = System.nanoTime() + WINDOW_NANOS;
@@ -65,6 +66,11 @@ final class Keeper implements AutoCloseable {
         this.placement = placement;
         this.rebuild = new Rebuild(space);
         this.thread = Thread.ofPlatform().daemon().name("farheap-slabs").unstarted(this::run);
+    }
+
+    /** Before it is started. Its own from now on. */
+    void watch(HealthWatch health) {
+        watch = health;
     }
 
     void start() {
@@ -116,6 +122,9 @@ final class Keeper implements AutoCloseable {
             judge(now);
         }
         giveBack();
+        if (watch != null) {
+            watch.check();
+        }
     }
 
     private void judge(long now) {
@@ -250,5 +259,8 @@ final class Keeper implements AutoCloseable {
         Joining.join(thread);
         rebuild.close();
         giveBack();
+        if (watch != null) {
+            watch.close();
+        }
     }
 }

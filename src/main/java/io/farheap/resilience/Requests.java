@@ -50,6 +50,10 @@ final class Requests {
         return (int) (end - first);
     }
 
+    int room() {
+        return ring.length - pending();
+    }
+
     boolean isFull() {
         return end - first == ring.length;
     }

@@ -18,11 +18,11 @@ import org.junit.jupiter.params.provider.MethodSource;
 /** Reads and writes allocate nothing, with and without latency tracking: measured in bytes, by the JVM's own count. */
 @Needs(Need.HOST)
 @ParameterizedClass(name = "{0}")
-@MethodSource("io.farheap.cache.Configurations#all")
+@MethodSource("io.farheap.cache.Configurations#allAndOneCoded")
 class AllocationTest {
 
     @Parameter
-    private CacheConfiguration configuration;
+    private Configurations.Way way;
 
     /** Of a round. */
     private static final int OPERATIONS = 10_000;
@@ -47,11 +47,11 @@ class AllocationTest {
     @ParameterizedTest(name = "latency tracking: {0}")
     @EnumSource(LatencyTracking.class)
     void aReadOrWriteAllocatesNothing(LatencyTracking tracking) {
-        try (Cluster cluster = new Cluster(4);
-                Cache cache = Cache.builder()
+        CacheConfiguration configuration = way.configuration();
+        try (Cluster cluster = way.coded() ? new Cluster(2, 2, 2) : new Cluster(4);
+                Cache cache = way.builder()
                         .capacity(4 * Cluster.REGION_BYTES)
                         .servers(cluster.addresses())
-                        .configuration(configuration)
                         .trackLatency(tracking)
                         .create();
                 Session session = cache.openSession();

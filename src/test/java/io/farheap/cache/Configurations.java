@@ -1,5 +1,6 @@
 package io.farheap.cache;
 
+import io.farheap.resilience.Resilience;
 import java.util.stream.Stream;
 
 /** The ways in which requests travel: tests of what they have in common run with each. */
@@ -20,5 +21,40 @@ final class Configurations {
 
     static Stream<CacheConfiguration> all() {
         return Stream.of(DIRECT, BATCHED, HANDED_OVER, HANDED_OVER_BATCHED);
+    }
+
+    /** What a cache is made with. */
+    record Way(CacheConfiguration configuration, Resilience resilience) {
+
+        boolean coded() {
+            return resilience != null;
+        }
+
+        CacheBuilder builder() {
+            CacheBuilder builder = Cache.builder().configuration(configuration);
+            return coded() ? builder.resilience(resilience) : builder;
+        }
+
+        @Override
+        public String toString() {
+            return coded() ? resilience.toString() : configuration.toString();
+        }
+    }
+
+    /** On three servers. */
+    static Stream<Way> allAndOneCoded() {
+        return allAndCoded().limit(5);
+    }
+
+    /** On three servers. */
+    static Stream<Way> allAndCoded() {
+        return Stream.concat(
+                all().map(configuration -> new Way(configuration, null)),
+                Stream.of(
+                                Resilience.failureRecovery(2, 1),
+                                Resilience.ecOnly(2, 1),
+                                Resilience.corruptionDetection(2, 1),
+                                Resilience.copies(2))
+                        .map(how -> new Way(DIRECT, how)));
     }
 }

@@ -190,15 +190,15 @@ class DeadThreadTest {
         CompletableFuture<Void> sleeping = asleepInALateRead(asleep, word);
         Session other = cache.openSession();
         DataPath path = (DataPath) field(other, "dataPath").get(other);
-        cache.device().events().add(path.channel(), () -> {
+        ((RegionCache) cache).device().events().add(path.channel(), () -> {
             throw new OutOfMemoryError("injected");
         });
         path.requests().listen();
         Buffer buffer = cache.allocate(8);
         boolean[] done = {false};
         assertTrue(other.read(0, buffer, 0, 8, (token, status) -> done[0] = true, 0));
-        Thread events = (Thread)
-                field(cache.device().events(), "thread").get(cache.device().events());
+        Thread events = (Thread) field(((RegionCache) cache).device().events(), "thread")
+                .get(((RegionCache) cache).device().events());
         assertTrue(events.join(java.time.Duration.ofSeconds(PATIENCE_SECONDS)), "the thread of events ends");
         sleeping.get(PATIENCE_SECONDS, TimeUnit.SECONDS);
         other.drain();

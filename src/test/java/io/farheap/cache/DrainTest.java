@@ -73,8 +73,8 @@ class DrainTest {
     @Test
     void aDrainKnowsNothingOfTheOneBefore() throws Exception {
         MigrationParticipant participant = session.participant();
-        RemoteRegion first = cache.table().get(0).copy();
-        RemoteRegion second = cache.table().get(1).copy();
+        RemoteRegion first = ((RegionCache) cache).table().get(0).copy();
+        RemoteRegion second = ((RegionCache) cache).table().get(1).copy();
         for (int i = 0; i < 20; i++) {
             writeInABatch(0);
             session.drain();

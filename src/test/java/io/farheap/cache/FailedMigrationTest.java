@@ -145,9 +145,9 @@ class FailedMigrationTest {
         try {
             assertTrue(queue.drain(
                     connection,
-                    cache.table().get(0).copy(),
-                    cache.device().scratch().address(),
-                    cache.device().scratch().localKey()));
+                    ((RegionCache) cache).table().get(0).copy(),
+                    ((RegionCache) cache).device().scratch().address(),
+                    ((RegionCache) cache).device().scratch().localKey()));
         } finally {
             session.gate().unclaim();
         }
@@ -155,8 +155,8 @@ class FailedMigrationTest {
         assertTrue(connection.flushing() && connection.inFlight() == 0, "nothing but the flush is in flight");
         assertTrue(queue.draining());
 
-        session.disconnect(cache.table().get(0).copy().server());
-        session.connect(cache.table().get(0).copy().server());
+        session.disconnect(((RegionCache) cache).table().get(0).copy().server());
+        session.connect(((RegionCache) cache).table().get(0).copy().server());
         assertFalse(queue.draining(), "requests still take the long way");
         session.readBlocking(0, buffer, 0, 8);
     }

@@ -1,0 +1,189 @@
+package io.farheap.cache;
+
+import io.farheap.control.ControlException;
+import io.farheap.latency.LatencyTracker;
+import io.farheap.latency.OperationLatency;
+import io.farheap.lifetime.CloseStack;
+import io.farheap.lifetime.Closing;
+import io.farheap.remote.CompletionEvents;
+import io.farheap.remote.RegisteredBuffer;
+import io.farheap.remote.RemoteMemory;
+import io.farheap.remote.RemoteServer;
+import io.farheap.resilience.CodedSession;
+import io.farheap.resilience.CodedSpace;
+import io.farheap.resilience.Health;
+import io.farheap.resilience.Resilience;
+import io.farheap.verbs.Context;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** A cache whose pages are coded over several servers ({@code resilience}), on a {@link RemoteMemory} of its own. */
+final class CodedCache extends Cache {
+
+    private final Inside inside = new Inside();
+    private final RemoteMemory memory;
+    private final CodedSpace space;
+
+    CodedCache(CacheOptions options, Resilience resilience) {
+        super(options);
+        try (CloseStack stack = new CloseStack()) {
+            memory = stack.add(RemoteMemory.open(options.device(), options.name(), this::lost));
+            options.servers().forEach(this::attach);
+            space = stack.add(CodedSpace.create(
+                    memory, resilience, options.capacity(), RemoteServer::domain, options.healthListener()));
+            load();
+            stack.keep();
+        }
+    }
+
+    private RemoteServer attach(String address) {
+        try {
+            return memory.attach(address);
+        } catch (ControlException e) {
+            throw new CacheException("cannot use memory server " + address + ": " + e.getMessage(), e);
+        }
+    }
+
+    /** On a thread of its own. */
+    private void lost(RemoteServer server) {
+        LostServerListener listener = options.lostListener();
+        ControlException cause = server.lost();
+        // Its slabs are void by the time that somebody can ask: the space looks at leases by itself.
+        if (listener != null && cause != null && !deleted()) {
+            listener.serverLost(server.address(), String.valueOf(cause.getMessage()), space.slabsOf(server));
+        }
+    }
+
+    @Override
+    public long capacity() {
+        return options.capacity();
+    }
+
+    @Override
+    public Context context() {
+        return memory.context();
+    }
+
+    @Override
+    public long regionBytes() {
+        return space.slabBytes();
+    }
+
+    @Override
+    public int regions() {
+        return space.slabs();
+    }
+
+    @Override
+    public String serverOf(int region) {
+        return space.serverOf(region).address();
+    }
+
+    @Override
+    public long movedBytes(int region) {
+        return 0;
+    }
+
+    @Override
+    public CacheConfiguration configuration() {
+        return options.configuration();
+    }
+
+    @Override
+    public List<String> servers() {
+        return memory.servers().stream().map(RemoteServer::address).toList();
+    }
+
+    @Override
+    public void addServer(String address) {
+        checkOpen();
+        RemoteServer server = attach(address);
+        try {
+            if (server.description().regionBytes() < space.slabBytes()) {
+                throw new CacheException("memory server " + address + " has regions of "
+                        + server.description().regionBytes() + " bytes, smaller than the cache's slabs of "
+                        + space.slabBytes());
+            }
+            memory.connectQueues(server);
+        } catch (ControlException e) {
+            Closing.after(e, () -> memory.detach(server));
+            throw new CacheException("cannot use memory server " + address + ": " + e.getMessage(), e);
+        } catch (Throwable e) {
+            Closing.after(e, () -> memory.detach(server));
+            throw e;
+        }
+    }
+
+    @Override
+    public Health health() {
+        return space.health();
+    }
+
+    @Override
+    Session open(@Nullable OperationLatency recorder) {
+        Session session = new Session(inside, options::capacity, recorder, false);
+        CodedSession coded = space.openSession(options.requests());
+        CodedPath path = new CodedPath(coded, recorder, options.requests());
+        session.use(new DataPath(path, Links.NONE, null, path::close, ignored -> {}));
+        sessions.add(session);
+        return session;
+    }
+
+    @Override
+    Buffer register(long bytes) {
+        RegisteredBuffer buffer = memory.register(bytes);
+        return new Buffer(inside, buffer.segment(), 0, buffer);
+    }
+
+    @Override
+    void end() {
+        try (CloseStack everything = new CloseStack()) {
+            if (beginEnd()) {
+                everything.add(memory);
+                everything.add(space);
+                endSessions(everything);
+            }
+        }
+    }
+
+    private void end(Session session) {
+        try {
+            session.destroy();
+        } finally {
+            sessions.remove(session);
+        }
+    }
+
+    private final class Inside implements Session.Owner {
+
+        @Override
+        public LatencyTracker latency() {
+            return latency;
+        }
+
+        /** Sessions' queues have their own. */
+        @Override
+        public @Nullable CompletionEvents events() {
+            return null;
+        }
+
+        @Override
+        public void refuseInCallback() {
+            CodedCache.this.refuseInCallback();
+        }
+
+        @Override
+        public void close(Session session) {
+            end(session);
+        }
+
+        @Override
+        public void close(Buffer buffer) {
+            end(buffer);
+        }
+
+        /** It has no client threads, whose end this is for. */
+        @Override
+        public void loseAll(Session session) {}
+    }
+}

@@ -1,0 +1,229 @@
+package io.farheap.cache;
+
+import io.farheap.latency.OperationLatency;
+import io.farheap.resilience.CodedCompletion;
+import io.farheap.resilience.CodedSession;
+import java.lang.foreign.MemorySegment;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A session's requests on their way to a coded space. The space keeps their order, and copies what they read and write.
+ *
+ * <p><b>Threads.</b> All is the owner's, inside its session's gate, but for {@link #park}, which is the owner's outside
+ * of it: who closes the path from another thread waits until that has returned.
+ */
+final class CodedPath implements RequestPath, CodedCompletion {
+
+    private final CodedSession session;
+    private final @Nullable OperationLatency latency;
+    private final Requests requests;
+    /** Of each request: records that have not ended, and how those ended that have. */
+    private final int[] left;
+
+    private final int[] endings;
+    /** Held by the owner while it sleeps. */
+    private final ReentrantLock asleep = new ReentrantLock();
+
+    private volatile boolean closed;
+
+    /** @param session of so many requests, its own from now on */
+    CodedPath(CodedSession session, @Nullable OperationLatency latency, int capacity) {
+        this.session = session;
+        this.latency = latency;
+        this.requests = new Requests(capacity);
+        this.left = new int[capacity];
+        this.endings = new int[capacity];
+    }
+
+    @Override
+    public boolean issue(
+            boolean write,
+            long address,
+            long length,
+            @Nullable Buffer buffer,
+            long local,
+            @Nullable MemorySegment segment,
+            Completion completion,
+            long token) {
+        if (session.room() == 0) {
+            return false;
+        }
+        int slot = begin(write, address, length, buffer, local, completion, token, 1);
+        if (segment != null) {
+            requests.segment[slot] = segment;
+        }
+        requests.time(slot, latency);
+        MemorySegment memory = buffer == null ? segment : buffer.segment();
+        issue(write, address, memory, buffer == null ? 0 : local - buffer.address(), length, slot);
+        return true;
+    }
+
+    @Override
+    public boolean issueAll(
+            boolean write,
+            long[] addresses,
+            int count,
+            int length,
+            Buffer buffer,
+            long local,
+            Completion completion,
+            long token) {
+        if (session.room() < count) {
+            return false;
+        }
+        int slot = begin(write, addresses[0], length, buffer, local, completion, token, count);
+        requests.time(slot, latency == null ? 0 : latency.due(count));
+        long at = local - buffer.address();
+        for (int i = 0; i < count; i++) {
+            issue(write, addresses[i], buffer.segment(), at + (long) i * length, length, slot);
+        }
+        return true;
+    }
+
+    /** There is a place: a request of the space's has one of ours at most. */
+    private int begin(
+            boolean write,
+            long address,
+            long length,
+            @Nullable Buffer buffer,
+            long local,
+            Completion completion,
+            long token,
+            int records) {
+        int slot = requests.take();
+        requests.fill(slot, write, address, length, buffer, local, completion, token);
+        left[slot] = records;
+        endings[slot] = Status.OK;
+        return slot;
+    }
+
+    private void issue(boolean write, long address, @Nullable MemorySegment memory, long at, long length, int slot) {
+        boolean issued = memory != null
+                && (write
+                        ? session.write(address, memory, at, length, this, slot)
+                        : session.read(address, memory, at, length, this, slot));
+        if (!issued) {
+            throw new IllegalStateException("the space takes no request though it has room");
+        }
+    }
+
+    /** A record has ended; the statuses are the same. */
+    @Override
+    public void completed(long token, int status) {
+        int slot = (int) token;
+        if (status != Status.OK) {
+            endings[slot] = status;
+        }
+        if (--left[slot] > 0) {
+            return;
+        }
+        if (latency != null) {
+            requests.record(slot, latency);
+        }
+        Completion completion = requests.completion[slot];
+        long itsToken = requests.token[slot];
+        requests.give(slot);
+        if (!closed) {
+            completion.completed(itsToken, endings[slot]);
+        }
+    }
+
+    @Override
+    public int maxRecords() {
+        return requests.capacity() / 2;
+    }
+
+    @Override
+    public int tryExecute(
+            boolean write, long address, Buffer buffer, long offset, long length, Completion completion, long token) {
+        return DECLINED;
+    }
+
+    @Override
+    public int poll() {
+        return session.poll();
+    }
+
+    @Override
+    public void send() {}
+
+    @Override
+    public long listen() {
+        return 0;
+    }
+
+    @Override
+    public void park(Object blocker, long nanos) {
+        asleep.lock();
+        try {
+            if (!closed) {
+                session.await(nanos == 0 ? Long.MAX_VALUE : nanos);
+            }
+        } finally {
+            asleep.unlock();
+        }
+    }
+
+    @Override
+    public boolean owes() {
+        return session.owes();
+    }
+
+    @Override
+    public void resumeHeld() {}
+
+    @Override
+    public void abandonUnposted() {
+        session.abandonUnposted();
+    }
+
+    @Override
+    public int pending() {
+        return requests.pending();
+    }
+
+    @Override
+    public int heldCount() {
+        return 0;
+    }
+
+    @Override
+    public boolean waits(boolean write, long address, long length) {
+        return false;
+    }
+
+    @Override
+    public boolean mayHold() {
+        return false;
+    }
+
+    @Override
+    public boolean uses(Buffer buffer) {
+        return requests.uses(buffer);
+    }
+
+    @Override
+    public boolean reaches(long end) {
+        return requests.reaches(end);
+    }
+
+    @Override
+    public void sample(RegionHeat heat) {}
+
+    @Override
+    public boolean inCallback() {
+        return session.inCallback();
+    }
+
+    /** Ends what is under way without a callback. The session is known to be closed, and its thread is awake. */
+    void close() {
+        closed = true;
+        asleep.lock();
+        try {
+            session.close();
+        } finally {
+            asleep.unlock();
+        }
+    }
+}

@@ -1,0 +1,736 @@
+package io.farheap.cache;
+
+import io.farheap.connection.Connection;
+import io.farheap.control.ControlException;
+import io.farheap.control.SignedGrant;
+import io.farheap.latency.LatencyTracker;
+import io.farheap.latency.OperationLatency;
+import io.farheap.lifetime.CloseStack;
+import io.farheap.lifetime.Closing;
+import io.farheap.memory.RegisteredMemory;
+import io.farheap.migration.MigrationOptions;
+import io.farheap.migration.MigrationResult;
+import io.farheap.migration.RegionTable;
+import io.farheap.remote.CompletionEvents;
+import io.farheap.remote.RemoteRegion;
+import io.farheap.remote.RemoteServer;
+import io.farheap.slo.Explanation;
+import io.farheap.slo.Slo;
+import io.farheap.thread.Joining;
+import io.farheap.verbs.Access;
+import io.farheap.verbs.Context;
+import io.farheap.verbs.VerbsException;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/** A cache whose regions have one place each, between which they move. */
+final class RegionCache extends Cache {
+
+    private static final System.Logger LOG = System.getLogger(RegionCache.class.getName());
+
+    private final Inside inside = new Inside();
+    private final CacheDevice device;
+    private final RegionTable table;
+    private final CacheMoves moves;
+    /** Null where the cache has no objective. */
+    private final @Nullable SloWatch watch;
+
+    private final List<RemoteServer> servers = new CopyOnWriteArrayList<>();
+    /** One migration, or change of servers, at a time. */
+    private final ReentrantLock moving = new ReentrantLock();
+
+    private final Reshaping reshaping;
+    /** Replaced with {@code openings} held alone. */
+    private volatile DataPaths paths;
+    /** The change that sessions are prepared for, or null; replaced with {@code openings} held alone. */
+    private volatile @Nullable Reconfiguration changing;
+
+    private int nextServerIndex;
+
+    RegionCache(CacheOptions options) {
+        super(options);
+        try (CloseStack stack = new CloseStack()) {
+            device = stack.add(new CacheDevice(options.device(), options.name()));
+            checkDepth(options.configuration());
+            if (options.tuning() != null) {
+                options.tuning().check(device.context());
+            }
+            for (String address : options.servers()) {
+                servers.add(stack.add(attach(address)));
+            }
+            table = RegionPlacement.allocate(
+                    servers,
+                    options.capacity(),
+                    options.management() == null ? null : options.management().shares());
+            moves = new CacheMoves(device.context(), table, servers, () -> sessions.stream()
+                    .map(Session::participant)
+                    .toList());
+            Resizing resizing = new Resizing(inside, table, moves, servers, sessions, options.management());
+            paths = stack.add(new DataPaths(inside, device, table, options, options.configuration()));
+            load();
+            watch = options.tuning() == null
+                    ? null
+                    : new SloWatch(
+                            options.name(),
+                            latency,
+                            options.tuning().why(),
+                            options.tuning().period(),
+                            options.tuning().listener());
+            reshaping = new Reshaping(inside, moving, resizing, options.management() != null, options.tuning(), watch);
+            stack.keep();
+        }
+        if (options.management() != null) {
+            options.management().manage(inside);
+        }
+    }
+
+    @Override
+    public long capacity() {
+        return table.capacity();
+    }
+
+    @Override
+    public Context context() {
+        return device.context();
+    }
+
+    @Override
+    public long regionBytes() {
+        return table.regionBytes();
+    }
+
+    @Override
+    public int regions() {
+        return table.size();
+    }
+
+    @Override
+    public String serverOf(int region) {
+        return table.get(region).copy().server().address();
+    }
+
+    @Override
+    public long movedBytes(int region) {
+        return table.movedBytes(region);
+    }
+
+    @Override
+    Session open(@Nullable OperationLatency recorder) {
+        Session session = new Session(inside, table::capacity, recorder, false);
+        begin(session, paths.open(session, recorder));
+        joinChange(session);
+        return session;
+    }
+
+    /**
+     * Whoever opens a session while the configuration changes prepares it: else new ones could keep the change from
+     * coming to an end.
+     */
+    private void joinChange(Session session) {
+        if (changing != null) {
+            try {
+                changing.prepare(session);
+            } catch (Throwable e) {
+                end(session);
+                throw e;
+            }
+        }
+    }
+
+    private Session begin(Session session, DataPath path) {
+        connect(path);
+        session.use(path);
+        sessions.add(session);
+        loseLost(List.of(session));
+        return session;
+    }
+
+    /** What sessions have of servers that were lost before whoever fails that could see it. */
+    private void loseLost(List<Session> unseen) {
+        for (RemoteServer server : servers) {
+            if (server.lost() != null) {
+                unseen.forEach(session -> session.lose(server));
+            }
+        }
+    }
+
+    /** To all servers. */
+    private void connect(DataPath path) {
+        try {
+            for (RemoteServer server : servers) {
+                connectOrLose(path.links(), server);
+            }
+        } catch (Throwable e) {
+            Closing.after(e, path);
+            throw e;
+        }
+    }
+
+    @Override
+    public CacheConfiguration configuration() {
+        return paths.configuration();
+    }
+
+    @Override
+    public void reconfigure(CacheConfiguration how) {
+        checkOpen();
+        checkDepth(how);
+        moving.lock();
+        try {
+            checkOpen();
+            DataPaths previous = paths;
+            try (Reconfiguration change =
+                    new Reconfiguration(previous, new DataPaths(inside, device, table, options, how), this::connect)) {
+                try {
+                    beginChange(change).forEach(change::prepare);
+                    change.awaitQuiet();
+                    performChange(change);
+                } finally {
+                    endChange();
+                }
+            } catch (VerbsException | ControlException e) {
+                throw new CacheException(
+                        "the configuration stays " + previous.configuration() + ": " + e.getMessage(), e);
+            }
+        } finally {
+            moving.unlock();
+        }
+    }
+
+    /** @return the sessions to prepare; those that are opened from now on are prepared by whoever opens them */
+    private List<Session> beginChange(Reconfiguration change) {
+        openings.writeLock().lock();
+        try {
+            changing = change;
+            return sessions.stream().filter(session -> !session.worker()).toList();
+        } finally {
+            openings.writeLock().unlock();
+        }
+    }
+
+    private void performChange(Reconfiguration change) {
+        openings.writeLock().lock();
+        try {
+            paths = change.perform();
+            changing = null;
+        } finally {
+            openings.writeLock().unlock();
+        }
+        // Before they go on.
+        loseLost(sessions);
+    }
+
+    private void endChange() {
+        openings.writeLock().lock();
+        try {
+            changing = null;
+        } finally {
+            openings.writeLock().unlock();
+        }
+    }
+
+    @Override
+    public Explanation reshape(Slo objective) {
+        return reshaping.to(objective);
+    }
+
+    @Override
+    public Explanation retune() {
+        return reshaping.retune();
+    }
+
+    @Override
+    public void reshape(long bytes) {
+        reshaping.to(bytes);
+    }
+
+    @Override
+    public Explanation reshape(long bytes, Slo objective) {
+        return reshaping.to(bytes, objective);
+    }
+
+    private void checkDepth(CacheConfiguration how) {
+        if (how.queueDepth() > Connection.maxDepth(device.context().limits())) {
+            throw new IllegalArgumentException("a queue depth of " + how.queueDepth() + "; "
+                    + device.context().device().name() + " takes up to "
+                    + Connection.maxDepth(device.context().limits()));
+        }
+    }
+
+    @Override
+    Buffer register(long bytes) {
+        RegisteredMemory memory =
+                RegisteredMemory.allocate(device.domain(), "farheap-buffer", bytes, Access.LOCAL_WRITE);
+        return new Buffer(inside, memory.segment(), memory.localKey(), memory);
+    }
+
+    @Override
+    public Optional<Explanation> explanation() {
+        return watch == null ? Optional.empty() : Optional.of(watch.explanation());
+    }
+
+    @Override
+    public Optional<SloReport> sloReport() {
+        return watch == null ? Optional.empty() : watch.last();
+    }
+
+    @Override
+    public long sloMissed() {
+        return watch == null ? 0 : watch.missed();
+    }
+
+    @Override
+    public List<String> servers() {
+        return servers.stream().map(RemoteServer::address).toList();
+    }
+
+    @Override
+    public void addServer(String address) {
+        checkOpen();
+        moving.lock();
+        try {
+            checkOpen();
+            RemoteServer server = attach(address);
+            try {
+                RegionPlacement.checkRegionSize(server, table.regionBytes());
+                add(server).forEach(session -> session.connect(server));
+            } catch (Throwable e) {
+                detach(server);
+                throw e;
+            }
+            servers.stream()
+                    .filter(before ->
+                            before.address().equals(address) && before.lost() != null && moves.regionsOf(before) == 0)
+                    .toList()
+                    .forEach(this::detach);
+        } catch (ControlException e) {
+            throw new CacheException("cannot use memory server " + address + ": " + e.getMessage(), e);
+        } finally {
+            moving.unlock();
+        }
+    }
+
+    /** @return the sessions to connect to it; those that are opened from now on do that themselves */
+    private List<Session> add(RemoteServer server) {
+        openings.writeLock().lock();
+        try {
+            servers.add(server);
+            return List.copyOf(sessions);
+        } finally {
+            openings.writeLock().unlock();
+        }
+    }
+
+    @Override
+    public MigrationResult migrate(List<Integer> regions, String to, MigrationOptions how) {
+        if (options.management() == null) {
+            return move(regions, to, how);
+        }
+        checkOpen();
+        long missing = inside.unmoved(() -> {
+            moves.check(regions);
+            return regions.stream()
+                    .filter(region ->
+                            !table.get(region).copy().server().address().equals(to))
+                    .count();
+        });
+        if (missing > 0) {
+            options.management().reserve(inside, to, (int) missing);
+        }
+        try {
+            return move(regions, to, how);
+        } finally {
+            tellManager();
+        }
+    }
+
+    private MigrationResult move(List<Integer> regions, String to, MigrationOptions how) {
+        checkOpen();
+        moving.lock();
+        try {
+            checkOpen();
+            // Not before: the cache may have become smaller meanwhile.
+            moves.check(regions);
+            return moves.toServer(regions, server(to), how);
+        } finally {
+            moving.unlock();
+        }
+    }
+
+    /** On the first of the cache's other servers that the manager says has room for all. */
+    private void reserveElsewhere(String address) {
+        checkOpen();
+        RemoteServer source = server(address);
+        int regions = moves.regionsOf(source);
+        CacheException refused = null;
+        for (RemoteServer other : regions == 0 ? List.<RemoteServer>of() : servers) {
+            if (other != source) {
+                try {
+                    management().reserve(inside, other.address(), regions);
+                    return;
+                } catch (CacheException e) {
+                    refused = e;
+                }
+            }
+        }
+        if (refused != null) {
+            throw refused;
+        }
+    }
+
+    private void tellManager() {
+        if (options.management() != null) {
+            options.management().tellNow(inside);
+        }
+    }
+
+    @Override
+    public MigrationResult retire(String address, MigrationOptions how, Consumer<MigrationResult> moved) {
+        if (options.management() != null) {
+            reserveElsewhere(address);
+        }
+        try {
+            return leave(address, how, moved);
+        } finally {
+            tellManager();
+        }
+    }
+
+    private MigrationResult leave(String address, MigrationOptions how, Consumer<MigrationResult> moved) {
+        checkOpen();
+        moving.lock();
+        try {
+            checkOpen();
+            RemoteServer source = server(address);
+            MigrationResult total = moves.offServer(source, how, moved);
+            detach(source);
+            return total;
+        } finally {
+            moving.unlock();
+        }
+    }
+
+    @Override
+    void end() {
+        try {
+            endAll();
+        } finally {
+            if (deleted() && options.management() != null) {
+                options.management().close();
+            }
+        }
+    }
+
+    private void endAll() {
+        moving.lock();
+        try (CloseStack everything = new CloseStack()) {
+            if (!beginEnd()) {
+                return;
+            }
+            everything.add(device);
+            if (watch != null) {
+                everything.add(watch);
+            }
+            servers.forEach(everything::add);
+            endSessions(everything);
+            everything.add(paths::stop);
+        } finally {
+            moving.unlock();
+        }
+    }
+
+    CacheDevice device() {
+        return device;
+    }
+
+    RegionTable table() {
+        return table;
+    }
+
+    private void end(Session session) {
+        // Migrations must see it until nothing that it posted can take effect any more.
+        try {
+            session.destroy();
+        } finally {
+            sessions.remove(session);
+            Reconfiguration change = changing;
+            if (change != null) {
+                change.forget(session);
+            }
+        }
+    }
+
+    /** A server that is gone takes its own regions along, not the session's others. */
+    private void connectOrLose(Links links, RemoteServer server) {
+        try {
+            links.connect(server);
+        } catch (ControlException e) {
+            tolerate(server, e);
+        }
+    }
+
+    private static void tolerate(RemoteServer server, ControlException e) {
+        switch (e.code()) {
+            case UNAVAILABLE, DEADLINE_EXCEEDED, LEASE_EXPIRED -> {}
+            default -> throw new CacheException("cannot connect a session to " + server + ": " + e.getMessage(), e);
+        }
+    }
+
+    private RemoteServer attach(String address) {
+        Management management = options.management();
+        try {
+            return management == null
+                    ? attach(address, SignedGrant.NONE)
+                    : management.granted(address, grant -> attach(address, grant));
+        } catch (ControlException e) {
+            throw new CacheException("cannot use memory server " + address + ": " + e.getMessage(), e);
+        }
+    }
+
+    private RemoteServer attach(String address, SignedGrant grant) {
+        return RemoteServer.attach(
+                address,
+                nextServerIndex++,
+                device.domain(),
+                options.name(),
+                options.cacheId(),
+                grant,
+                this::lost,
+                device.lifetime()::closesLater);
+    }
+
+    /** On a thread of that server's: another that is lost waits for nobody here. */
+    private void lost(RemoteServer server, ControlException cause) {
+        // Each by itself: one that is long in a callback must not keep the others' requests waiting.
+        List<Thread> losing = sessions.stream()
+                .map(session -> Thread.ofVirtual().start(() -> lose(session, server)))
+                .toList();
+        losing.forEach(Joining::join);
+        LostServerListener listener = options.lostListener();
+        if (listener != null && !deleted()) {
+            Management management = options.management();
+            String ended = management == null ? null : management.endedWhy();
+            listener.serverLost(
+                    server.address(),
+                    ended == null ? cause.getMessage() : ended,
+                    moves == null ? 0 : moves.regionsOf(server));
+        }
+    }
+
+    private static void lose(Session session, RemoteServer server) {
+        try {
+            session.lose(server);
+        } catch (Throwable e) {
+            LOG.log(
+                    System.Logger.Level.ERROR,
+                    "cannot fail a session's connections to lost memory server " + server,
+                    e);
+        }
+    }
+
+    private void detach(RemoteServer server) {
+        openings.writeLock().lock();
+        try {
+            servers.remove(server);
+        } finally {
+            openings.writeLock().unlock();
+        }
+        try {
+            sessions.forEach(session -> session.disconnect(server));
+        } finally {
+            server.close();
+        }
+    }
+
+    /** One whose lease holds before one that is lost, which may have been started anew at its address. */
+    private RemoteServer server(String address) {
+        RemoteServer lost = null;
+        for (RemoteServer server : servers) {
+            if (server.address().equals(address)) {
+                if (server.lost() == null) {
+                    return server;
+                }
+                lost = server;
+            }
+        }
+        if (lost != null) {
+            return lost;
+        }
+        throw new CacheException("the cache does not use server " + address + "; it uses " + servers());
+    }
+
+    /** The cache, as its sessions, its buffers and its data paths know it: they are not to know what else it is. */
+    private final class Inside implements Session.Owner, DataPaths.Owner, Reshaping.Owner {
+
+        @Override
+        public long capacity() {
+            return table.capacity();
+        }
+
+        @Override
+        public void checkOpen() {
+            RegionCache.this.checkOpen();
+        }
+
+        @Override
+        public CacheConfiguration configuration() {
+            return RegionCache.this.configuration();
+        }
+
+        @Override
+        public void reconfigure(CacheConfiguration how) {
+            RegionCache.this.reconfigure(how);
+        }
+
+        @Override
+        public LatencyTracker latency() {
+            return latency;
+        }
+
+        @Override
+        public CompletionEvents events() {
+            return device.events();
+        }
+
+        /** It may use all of the last region, also what no other session may. */
+        @Override
+        public Session openInternalSession() {
+            Session session = new Session(this, () -> table.size() * table.regionBytes(), null, true);
+            return begin(session, paths.open(session, null));
+        }
+
+        @Override
+        public void refuseInCallback() {
+            RegionCache.this.refuseInCallback();
+        }
+
+        @Override
+        public void close(Session session) {
+            end(session);
+        }
+
+        @Override
+        public void close(Buffer buffer) {
+            end(buffer);
+        }
+
+        @Override
+        public void loseAll(Session session) {
+            servers.forEach(session::lose);
+        }
+
+        /** Its caller changes the configuration, and so keeps servers from coming and going. */
+        @Override
+        public Session openWorkerSession(DataPaths owner) {
+            Session session = new Session(this, () -> table.size() * table.regionBytes(), null, true);
+            return begin(session, owner.own(session, null));
+        }
+
+        @Override
+        public void reconnect(Session worker) {
+            for (RemoteServer server : servers) {
+                try {
+                    worker.participant().ensureConnected(server);
+                } catch (ControlException e) {
+                    tolerate(server, e);
+                }
+            }
+        }
+
+        @Override
+        public List<String> servers() {
+            return RegionCache.this.servers();
+        }
+
+        @Override
+        public int regions() {
+            return RegionCache.this.regions();
+        }
+
+        @Override
+        public <T> T unmoved(Supplier<T> action) {
+            moving.lock();
+            try {
+                return action.get();
+            } finally {
+                moving.unlock();
+            }
+        }
+
+        @Override
+        public List<RemoteRegion> take(String address, int regions) {
+            return RegionPlacement.grant(server(address), regions);
+        }
+
+        @Override
+        public String serverOf(int region) {
+            return RegionCache.this.serverOf(region);
+        }
+
+        @Override
+        public List<Integer> hottestFirst(List<Integer> regions) {
+            return RegionHeat.hottestFirst(regions, table, heat -> sessions.forEach(session -> session.sample(heat)));
+        }
+
+        @Override
+        public boolean uses(int region, String address) {
+            for (RemoteServer server : servers) {
+                if (server.address().equals(address) && table.get(region).uses(server)) {
+                    return true;
+                }
+            }
+            return false;
+        }
+
+        @Override
+        public void doubt(String address) {
+            for (RemoteServer server : servers) {
+                if (server.address().equals(address)) {
+                    server.doubt();
+                }
+            }
+        }
+
+        @Override
+        public boolean serves(String address) {
+            return servers.stream().anyMatch(server -> server.address().equals(address) && server.lost() == null);
+        }
+
+        @Override
+        public void showGrant(String address, SignedGrant grant) {
+            server(address).showGrant(grant);
+        }
+
+        @Override
+        public void addServer(String address) {
+            RegionCache.this.addServer(address);
+        }
+
+        @Override
+        public MigrationResult migrate(List<Integer> regions, String from, String to, MigrationOptions how) {
+            return unmoved(() -> {
+                checkOpen();
+                moves.check(regions);
+                return moves.leave(server(from), regions, server(to), how);
+            });
+        }
+
+        @Override
+        public void stay() {
+            unmoved(() -> {
+                moves.stay();
+                return true;
+            });
+        }
+
+        @Override
+        public void retire(String address) {
+            leave(address, options.migration(), moved -> {});
+        }
+    }
+}

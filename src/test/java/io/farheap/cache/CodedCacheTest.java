@@ -1,0 +1,276 @@
+package io.farheap.cache;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.farheap.migration.MigrationOptions;
+import io.farheap.resilience.Health;
+import io.farheap.resilience.Resilience;
+import io.farheap.slo.Objective;
+import io.farheap.slo.Slo;
+import io.farheap.testing.TestDevice;
+import java.lang.foreign.MemorySegment;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.BooleanSupplier;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
+
+/** What a cache with resilience does beyond what all do, which {@link SessionTest} has. */
+class CodedCacheTest {
+
+    private static final int CAPACITY = (int) (4 * Cluster.REGION_BYTES);
+    private static final Resilience CODE = Resilience.failureRecovery(2, 2);
+
+    private static CacheBuilder on(Cluster cluster) {
+        return Cache.builder()
+                .capacity(CAPACITY)
+                .servers(cluster.addresses())
+                .device(TestDevice.client())
+                .resilience(CODE);
+    }
+
+    private static void await(String what, BooleanSupplier condition) {
+        long deadline = System.nanoTime() + TestDevice.patience(60_000_000_000L);
+        while (!condition.getAsBoolean()) {
+            assertTrue(System.nanoTime() - deadline < 0, "waited too long for: " + what);
+            Thread.yield();
+        }
+    }
+
+    @Test
+    void outlivesTwoServersAndSaysSo() {
+        List<Health> told = Collections.synchronizedList(new ArrayList<>());
+        SplittableRandom random = new SplittableRandom(11);
+        byte[] shadow = new byte[CAPACITY];
+        random.nextBytes(shadow);
+        try (Cluster cluster = new Cluster(2, 2, 2, 2, 2, 2);
+                Cache cache = on(cluster).onHealth(told::add).create();
+                Session session = cache.openSession()) {
+            session.writeBlocking(0, MemorySegment.ofArray(shadow));
+            assertEquals(2, cache.health().mayLose());
+            assertEquals(8, cache.regions());
+            assertEquals(Cluster.REGION_BYTES, cache.regionBytes());
+            List<Integer> used = cluster.addresses().stream()
+                    .filter(address -> address.equals(cache.serverOf(0)) || address.equals(cache.serverOf(1)))
+                    .map(cluster.addresses()::indexOf)
+                    .toList();
+            List<String> addresses = used.stream().map(cluster::address).toList();
+            used.forEach(cluster::stop);
+            for (int i = 0; i < 100; i++) {
+                int length = 1 + random.nextInt(10_000);
+                int at = random.nextInt(CAPACITY - length);
+                byte[] bytes = new byte[length];
+                random.nextBytes(bytes);
+                System.arraycopy(bytes, 0, shadow, at, length);
+                session.writeBlocking(at, MemorySegment.ofArray(bytes));
+            }
+            await("the cache to be whole", () -> {
+                session.poll();
+                return cache.health().whole() && cache.health().mayLose() == 2;
+            });
+            byte[] read = new byte[CAPACITY];
+            session.readBlocking(0, MemorySegment.ofArray(read));
+            assertEquals(-1, MemorySegment.ofArray(shadow).mismatch(MemorySegment.ofArray(read)));
+            await("the listener to hear that it is", () -> {
+                synchronized (told) {
+                    return told.size() > 1
+                            && told.getLast().whole()
+                            && told.getLast().mayLose() == 2;
+                }
+            });
+            synchronized (told) {
+                assertTrue(told.stream().anyMatch(health -> health.mayLose() < 2), "nobody was told of the loss");
+            }
+            for (int slab = 0; slab < cache.regions(); slab++) {
+                assertFalse(addresses.contains(cache.serverOf(slab)));
+            }
+        }
+    }
+
+    /** Nothing is written: its lease alone tells that it is lost. */
+    @Test
+    @Execution(ExecutionMode.CONCURRENT)
+    void aServerThatIsAddedGetsTheSlabsOfOneThatIsLost() {
+        ConcurrentLinkedQueue<String> lost = new ConcurrentLinkedQueue<>();
+        try (Cluster cluster = new Cluster(2, 2, 2, 2);
+                Cache cache = on(cluster)
+                        .onLost((address, why, slabs) -> lost.add(address))
+                        .create();
+                Session session = cache.openSession()) {
+            String first = cluster.address(0);
+            byte[] bytes = new byte[CAPACITY];
+            new SplittableRandom(12).nextBytes(bytes);
+            session.writeBlocking(0, MemorySegment.ofArray(bytes));
+            cluster.stop(0);
+            await("the loss", () -> cache.health().mayLose() == 1);
+            await("the listener to hear of it", () -> lost.contains(first));
+            String added = cluster.add(2);
+            cache.addServer(added);
+            assertTrue(cache.servers().contains(added));
+            await("the cache to be whole", () -> {
+                session.poll();
+                return cache.health().whole();
+            });
+            assertEquals(0, cluster.freeRegions(4));
+            byte[] read = new byte[CAPACITY];
+            session.readBlocking(0, MemorySegment.ofArray(read));
+            assertEquals(-1, MemorySegment.ofArray(bytes).mismatch(MemorySegment.ofArray(read)));
+        }
+    }
+
+    @Test
+    void aFileFillsIt(@TempDir Path directory) throws Exception {
+        byte[] bytes = new byte[CAPACITY - 5000];
+        new SplittableRandom(13).nextBytes(bytes);
+        Path file = Files.write(directory.resolve("content"), bytes);
+        try (Cluster cluster = new Cluster(2, 2, 2, 2);
+                Cache cache = on(cluster).file(file).create();
+                Session session = cache.openSession();
+                Buffer buffer = cache.allocate(CAPACITY)) {
+            session.readBlocking(0, buffer, 0, CAPACITY);
+            MemorySegment expected = MemorySegment.ofArray(java.util.Arrays.copyOf(bytes, CAPACITY));
+            assertEquals(-1, expected.mismatch(buffer.segment().asSlice(0, CAPACITY)));
+        }
+    }
+
+    /** The owner sleeps until it is woken by the end: it neither sleeps on nor touches what is freed. */
+    @Test
+    void itIsDeletedWhileSessionsOfOtherThreadsSleep() throws Exception {
+        for (int round = 0; round < TestDevice.scaled(20); round++) {
+            AtomicReference<Throwable> thrown = new AtomicReference<>();
+            CountDownLatch opened = new CountDownLatch(2);
+            List<Thread> owners = new ArrayList<>();
+            try (Cluster cluster = new Cluster(2, 2, 2, 2);
+                    Cache cache = on(cluster).create()) {
+                for (boolean busy : new boolean[] {false, true}) {
+                    owners.add(Thread.ofPlatform().start(() -> {
+                        try {
+                            Session session = cache.openSession();
+                            MemorySegment memory = MemorySegment.ofArray(new byte[CAPACITY]);
+                            opened.countDown();
+                            while (true) {
+                                if (busy) {
+                                    session.write(0, memory, (token, status) -> {}, 0);
+                                }
+                                session.awaitProgress();
+                            }
+                        } catch (Throwable e) {
+                            thrown.compareAndSet(null, e instanceof IllegalStateException ? null : e);
+                        }
+                    }));
+                }
+                opened.await();
+                if (round % 2 == 0) {
+                    Thread.sleep(2);
+                }
+                cache.close();
+                for (Thread owner : owners) {
+                    owner.join(TestDevice.patience(30_000));
+                    assertFalse(owner.isAlive(), "a session's thread sleeps on");
+                }
+                assertEquals(null, thrown.get());
+                for (int server = 0; server < 4; server++) {
+                    assertEquals(2, cluster.freeRegions(server));
+                }
+            }
+        }
+    }
+
+    @Test
+    void whatIsNotBuiltIsRefusedBeforeAnythingIsTaken() {
+        try (Cluster cluster = new Cluster(2, 2, 2, 2)) {
+            assertRefused("client threads", on(cluster).configuration(Configurations.HANDED_OVER));
+            assertRefused("batch of 1", on(cluster).configuration(Configurations.BATCHED));
+            assertRefused("objective", on(cluster).slo(new Slo(new Objective(1_000_000, 1000), Objective.NONE)));
+            assertRefused(
+                    "by address",
+                    Cache.builder().capacity(1).manager("127.0.0.1:1").resilience(CODE));
+            assertRefused("failure domains", on(cluster).resilience(Resilience.failureRecovery(3, 2)));
+            assertRefused(
+                    "without resilience",
+                    Cache.builder().capacity(1).servers(cluster.addresses()).onHealth(health -> {}));
+            for (int server = 0; server < 4; server++) {
+                assertEquals(2, cluster.freeRegions(server));
+            }
+        }
+    }
+
+    private static void assertRefused(String remedy, CacheBuilder builder) {
+        String message = assertThrows(
+                        IllegalArgumentException.class, () -> builder.create().close())
+                .getMessage();
+        assertTrue(message.contains(remedy), message);
+    }
+
+    @Test
+    void whatItDoesNotDoChangesNothing() {
+        try (Cluster cluster = new Cluster(2, 2, 2, 2);
+                Cache cache = on(cluster).create();
+                Session session = cache.openSession()) {
+            List<Runnable> all = List.of(
+                    () -> cache.reconfigure(CacheConfiguration.DIRECT),
+                    () -> cache.reshape(1),
+                    () -> cache.retune(),
+                    () -> cache.migrate(0, cluster.address(1)),
+                    () -> cache.retire(cluster.address(1), moved -> {}),
+                    () -> cache.migrate(List.of(0), cluster.address(1), MigrationOptions.DEFAULT));
+            for (Runnable call : all) {
+                String message = assertThrows(UnsupportedOperationException.class, call::run)
+                        .getMessage();
+                assertTrue(message.startsWith("a coded cache does not "), message);
+            }
+            assertThrows(IllegalStateException.class, cache::id);
+            MemorySegment memory = MemorySegment.ofArray(new byte[] {1, 2, 3});
+            session.writeBlocking(CAPACITY - 3, memory);
+            byte[] read = new byte[3];
+            session.readBlocking(CAPACITY - 3, MemorySegment.ofArray(read));
+            assertEquals(3, MemorySegment.ofArray(read).get(JAVA_BYTE, 2));
+        }
+        try (Cluster cluster = new Cluster(1);
+                Cache cache = Cache.builder()
+                        .capacity(1)
+                        .servers(cluster.address(0))
+                        .device(TestDevice.client())
+                        .create()) {
+            assertThrows(UnsupportedOperationException.class, cache::health);
+        }
+    }
+
+    /** Splits that are still owed keep others from writing: a thread that returns from a call may rest. */
+    @Test
+    void nothingIsOwedWhenABlockingWriteOrADrainReturns() {
+        try (Cluster cluster = new Cluster(2, 2, 2, 2);
+                Cache cache = on(cluster).resilience(Resilience.ecOnly(2, 2)).create();
+                Session first = cache.openSession();
+                Session second = cache.openSession()) {
+            MemorySegment memory = MemorySegment.ofArray(new byte[8192]);
+            AtomicBoolean done = new AtomicBoolean();
+            for (int i = 0; i < TestDevice.scaled(500); i++) {
+                first.writeBlocking(0, memory);
+                // Nobody polls the first.
+                second.writeBlocking(0, memory);
+                done.set(false);
+                while (!first.write(0, memory, (token, status) -> done.set(status == Status.OK), 0)) {
+                    first.awaitProgress();
+                }
+                first.drain();
+                assertTrue(done.get());
+                second.writeBlocking(0, memory);
+            }
+        }
+    }
+}
