@@ -423,6 +423,11 @@ public final class RemoteMemory implements AutoCloseable {
         }
     }
 
+    /** The client's, in servers' logs and thread names. */
+    public String name() {
+        return name;
+    }
+
     /** The RDMA device in use. */
     public Context context() {
         return context;

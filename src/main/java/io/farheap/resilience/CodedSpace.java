@@ -10,6 +10,7 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import jdk.jfr.FlightRecorder;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -34,6 +35,7 @@ public final class CodedSpace implements AutoCloseable {
     private final SpaceState space;
     private final Placement placement;
     private final Keeper keeper;
+    private final Runnable statistics = this::emitStatistics;
     private boolean closed;
 
     private CodedSpace(SpaceState space, Placement placement, Keeper keeper) {
@@ -95,10 +97,9 @@ public final class CodedSpace implements AutoCloseable {
             Keeper made = opened.add(new Keeper(space, placement));
             keeper.set(made);
             CodedSpace coded = new CodedSpace(space, placement, made);
-            if (listener != null) {
-                made.watch(opened.add(new HealthWatch(space, coded::health, listener)));
-            }
+            made.watch(opened.add(new HealthWatch(space, coded::health, listener)));
             made.start();
+            FlightRecorder.addPeriodicEvent(ResilienceStatisticsEvent.class, coded.statistics);
             opened.keep();
             return coded;
         }
@@ -276,6 +277,7 @@ public final class CodedSpace implements AutoCloseable {
                     open + " sessions of the space are open; close them first, and then the space");
         }
         closed = true;
+        FlightRecorder.removePeriodicEvent(statistics);
         keeper.close();
         for (int range = 0; range < space.table.ranges(); range++) {
             for (int split = 0; split < space.table.splits(); split++) {
@@ -283,6 +285,10 @@ public final class CodedSpace implements AutoCloseable {
                 giveBack(slab.region());
             }
         }
+    }
+
+    private void emitStatistics() {
+        new ResilienceStatisticsEvent().emit(space.memory.name(), health());
     }
 
     private void giveBack(RemoteRegion region) {

@@ -5,9 +5,10 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Tells a listener of a space's health when that has changed. The keeper looks; a virtual thread tells, one change
+ * Tells a listener, and recordings, of a space's health when that has changed. The keeper looks; a virtual thread tells, one change
  * after the other, and what changes while the listener is at it is told once, as it is afterwards.
  */
 final class HealthWatch implements AutoCloseable {
@@ -16,7 +17,7 @@ final class HealthWatch implements AutoCloseable {
 
     private final SpaceState space;
     private final Supplier<Health> health;
-    private final Consumer<Health> listener;
+    private final @Nullable Consumer<Health> listener;
     private final ExecutorService thread = Executors.newSingleThreadExecutor(
             Thread.ofVirtual().name("farheap-health").factory());
     /** Set by the keeper; cleared before the health is looked at, so that no later change is missed. */
@@ -24,7 +25,7 @@ final class HealthWatch implements AutoCloseable {
 
     private long seen;
 
-    HealthWatch(SpaceState space, Supplier<Health> health, Consumer<Health> listener) {
+    HealthWatch(SpaceState space, Supplier<Health> health, @Nullable Consumer<Health> listener) {
         this.space = space;
         this.health = health;
         this.listener = listener;
@@ -63,7 +64,11 @@ final class HealthWatch implements AutoCloseable {
     private void tell() {
         toTell.set(false);
         try {
-            listener.accept(health.get());
+            Health now = health.get();
+            new HealthChangedEvent().emit(space.memory.name(), now);
+            if (listener != null) {
+                listener.accept(now);
+            }
         } catch (RuntimeException e) {
             LOG.log(System.Logger.Level.WARNING, "a listener of a cache's health failed", e);
         }

@@ -118,7 +118,9 @@ final class Parts {
         for (int left = splits & slot.outstanding & ~slot.late; left != 0; left &= left - 1) {
             int split = Integer.numberOfTrailingZeros(left);
             slot.late |= 1 << split;
-            lines.of(slot.slabs[split].region().server()).late++;
+            Line line = lines.of(slot.slabs[split].region().server());
+            line.late++;
+            line.record.late.increment();
             counts.late++;
         }
     }

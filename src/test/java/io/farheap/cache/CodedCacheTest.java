@@ -6,12 +6,15 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.farheap.metrics.ResilienceMetrics;
 import io.farheap.migration.MigrationOptions;
 import io.farheap.resilience.Health;
 import io.farheap.resilience.Resilience;
 import io.farheap.slo.Objective;
 import io.farheap.slo.Slo;
 import io.farheap.testing.TestDevice;
+import io.micrometer.core.instrument.FunctionCounter;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -24,6 +27,9 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BooleanSupplier;
+import jdk.jfr.Recording;
+import jdk.jfr.consumer.RecordedEvent;
+import jdk.jfr.consumer.RecordingFile;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
@@ -130,6 +136,62 @@ class CodedCacheTest {
             session.readBlocking(0, MemorySegment.ofArray(read));
             assertEquals(-1, MemorySegment.ofArray(bytes).mismatch(MemorySegment.ofArray(read)));
         }
+    }
+
+    @Test
+    void metricsAndRecordingsHaveItsHealth(@TempDir Path directory) throws Exception {
+        Path file = directory.resolve("recording.jfr");
+        SimpleMeterRegistry registry = new SimpleMeterRegistry();
+        try (Cluster cluster = new Cluster(2, 2, 2, 2, 2);
+                Recording recording = new Recording();
+                Cache cache = on(cluster).name("recorded").create();
+                Session session = cache.openSession()) {
+            recording.enable("io.farheap.ResilienceStatistics").with("period", "endChunk");
+            recording.enable("io.farheap.HealthChanged");
+            recording.start();
+            new ResilienceMetrics(cache).bindTo(registry);
+            assertEquals(8, gauge(registry, "farheap.resilience.slabs", "state", "good"));
+            session.writeBlocking(0, MemorySegment.ofArray(new byte[CAPACITY]));
+            String gone = cache.serverOf(0);
+            cluster.stop(cluster.addresses().indexOf(gone));
+            await("a slab to be regenerated", () -> {
+                session.writeBlocking(0, MemorySegment.ofArray(new byte[CAPACITY]));
+                return cache.health().regenerated() > 0 && cache.health().whole();
+            });
+            Health health = cache.health();
+            assertEquals(health.counts().writes(), count(registry, "farheap.resilience.pages", "what", "written"));
+            assertEquals(health.counts().degraded(), count(registry, "farheap.resilience.pages", "what", "degraded"));
+            assertEquals(health.regenerated(), count(registry, "farheap.resilience.regenerated", "cache", "recorded"));
+            assertEquals(
+                    health.regenerationBytesRebuilt(),
+                    count(registry, "farheap.resilience.regeneration.rebuilt", "cache", "recorded"));
+            assertTrue(count(registry, "farheap.resilience.errors", "server", gone) > 0, "no error of " + gone + " in " + health);
+            recording.stop();
+            recording.dump(file);
+        }
+        List<RecordedEvent> events = RecordingFile.readAllEvents(file).stream()
+                .filter(event -> event.getEventType().getName().startsWith("io.farheap."))
+                .toList();
+        assertTrue(events.stream()
+                .anyMatch(event -> event.getEventType().getName().equals("io.farheap.HealthChanged")
+                        && event.getInt("mayLose") < 2));
+        RecordedEvent last = events.stream()
+                .filter(event -> event.getEventType().getName().equals("io.farheap.ResilienceStatistics"))
+                .toList()
+                .getLast();
+        assertEquals("recorded", last.getString("client"));
+        assertTrue(last.getLong("regenerated") > 0);
+    }
+
+    private static double gauge(SimpleMeterRegistry registry, String name, String tag, String value) {
+        return registry.get(name).tags("cache", "recorded", tag, value).gauge().value();
+    }
+
+    /** Of all that has the tags. */
+    private static double count(SimpleMeterRegistry registry, String name, String tag, String value) {
+        return registry.get(name).tags("cache", "recorded", tag, value).functionCounters().stream()
+                .mapToDouble(FunctionCounter::count)
+                .sum();
     }
 
     @Test

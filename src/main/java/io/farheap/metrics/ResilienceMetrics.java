@@ -1,0 +1,111 @@
+package io.farheap.metrics;
+
+import io.farheap.cache.Cache;
+import io.farheap.resilience.Health;
+import io.micrometer.core.instrument.FunctionCounter;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.binder.MeterBinder;
+import java.util.function.ToDoubleFunction;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What is left of the promises of a cache with resilience, and what its sessions have met, tagged {@code cache} with its
+ * name. By server: those that it has when this is bound.
+ */
+public final class ResilienceMetrics implements MeterBinder {
+
+    private final Cache cache;
+
+    /** @param cache with resilience */
+    public ResilienceMetrics(Cache cache) {
+        this.cache = cache;
+    }
+
+    @Override
+    public void bindTo(MeterRegistry registry) {
+        slabs(registry, "good", Health::goodSlabs);
+        slabs(registry, "rebuilding", Health::rebuildingSlabs);
+        slabs(registry, "void", Health::voidSlabs);
+        Gauge.builder("farheap.resilience.may.lose", cache, live -> live.health().mayLose())
+                .tag("cache", cache.name())
+                .description("how many more servers may be lost; negative where something is lost")
+                .register(registry);
+        met(registry, "read", health -> health.counts().reads());
+        met(registry, "written", health -> health.counts().writes());
+        met(registry, "decoded", health -> health.counts().decoded());
+        met(registry, "hedged", health -> health.counts().hedged());
+        met(registry, "read again", health -> health.counts().retried());
+        met(registry, "degraded", health -> health.counts().degraded());
+        met(registry, "disagreed", health -> health.counts().disagreed());
+        met(registry, "voided", health -> health.counts().voided());
+        met(registry, "late split", health -> health.counts().late());
+        counter(registry, "farheap.resilience.regenerated", "slabs regenerated", null, Health::regenerated);
+        counter(
+                registry,
+                "farheap.resilience.regeneration.read",
+                "bytes read to regenerate slabs",
+                null,
+                Health::regenerationBytesRead);
+        counter(
+                registry,
+                "farheap.resilience.regeneration.rebuilt",
+                "bytes of slabs regenerated",
+                null,
+                Health::regenerationBytesRebuilt);
+        cache.servers().forEach(address -> server(registry, address));
+    }
+
+    private void server(MeterRegistry registry, String address) {
+        errors(registry, address, "wrong", Health.Server::wrong);
+        errors(registry, address, "failed", Health.Server::failed);
+        errors(registry, address, "late", Health.Server::late);
+    }
+
+    private void errors(
+            MeterRegistry registry, String address, String what, ToDoubleFunction<Health.Server> count) {
+        FunctionCounter.builder("farheap.resilience.errors", cache, live -> of(live.health(), address, count))
+                .tags("cache", cache.name(), "server", address, "what", what)
+                .description("splits of a server that were wrong or late, and operations that failed")
+                .register(registry);
+    }
+
+    private static double of(Health health, String address, ToDoubleFunction<Health.Server> count) {
+        return health.servers().stream()
+                .filter(server -> server.address().equals(address))
+                .mapToDouble(count)
+                .sum();
+    }
+
+    private void slabs(MeterRegistry registry, String state, ToDoubleFunction<Health> count) {
+        Gauge.builder("farheap.resilience.slabs", cache, live -> count.applyAsDouble(live.health()))
+                .tags("cache", cache.name(), "state", state)
+                .description("slabs that are read, being regenerated, or neither")
+                .register(registry);
+    }
+
+    private void met(MeterRegistry registry, String what, ToDoubleFunction<Health> count) {
+        counter(
+                registry,
+                "farheap.resilience.pages",
+                "reads and writes of pages or parts of them, and what made some take longer",
+                what,
+                count);
+    }
+
+    private void counter(
+            MeterRegistry registry,
+            String name,
+            String description,
+            @Nullable String what,
+            ToDoubleFunction<Health> count) {
+        FunctionCounter.Builder<Cache> counter = FunctionCounter.builder(
+                        name, cache, live -> count.applyAsDouble(live.health()))
+                .tag("cache", cache.name())
+                .description(description);
+        if (what != null) {
+            counter.tag("what", what);
+        }
+        counter.register(registry);
+    }
+}
