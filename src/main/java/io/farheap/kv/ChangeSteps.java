@@ -97,14 +97,12 @@ final class ChangeSteps extends SetSteps {
     void found(int place) {
         if (operations.kind[place] == Operations.SET) {
             update(place);
-        } else if (claimed[place] != Bucket.NONE) {
-            withdraw(place);
-        } else {
-            operations.step[place] = OLD;
-            int bytes = operations.kind[place] == Operations.INCREMENT ? NUMBER_BLOCK_BYTES : BlockFormat.HEADER_BYTES;
-            if (!posts.readStart(place, operations.word[place], Operations.headAt(place), bytes)) {
-                broken(place);
-            }
+            return;
+        }
+        operations.step[place] = OLD;
+        int bytes = operations.kind[place] == Operations.INCREMENT ? NUMBER_BLOCK_BYTES : BlockFormat.HEADER_BYTES;
+        if (!posts.readStart(place, operations.word[place], Operations.headAt(place), bytes)) {
+            broken(place);
         }
     }
 
@@ -133,8 +131,11 @@ final class ChangeSteps extends SetSteps {
             // Used again: the slot has changed.
             lookAnewUnlessBroken(place);
         } else if (BlockFormat.hash(ALL, head) != operations.hash[place]) {
-            // The slot's hash is that of its former object.
+            // The slot's hash is that of its former object, for good where its session died before it wrote it.
             look(place, operations.slot[place] + 1);
+        } else if (claimed[place] != Bucket.NONE) {
+            // The key has come meanwhile.
+            withdraw(place);
         } else if (clock.expired(BlockFormat.expiryMillis(ALL, head))) {
             expired(place);
         } else {
@@ -170,7 +171,9 @@ final class ChangeSteps extends SetSteps {
 
     /** An add takes the place of what cannot be read; to others it is absent. */
     private void broken(int place) {
-        if (operations.kind[place] == Operations.ADD) {
+        if (claimed[place] != Bucket.NONE) {
+            withdraw(place);
+        } else if (operations.kind[place] == Operations.ADD) {
             update(place);
         } else {
             refuse(place, KvStatus.ABSENT);

@@ -10,8 +10,8 @@ import java.util.function.ToDoubleFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is left of the promises of a cache with resilience, and what its sessions have met, tagged {@code cache} with its
- * name. By server: those that it has when this is bound.
+ * What is left of the promises of a cache with resilience, and what its sessions have met, tagged {@code cache} with
+ * its name. By server: those that it has when this is bound.
  */
 public final class ResilienceMetrics implements MeterBinder {
 
@@ -27,7 +27,8 @@ public final class ResilienceMetrics implements MeterBinder {
         slabs(registry, "good", Health::goodSlabs);
         slabs(registry, "rebuilding", Health::rebuildingSlabs);
         slabs(registry, "void", Health::voidSlabs);
-        Gauge.builder("farheap.resilience.may.lose", cache, live -> live.health().mayLose())
+        Gauge.builder("farheap.resilience.may.lose", cache, live -> live.health()
+                        .mayLose())
                 .tag("cache", cache.name())
                 .description("how many more servers may be lost; negative where something is lost")
                 .register(registry);
@@ -62,8 +63,7 @@ public final class ResilienceMetrics implements MeterBinder {
         errors(registry, address, "late", Health.Server::late);
     }
 
-    private void errors(
-            MeterRegistry registry, String address, String what, ToDoubleFunction<Health.Server> count) {
+    private void errors(MeterRegistry registry, String address, String what, ToDoubleFunction<Health.Server> count) {
         FunctionCounter.builder("farheap.resilience.errors", cache, live -> of(live.health(), address, count))
                 .tags("cache", cache.name(), "server", address, "what", what)
                 .description("splits of a server that were wrong or late, and operations that failed")

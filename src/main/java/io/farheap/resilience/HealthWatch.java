@@ -8,8 +8,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Tells a listener, and recordings, of a space's health when that has changed. The keeper looks; a virtual thread tells, one change
- * after the other, and what changes while the listener is at it is told once, as it is afterwards.
+ * Tells a listener, and recordings, of a space's health when that has changed. The keeper looks; a virtual thread
+ * tells, one change after the other, and what changes while the listener is at it is told once, as it is afterwards.
  */
 final class HealthWatch implements AutoCloseable {
 

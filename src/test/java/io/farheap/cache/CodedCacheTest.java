@@ -165,7 +165,9 @@ class CodedCacheTest {
             assertEquals(
                     health.regenerationBytesRebuilt(),
                     count(registry, "farheap.resilience.regeneration.rebuilt", "cache", "recorded"));
-            assertTrue(count(registry, "farheap.resilience.errors", "server", gone) > 0, "no error of " + gone + " in " + health);
+            assertTrue(
+                    count(registry, "farheap.resilience.errors", "server", gone) > 0,
+                    "no error of " + gone + " in " + health);
             recording.stop();
             recording.dump(file);
         }

@@ -1,0 +1,80 @@
+package io.farheap.kv;
+
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
+
+import io.farheap.remote.Posting;
+import io.farheap.remote.QueueOptions;
+import io.farheap.remote.RegisteredBuffer;
+import io.farheap.remote.RemoteQueue;
+import io.farheap.testing.TestDevice;
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.time.Duration;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/**
+ * A slot whose session died between its compare-and-swap and the WRITE of its metadata has the hash of the object that
+ * was there before, for good: no request of that key's takes one object for the other, or goes on for ever.
+ */
+class StaleHashTest {
+
+    enum Request {
+        ADD,
+        SET,
+        REPLACE,
+        INCREMENT,
+        GET,
+        DELETE,
+        TOUCH
+    }
+
+    private static byte[] key(long number) {
+        return ByteBuffer.allocate(Long.BYTES)
+                .order(ByteOrder.nativeOrder())
+                .putLong(number)
+                .array();
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void endsAsIfTheSlotWereAnothers(Request request) {
+        long[] keys = TestKeys.of(2, true);
+        byte[] there = key(keys[0]);
+        byte[] former = key(keys[1]);
+        byte[] value = {1, 2, 3};
+        try (TestSpace space = new TestSpace(1, 1, 1 << 20, 1);
+                RemoteQueue queue = space.memory.openQueue(QueueOptions.DEFAULT);
+                RegisteredBuffer memory = space.memory.register(Long.BYTES);
+                Session session = space.map.openSession()) {
+            session.set(there, value);
+            memory.segment().copyFrom(MemorySegment.ofArray(former));
+            memory.segment().set(JAVA_LONG, 0, KeyHash.of(memory.segment(), 0, Long.BYTES, 0));
+            long at = space.shape.bucketAt(0) + Slot.offset(0) + Slot.HASH;
+            assertEquals(Posting.DONE, queue.execute(true, space.regions.getFirst(), at, memory, 0, Long.BYTES, 0));
+            byte[] stored = {4, 5};
+            byte[] found = assertTimeoutPreemptively(Duration.ofMillis(TestDevice.patience(30_000)), () -> {
+                switch (request) {
+                    case ADD -> session.add(former, stored, 0);
+                    case SET -> session.set(former, stored);
+                    case REPLACE -> session.replace(former, stored, 0);
+                    case INCREMENT -> session.increment(former, 1);
+                    case DELETE -> session.delete(former);
+                    case TOUCH -> session.touch(former, 0);
+                    case GET -> {}
+                }
+                return session.get(former);
+            });
+            boolean stores = request == Request.ADD || request == Request.SET;
+            assertArrayEquals(stores ? stored : null, found);
+            if (request != Request.SET) {
+                // A set may take it for its own slot, which evicts what is there.
+                assertArrayEquals(value, session.get(there));
+            }
+        }
+    }
+}
