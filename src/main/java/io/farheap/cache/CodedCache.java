@@ -4,7 +4,6 @@ import io.farheap.control.ControlException;
 import io.farheap.latency.LatencyTracker;
 import io.farheap.latency.OperationLatency;
 import io.farheap.lifetime.CloseStack;
-import io.farheap.lifetime.Closing;
 import io.farheap.remote.CompletionEvents;
 import io.farheap.remote.RegisteredBuffer;
 import io.farheap.remote.RemoteMemory;
@@ -15,6 +14,8 @@ import io.farheap.resilience.Health;
 import io.farheap.resilience.Resilience;
 import io.farheap.verbs.Context;
 import java.util.List;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** A cache whose pages are coded over several servers ({@code resilience}), on a {@link RemoteMemory} of its own. */
@@ -22,15 +23,18 @@ final class CodedCache extends Cache {
 
     private final Inside inside = new Inside();
     private final RemoteMemory memory;
+    /** Null for who is told of a lost server before it is there. */
     private final CodedSpace space;
+    /** Held by who closes it: another waits. */
+    private final ReentrantLock ending = new ReentrantLock();
 
     CodedCache(CacheOptions options, Resilience resilience) {
         super(options);
         try (CloseStack stack = new CloseStack()) {
             memory = stack.add(RemoteMemory.open(options.device(), options.name(), this::lost));
             options.servers().forEach(this::attach);
-            space = stack.add(CodedSpace.create(
-                    memory, resilience, options.capacity(), RemoteServer::domain, options.healthListener()));
+            space = stack.add(calling(() -> CodedSpace.create(
+                    memory, resilience, options.capacity(), RemoteServer::domain, options.healthListener())));
             load();
             stack.keep();
         }
@@ -44,13 +48,21 @@ final class CodedCache extends Cache {
         }
     }
 
+    private static <T> T calling(Supplier<T> servers) {
+        try {
+            return servers.get();
+        } catch (ControlException e) {
+            throw new CacheException("a memory server refuses: " + e.getMessage(), e);
+        }
+    }
+
     /** On a thread of its own. */
     private void lost(RemoteServer server) {
         LostServerListener listener = options.lostListener();
         ControlException cause = server.lost();
-        // Its slabs are void by the time that somebody can ask: the space looks at leases by itself.
         if (listener != null && cause != null && !deleted()) {
-            listener.serverLost(server.address(), String.valueOf(cause.getMessage()), space.slabsOf(server));
+            listener.serverLost(
+                    server.address(), String.valueOf(cause.getMessage()), space == null ? 0 : space.slabsAt(server));
         }
     }
 
@@ -97,21 +109,35 @@ final class CodedCache extends Cache {
     @Override
     public void addServer(String address) {
         checkOpen();
-        RemoteServer server = attach(address);
+        openings.readLock().lock();
         try {
+            checkOpen();
+            RemoteServer server = attach(address);
             if (server.description().regionBytes() < space.slabBytes()) {
+                // No slab has been placed there: it is too small.
+                memory.detach(server);
                 throw new CacheException("memory server " + address + " has regions of "
                         + server.description().regionBytes() + " bytes, smaller than the cache's slabs of "
                         + space.slabBytes());
             }
+            // What cannot be connected now is later, by whoever has a slab there or needs one.
             memory.connectQueues(server);
         } catch (ControlException e) {
-            Closing.after(e, () -> memory.detach(server));
-            throw new CacheException("cannot use memory server " + address + ": " + e.getMessage(), e);
-        } catch (Throwable e) {
-            Closing.after(e, () -> memory.detach(server));
-            throw e;
+            throw new CacheException(
+                    "not all sessions reach memory server " + address + " yet, they will try again: " + e.getMessage(),
+                    e);
+        } finally {
+            openings.readLock().unlock();
         }
+        forgetLost(address);
+    }
+
+    /** Those that were at the address of one that is there now. */
+    private void forgetLost(String address) {
+        memory.servers().stream()
+                .filter(server ->
+                        server.address().equals(address) && server.lost() != null && space.slabsAt(server) == 0)
+                .forEach(memory::detach);
     }
 
     @Override
@@ -122,7 +148,7 @@ final class CodedCache extends Cache {
     @Override
     Session open(@Nullable OperationLatency recorder) {
         Session session = new Session(inside, options::capacity, recorder, false);
-        CodedSession coded = space.openSession(options.requests());
+        CodedSession coded = calling(() -> space.openSession(options.requests()));
         CodedPath path = new CodedPath(coded, recorder, options.requests());
         session.use(new DataPath(path, Links.NONE, null, path::close, ignored -> {}));
         sessions.add(session);
@@ -137,12 +163,15 @@ final class CodedCache extends Cache {
 
     @Override
     void end() {
+        ending.lock();
         try (CloseStack everything = new CloseStack()) {
             if (beginEnd()) {
                 everything.add(memory);
                 everything.add(space);
                 endSessions(everything);
             }
+        } finally {
+            ending.unlock();
         }
     }
 

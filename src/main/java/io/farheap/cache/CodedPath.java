@@ -26,6 +26,8 @@ final class CodedPath implements RequestPath, CodedCompletion {
     private final ReentrantLock asleep = new ReentrantLock();
 
     private volatile boolean closed;
+    /** The owner's alone: whoever closes it runs no callback. */
+    private boolean inCallback;
 
     /** @param session of so many requests, its own from now on */
     CodedPath(CodedSession session, @Nullable OperationLatency latency, int capacity) {
@@ -124,8 +126,14 @@ final class CodedPath implements RequestPath, CodedCompletion {
         Completion completion = requests.completion[slot];
         long itsToken = requests.token[slot];
         requests.give(slot);
-        if (!closed) {
+        if (closed) {
+            return;
+        }
+        inCallback = true;
+        try {
             completion.completed(itsToken, endings[slot]);
+        } finally {
+            inCallback = false;
         }
     }
 
@@ -140,9 +148,12 @@ final class CodedPath implements RequestPath, CodedCompletion {
         return DECLINED;
     }
 
+    /** That nothing is owed any more is progress too: who waits for it is not to sleep until it comes. */
     @Override
     public int poll() {
-        return session.poll();
+        boolean owed = session.owes();
+        int called = session.poll();
+        return called == 0 && owed && !session.owes() ? 1 : called;
     }
 
     @Override
@@ -168,6 +179,11 @@ final class CodedPath implements RequestPath, CodedCompletion {
     @Override
     public boolean owes() {
         return session.owes();
+    }
+
+    @Override
+    public boolean unsettled() {
+        return session.unsettled();
     }
 
     @Override
@@ -213,7 +229,7 @@ final class CodedPath implements RequestPath, CodedCompletion {
 
     @Override
     public boolean inCallback() {
-        return session.inCallback();
+        return inCallback;
     }
 
     /** Ends what is under way without a callback. The session is known to be closed, and its thread is awake. */

@@ -26,6 +26,9 @@ public final class FutureSession implements AutoCloseable {
 
     private static final System.Logger LOG = System.getLogger(FutureSession.class.getName());
 
+    /** Between polls while something is on its way that nobody waits for. */
+    private static final long UNSETTLED_NANOS = 1_000_000;
+
     private record Request(boolean write, long address, MemorySegment segment, CompletableFuture<Void> future) {
         boolean overlaps(Request other) {
             return address < other.address + other.segment.byteSize() && other.address < address + segment.byteSize();
@@ -175,8 +178,10 @@ public final class FutureSession implements AutoCloseable {
     }
 
     private void await() {
-        if (session.pending() > 0 || !deferred.isEmpty()) {
+        if (session.pending() > 0 || session.owes() || !deferred.isEmpty()) {
             session.awaitProgress();
+        } else if (submitted.isEmpty() && !closing && session.unsettled()) {
+            LockSupport.parkNanos(this, UNSETTLED_NANOS);
         } else if (submitted.isEmpty() && !closing) {
             LockSupport.park(this);
         }

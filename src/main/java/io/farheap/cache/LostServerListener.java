@@ -7,7 +7,8 @@ public interface LostServerListener {
     /**
      * @param server HOST:PORT
      * @param cause in words
-     * @param regions how many regions of the cache were there: requests to them end with {@link Status#LOST}
+     * @param regions how many regions of the cache were there: requests to them end with {@link Status#LOST}; of a
+     *     coded cache slabs, which it may do without
      */
     void serverLost(String server, String cause, int regions);
 }

@@ -94,6 +94,14 @@ interface RequestPath {
         return false;
     }
 
+    /**
+     * Whether something is on its way though nothing is pending or owed: who rests long is to poll now and then, so
+     * that what it holds can be given back.
+     */
+    default boolean unsettled() {
+        return false;
+    }
+
     /** A migration lets requests through again. */
     void resumeHeld();
 

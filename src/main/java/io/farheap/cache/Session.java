@@ -33,7 +33,9 @@ import org.jspecify.annotations.Nullable;
  * A request takes effect, and is called back, after the earlier requests of its session that overlap it. Callbacks
  * otherwise come in the order of issue, except that a request which a migration holds does not hold back later ones
  * that do not overlap it. Among sessions there is no order but this: a read returns what the last completed write to
- * that address stored, for each aligned 8 bytes; a larger read may be torn by a write in flight.
+ * that address stored, for each aligned 8 bytes; a larger read may be torn by a write in flight. In a cache with
+ * {@linkplain CacheBuilder#resilience resilience} sessions wait for each other's writes of a page (beyond 2^20 pages
+ * several share a word, and wait together): one with requests pending is to be polled.
  *
  * <h2>Blocking requests</h2>
  *
@@ -357,10 +359,21 @@ public final class Session implements AutoCloseable {
         }
     }
 
-    private boolean owes() {
+    /** As {@link RequestPath#owes}. */
+    boolean owes() {
         boolean entered = enter();
         try {
             return path.owes();
+        } finally {
+            exit(entered);
+        }
+    }
+
+    /** As {@link RequestPath#unsettled}. */
+    boolean unsettled() {
+        boolean entered = enter();
+        try {
+            return path.unsettled();
         } finally {
             exit(entered);
         }

@@ -378,11 +378,12 @@ public final class RemoteMemory implements AutoCloseable {
             // Those that came meanwhile, as who connects all queues to them may not have seen this one.
             for (RemoteServer server : servers) {
                 if (!present.contains(server)) {
-                    queue.join(server);
+                    tolerating(() -> queue.join(server));
                 }
             }
         } catch (Throwable e) {
-            Closing.after(e, queue::free);
+            queues.remove(queue);
+            Closing.after(e, queue::shut, queue::free);
             throw e;
         }
     }
@@ -400,8 +401,13 @@ public final class RemoteMemory implements AutoCloseable {
     }
 
     private static void connect(MemoryQueue queue, RemoteServer server) {
+        tolerating(() -> queue.links().connectFirst(server));
+    }
+
+    /** A server that is gone takes nothing of the others along. */
+    private static void tolerating(Runnable call) {
         try {
-            queue.links().connectFirst(server);
+            call.run();
         } catch (ControlException e) {
             switch (e.code()) {
                 case UNAVAILABLE, DEADLINE_EXCEEDED, LEASE_EXPIRED -> {}

@@ -60,6 +60,9 @@ public final class CodedSession implements AutoCloseable {
     /** Writes that have been called back and have not all their splits yet: their words are taken until they do. */
     private int owing;
 
+    /** Polls since something ended, while it is being closed. */
+    private int idle;
+
     private int polls;
     /** Since the latest look at times: 16 polls, each with a sleep, are longer than the clock goes on at once. */
     private boolean slept;
@@ -458,9 +461,22 @@ public final class CodedSession implements AutoCloseable {
         return owing > 0;
     }
 
-    /** Ends what has not begun: it is called back as {@link CodedStatus#CLOSED}. */
+    /** Whether splits are to come that nobody waits for. */
+    public boolean unsettled() {
+        return parts.anyOutstanding();
+    }
+
+    /**
+     * Ends what has nothing on its way: what has not begun, and what waits for another session's write, for servers
+     * that can be reached or, strict, for new slabs. It is called back as {@link CodedStatus#CLOSED} at the next poll.
+     */
     public void abandonUnposted() {
         requests.closeUncut();
+        for (PageOp op : ops) {
+            if (op.state == PageOp.WAITING || op.state == PageOp.STARVED || op.state == PageOp.STRICT) {
+                abandon(op);
+            }
+        }
     }
 
     /** Operations that it has posted since it was opened: splits, those that came late included. Its thread. */
@@ -488,11 +504,6 @@ public final class CodedSession implements AutoCloseable {
         return freeCount == OPERATIONS && waitingCount == 0;
     }
 
-    /** Whether splits are to come that no request waits for. */
-    boolean isOwed() {
-        return parts.anyOutstanding();
-    }
-
     /**
      * Ends what has not begun with {@link CodedStatus#CLOSED}, awaits the rest, and closes. Idempotent. Where writes
      * cannot be ended within ten seconds, what they have not written is void. What callbacks throw comes out when all
@@ -510,11 +521,10 @@ public final class CodedSession implements AutoCloseable {
         }
         closed = true;
         List<AutoCloseable> ends = new ArrayList<>();
-        requests.closeUncut();
+        boolean going = tryTo(this::abandonUnposted, ends);
         long deadline = System.nanoTime() + CLOSE_NANOS;
-        boolean going = true;
         while (going && (!isQuiet() || requests.pending() > 0) && System.nanoTime() - deadline < 0) {
-            going = tryTo(this::poll, ends);
+            going = tryTo(this::pollOrNap, ends);
         }
         for (PageOp op : ops) {
             tryTo(() -> abandon(op), ends);
@@ -528,9 +538,17 @@ public final class CodedSession implements AutoCloseable {
         ends.add(parts.lines::beginClosing);
         ends.add(queue);
         ends.add(() -> space.sessions.remove(parts.lines));
+        ends.add(() -> space.counts.ended(parts.counts));
         ends.add(parts::close);
         ends.add(space.open::decrementAndGet);
         Closing.all(ends);
+    }
+
+    private void pollOrNap() {
+        idle = poll() > 0 ? 0 : idle + 1;
+        if (idle > SPINS) {
+            await(NAP_NANOS);
+        }
     }
 
     /**

@@ -182,9 +182,11 @@ public final class CodedSpace implements AutoCloseable {
                 .server();
     }
 
-    /** How many slabs a server has that are not void. */
-    public int slabsOf(RemoteServer server) {
-        return space.table.slabsOf(server);
+    /** How many slabs are at a server or, where it is gone, were and have no successor yet. */
+    public int slabsAt(RemoteServer server) {
+        return (int) java.util.stream.IntStream.range(0, slabs())
+                .filter(slab -> serverOf(slab) == server)
+                .count();
     }
 
     Slab slab(int range, int split) {
@@ -213,12 +215,15 @@ public final class CodedSpace implements AutoCloseable {
         int voids = 0;
         int least = table.splits();
         for (int range = 0; range < table.ranges(); range++) {
-            int goodOfRange = Integer.bitCount(table.good(range));
+            int goodOfRange = 0;
+            for (int split = 0; split < table.splits(); split++) {
+                // Once: it may change meanwhile.
+                int state = table.slab(range, split).state();
+                goodOfRange += state == Slab.GOOD ? 1 : 0;
+                voids += state == Slab.VOID ? 1 : 0;
+            }
             good += goodOfRange;
             least = Math.min(least, goodOfRange);
-            for (int split = 0; split < table.splits(); split++) {
-                voids += table.slab(range, split).isVoid() ? 1 : 0;
-            }
         }
         int slabs = table.ranges() * table.splits();
         int spare = least - space.resilience.dataSplits();
@@ -245,7 +250,7 @@ public final class CodedSpace implements AutoCloseable {
                 spare,
                 mayBeCorrupt(spare),
                 servers,
-                Health.Counts.sum(space.counts),
+                space.counts.sum(),
                 keeper.regenerated(),
                 keeper.rebuild().bytesRead(),
                 keeper.rebuild().bytesRebuilt(),

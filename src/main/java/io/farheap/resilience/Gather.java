@@ -198,13 +198,7 @@ final class Gather {
     /** What was asked is late: the rest is asked. */
     void hedge(PageOp op, Slot slot) {
         op.hedged = true;
-        for (int left = slot.outstanding; left != 0; left &= left - 1) {
-            parts.lines
-                    .of(slot.slabs[Integer.numberOfTrailingZeros(left)].region().server())
-                    .record
-                    .late
-                    .increment();
-        }
+        parts.recordLate(slot, slot.outstanding);
         parts.countLate(slot, slot.outstanding);
         if (askMore(op, slot, resilience.splits())) {
             parts.counts.hedged++;

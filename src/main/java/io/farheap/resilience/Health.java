@@ -81,7 +81,7 @@ public record Health(
             long voided,
             long late) {
 
-        static Counts sum(List<SessionCounts> all) {
+        static Counts sum(Iterable<SessionCounts> all) {
             long reads = 0;
             long writes = 0;
             long decoded = 0;

@@ -1,28 +1,31 @@
 package io.farheap.resilience;
 
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Tells a listener, and recordings, of a space's health when that has changed. The keeper looks; a virtual thread
- * tells, one change after the other, and what changes while the listener is at it is told once, as it is afterwards.
+ * Tells a listener, and recordings, of a space's health when that has changed. The keeper looks, and takes it down as
+ * it is then; a virtual thread tells, one change after the other. A listener that is long at it misses the oldest of
+ * more than {@value #MOST} changes.
  */
 final class HealthWatch implements AutoCloseable {
 
     private static final System.Logger LOG = System.getLogger(HealthWatch.class.getName());
+    private static final int MOST = 64;
 
     private final SpaceState space;
     private final Supplier<Health> health;
     private final @Nullable Consumer<Health> listener;
     private final ExecutorService thread = Executors.newSingleThreadExecutor(
             Thread.ofVirtual().name("farheap-health").factory());
-    /** Set by the keeper; cleared before the health is looked at, so that no later change is missed. */
-    private final AtomicBoolean toTell = new AtomicBoolean();
-
+    private final BlockingQueue<Health> changes = new ArrayBlockingQueue<>(MOST);
+    private volatile boolean closed;
+    /** The keeper's. */
     private long seen;
 
     HealthWatch(SpaceState space, Supplier<Health> health, @Nullable Consumer<Health> listener) {
@@ -35,12 +38,15 @@ final class HealthWatch implements AutoCloseable {
     /** The keeper, every so often. Does not wait. */
     void check() {
         long now = look();
-        if (now != seen) {
-            seen = now;
-            if (!toTell.getAndSet(true)) {
-                thread.execute(this::tell);
-            }
+        if (now == seen) {
+            return;
         }
+        seen = now;
+        Health changed = health.get();
+        while (!changes.offer(changed)) {
+            changes.poll();
+        }
+        thread.execute(this::tell);
     }
 
     /** Of all that is told of: another value where one of it is another. */
@@ -50,8 +56,7 @@ final class HealthWatch implements AutoCloseable {
         for (int range = 0; range < table.ranges(); range++) {
             for (int split = 0; split < table.splits(); split++) {
                 Slab slab = table.slab(range, split);
-                int state = slab.isVoid() ? 0 : slab.isGood() ? 1 : 2;
-                hash = 31 * hash + 3L * slab.generation() + state;
+                hash = 31 * hash + 3L * slab.generation() + slab.state();
             }
         }
         long suspects = 0;
@@ -62,21 +67,25 @@ final class HealthWatch implements AutoCloseable {
     }
 
     private void tell() {
-        toTell.set(false);
+        Health changed = changes.poll();
+        if (changed == null || closed) {
+            return;
+        }
+        new HealthChangedEvent().emit(space.memory.name(), changed);
+        if (listener == null) {
+            return;
+        }
         try {
-            Health now = health.get();
-            new HealthChangedEvent().emit(space.memory.name(), now);
-            if (listener != null) {
-                listener.accept(now);
-            }
+            listener.accept(changed);
         } catch (RuntimeException e) {
             LOG.log(System.Logger.Level.WARNING, "a listener of a cache's health failed", e);
         }
     }
 
-    /** The listener may still be at it; it is told no more. */
+    /** It tells no more. The listener may still be at it, and may be who closes this: it is not interrupted. */
     @Override
     public void close() {
-        thread.shutdownNow();
+        closed = true;
+        thread.shutdown();
     }
 }

@@ -330,6 +330,7 @@ final class PageWrites {
         }
         parts.counts.voided += Integer.bitCount(splits);
         parts.space.onVoid.run();
+        parts.recordLate(slot, splits);
         parts.countLate(slot, splits);
         op.skipped |= splits;
         op.failed &= ~splits;

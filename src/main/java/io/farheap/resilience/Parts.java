@@ -113,14 +113,22 @@ final class Parts {
         }
     }
 
+    /** A hedge or a timeout has looked, and some splits were not there. */
+    void recordLate(Slot slot, int splits) {
+        for (int left = splits & slot.outstanding; left != 0; left &= left - 1) {
+            lines.of(slot.slabs[Integer.numberOfTrailingZeros(left)].region().server())
+                    .record
+                    .late
+                    .increment();
+        }
+    }
+
     /** The servers of some outstanding splits owe them. */
     void countLate(Slot slot, int splits) {
         for (int left = splits & slot.outstanding & ~slot.late; left != 0; left &= left - 1) {
             int split = Integer.numberOfTrailingZeros(left);
             slot.late |= 1 << split;
-            Line line = lines.of(slot.slabs[split].region().server());
-            line.late++;
-            line.record.late.increment();
+            lines.of(slot.slabs[split].region().server()).late++;
             counts.late++;
         }
     }

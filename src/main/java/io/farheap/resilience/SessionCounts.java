@@ -19,4 +19,16 @@ final class SessionCounts {
     long voided;
     /** Splits that came after their request went on. */
     long late;
+
+    void add(SessionCounts other) {
+        reads += other.reads;
+        writes += other.writes;
+        decoded += other.decoded;
+        hedged += other.hedged;
+        retried += other.retried;
+        degraded += other.degraded;
+        disagreed += other.disagreed;
+        voided += other.voided;
+        late += other.late;
+    }
 }

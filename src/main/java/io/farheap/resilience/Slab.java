@@ -53,6 +53,10 @@ final class Slab {
         return generation;
     }
 
+    int state() {
+        return state;
+    }
+
     boolean isGood() {
         return state == GOOD;
     }

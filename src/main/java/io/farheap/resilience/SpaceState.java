@@ -25,8 +25,8 @@ final class SpaceState {
     final List<Fences> sessions = new CopyOnWriteArrayList<>();
     /** Sessions that are open, or being opened. */
     final AtomicInteger open = new AtomicInteger();
-    /** Of each session there was. */
-    final List<SessionCounts> counts = new CopyOnWriteArrayList<>();
+
+    final AllCounts counts = new AllCounts();
     /** Told when a slab has become void; does not wait. */
     final Runnable onVoid;
 

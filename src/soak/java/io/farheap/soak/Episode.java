@@ -47,6 +47,7 @@ final class Episode {
     private final boolean stragglers;
     private final boolean queuePairErrors;
     private final Outages outages;
+    private final SplittableRandom codedRandom;
     private final Waits waits;
 
     /** @param maxRegions that any one of the servers has room for */
@@ -73,6 +74,7 @@ final class Episode {
         this.stragglers = faults.possible() && random.nextBoolean();
         this.queuePairErrors = faults.possible() && random.nextBoolean();
         this.outages = new Outages(random.split(), host.leaseNanos(), log);
+        this.codedRandom = random.split();
     }
 
     /** How its requests travel and what disturbs them, in words. */
@@ -121,7 +123,8 @@ final class Episode {
 
     private EpisodeResult run(long nanos, List<Neighbour> neighbours) throws InterruptedException, StuckException {
         try (Cache cache = Retry.until(System.nanoTime() + Worker.PATIENCE_NANOS, builder()::create);
-                MapPart map = map()) {
+                MapPart map = map();
+                CodedPart coded = coded()) {
             for (int count = 1 + random.nextInt(MAX_NEIGHBOURS); count > 0; count--) {
                 Neighbour neighbour = neighbour();
                 neighbours.add(neighbour);
@@ -150,8 +153,10 @@ final class Episode {
                     worker("blocking session", cache, blocking, layout, 1, mayBeLost),
                     worker("blocking session of a virtual thread", cache, blocking, layout, 2, mayBeLost),
                     worker("futures", cache, finished -> new FutureClient(cache, finished), layout, 3, mayBeLost));
+            List<Worker> all = new ArrayList<>(workers);
+            all.addAll(coded.workers());
             List<Thread> threads = new ArrayList<>();
-            for (Worker worker : workers) {
+            for (Worker worker : all) {
                 threads.add(
                         worker.name().contains("virtual")
                                 ? Thread.ofVirtual().name(worker.name()).start(worker)
@@ -165,17 +170,18 @@ final class Episode {
             }
             Thread moving = Thread.ofPlatform().daemon().name("migrator").start(migrator);
             Thread visiting = Thread.ofPlatform().daemon().name("visitor").start(visitor);
-            disturb(System.nanoTime() + nanos, nanos, workers, threads, neighbours);
+            disturb(System.nanoTime() + nanos, nanos, all, threads, neighbours);
             visitor.stop();
             migrator.stop();
             join(visiting, "the visitor");
             join(moving, "the migrator");
-            workers.forEach(Worker::stop);
+            all.forEach(Worker::stop);
             map.users().forEach(MapUser::stop);
             for (Thread thread : threads) {
                 join(thread, thread.getName());
             }
             map.check();
+            coded.check();
             long neighboursOperations = 0;
             for (Neighbour neighbour : neighbours) {
                 Tenant.Result result = neighbour.end(outages.gone(), waits);
@@ -189,6 +195,8 @@ final class Episode {
             return new EpisodeResult(
                     workers.stream().mapToLong(Worker::operations).sum(),
                     map.users().stream().mapToLong(MapUser::operations).sum(),
+                    coded.workers().stream().mapToLong(Worker::operations).sum(),
+                    coded.regenerated(),
                     neighboursOperations,
                     migrator.moved(),
                     workers.stream().mapToLong(Worker::recoveries).sum(),
@@ -209,6 +217,19 @@ final class Episode {
                 random.split(),
                 () -> queuePairErrors || addresses.stream().anyMatch(outages::disturbed),
                 () -> addresses.stream().anyMatch(outages.gone()::contains),
+                waits,
+                problems);
+    }
+
+    /** Whatever a code of one loses nothing by may void a slab for a while, in which another server goes. */
+    private CodedPart coded() {
+        boolean disturbed = queuePairErrors || stragglers || outages.anyShort();
+        return new CodedPart(
+                servers.stream().map(SoakServer::address).toList(),
+                regionBytes,
+                codedRandom,
+                this::lost,
+                () -> disturbed && !outages.gone().isEmpty(),
                 waits,
                 problems);
     }

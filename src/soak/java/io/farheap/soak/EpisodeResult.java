@@ -8,6 +8,8 @@ package io.farheap.soak;
 record EpisodeResult(
         long operations,
         long mapOperations,
+        long codedOperations,
+        long slabsRegenerated,
         long neighboursOperations,
         long regionsMoved,
         long recoveries,

@@ -104,6 +104,11 @@ final class Outages implements AutoCloseable {
         return words.toString();
     }
 
+    /** Whether servers stop for less than a lease. */
+    boolean anyShort() {
+        return shortStops;
+    }
+
     boolean any() {
         return shortStops || grave != Grave.NONE;
     }

@@ -16,7 +16,7 @@ public final class Soak implements AutoCloseable {
     private static final long REGION_BYTES = 256 << 10;
     private static final int MAX_REGIONS = 24;
     /** Of one server, for what client processes, visitors and migrations have beside the soak's own cache. */
-    private static final int OTHER_REGIONS = 40 + MapPart.REGIONS;
+    private static final int OTHER_REGIONS = 40 + MapPart.REGIONS + CodedPart.REGIONS;
 
     private static final int SERVER_REGIONS = MAX_REGIONS + OTHER_REGIONS;
     private static final int SLOWNESS = Integer.getInteger("farheap.slowness", 1);
@@ -70,7 +70,10 @@ public final class Soak implements AutoCloseable {
                 problems.add("the cache", e);
                 break;
             }
-            operations += result.operations() + result.mapOperations() + result.neighboursOperations();
+            operations += result.operations()
+                    + result.mapOperations()
+                    + result.codedOperations()
+                    + result.neighboursOperations();
             held = Math.max(held, result.heldNanos());
             shortStops += result.shortStops();
             for (SoakServer server : List.copyOf(servers)) {
@@ -81,12 +84,14 @@ public final class Soak implements AutoCloseable {
             }
             freeing = Math.max(freeing, awaitAllFree());
             out.printf(
-                    "    %,d operations, %,d on a map and %,d of other clients, %,d regions moved, %,d clients replaced, "
-                            + "%,d bytes lost with a server; %s%n",
+                    "    %,d operations, %,d on a map, %,d on a coded cache and %,d of other clients, %,d regions moved, "
+                            + "%,d slabs regenerated, %,d clients replaced, %,d bytes lost with a server; %s%n",
                     result.operations(),
                     result.mapOperations(),
+                    result.codedOperations(),
                     result.neighboursOperations(),
                     result.regionsMoved(),
+                    result.slabsRegenerated(),
                     result.recoveries(),
                     result.bytesLost(),
                     problems.any() ? "NOT as it must be" : "every other byte is right");

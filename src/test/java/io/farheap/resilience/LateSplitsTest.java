@@ -65,7 +65,7 @@ class LateSplitsTest {
             byte[] other = bytes(2);
             session.writeBlocking(0, MemorySegment.ofArray(other), 0, PAGE);
             memory.fill((byte) 7);
-            while (session.isOwed()) {
+            while (session.unsettled()) {
                 session.poll();
             }
             byte[] sevens = new byte[PAGE];
@@ -87,7 +87,7 @@ class LateSplitsTest {
             await(session, 1);
             assertArrayEquals(Arrays.copyOfRange(page, 1500, 1600), small);
             assertEquals(1, space.health().counts().decoded());
-            assertTrue(session.isOwed());
+            assertTrue(session.unsettled());
             // While the server owes it, it is not asked: nothing is late any more.
             for (int i = 0; i < 50; i++) {
                 session.readBlocking(1500, MemorySegment.ofArray(small), 0, 100);
@@ -204,7 +204,7 @@ class LateSplitsTest {
             do {
                 idle.write(0, MemorySegment.ofArray(bytes(written)), 0, PAGE, completion, written);
                 await(idle, ++written);
-            } while (!idle.isOwed());
+            } while (!idle.unsettled());
             SoftverbsFaults.delayOperations(0);
             // It is not polled any more, and a slab is to be regenerated.
             Slab old = space.slab(0, 5);

@@ -57,6 +57,7 @@ class SoakTest {
         assertTrue(
                 output.contains("WRONG: ")
                         && (output.contains(" and must be 0x")
+                                || output.contains("splits of a page disagree")
                                 || output.contains(", which nobody has written")
                                 || output.contains(", and the latest is ")),
                 output);

@@ -1,0 +1,105 @@
+package io.farheap.soak;
+
+import io.farheap.cache.Cache;
+import io.farheap.cache.LostServerListener;
+import io.farheap.resilience.Resilience;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.function.BooleanSupplier;
+
+/** A coded cache on all servers of an episode, and who uses it: what outlives one of them loses nothing with it. */
+final class CodedPart implements AutoCloseable {
+
+    /** Of each server. */
+    static final int REGIONS = 6;
+
+    private static final int USERS = 2;
+    private static final int MOST_RANGES = 3;
+    /** On three servers, of which one may go. */
+    private static final List<Resilience> CODES = List.of(
+            Resilience.failureRecovery(2, 1),
+            Resilience.failureRecovery(2, 1).strict(true),
+            Resilience.failureRecovery(2, 1).additional(0),
+            Resilience.corruptionDetection(2, 1),
+            Resilience.copies(2),
+            Resilience.copies(3));
+    /** A busy machine is not to look like a server that is gone. */
+    private static final Duration TIMEOUT = Duration.ofMillis(500);
+
+    private final Resilience code;
+    private final Cache cache;
+    private final Layout layout;
+    private final List<Worker> workers = new ArrayList<>();
+    private final Worker checker;
+
+    /** @param mayBeLost whether more may be gone than the code outlives */
+    CodedPart(
+            List<String> servers,
+            long regionBytes,
+            SplittableRandom random,
+            LostServerListener listener,
+            BooleanSupplier mayBeLost,
+            Waits waits,
+            Problems problems) {
+        code = CODES.get(random.nextInt(CODES.size())).timeout(TIMEOUT);
+        int ranges = 1 + random.nextInt(MOST_RANGES);
+        cache = Retry.until(System.nanoTime() + Worker.PATIENCE_NANOS, () -> Cache.builder()
+                .capacity(ranges * regionBytes * code.dataSplits() - random.nextInt(10_000))
+                .servers(servers)
+                .name("soak-coded")
+                .requests(32 << random.nextInt(5))
+                .resilience(code)
+                .onLost(listener)
+                .create());
+        layout = new Layout(cache.capacity(), USERS, random.split());
+        for (int user = 0; user < USERS; user++) {
+            RandomRequests requests = new RandomRequests(layout.share(user), layout.words(), random.split());
+            Client.Opener opener = user == 0
+                    ? finished -> new SessionClient(cache, finished)
+                    : finished -> new BlockingClient(cache, finished);
+            workers.add(new Worker(
+                    (user == 0 ? "asynchronous" : "blocking") + " session of a coded cache",
+                    cache,
+                    opener,
+                    requests,
+                    part -> mayBeLost.getAsBoolean(),
+                    random.split(),
+                    waits,
+                    problems));
+        }
+        checker = new Worker(
+                "the check of a coded cache",
+                cache,
+                finished -> new BlockingClient(cache, finished),
+                new RandomRequests(layout.share(0), layout.words(), random.split()),
+                part -> mayBeLost.getAsBoolean(),
+                random.split(),
+                waits,
+                problems);
+    }
+
+    List<Worker> workers() {
+        return workers;
+    }
+
+    /** Nobody uses it any more: reads and checks all of it. */
+    void check() {
+        checker.check(layout.all());
+    }
+
+    long regenerated() {
+        return cache.health().regenerated();
+    }
+
+    @Override
+    public void close() {
+        cache.close();
+    }
+
+    @Override
+    public String toString() {
+        return code.toString();
+    }
+}

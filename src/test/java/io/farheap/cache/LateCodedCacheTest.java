@@ -1,0 +1,143 @@
+package io.farheap.cache;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.farheap.resilience.Resilience;
+import io.farheap.testing.Need;
+import io.farheap.testing.Needs;
+import io.farheap.testing.TestDevice;
+import java.lang.foreign.MemorySegment;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.function.Executable;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Who waits for splits that come late, or for what never comes, in a cache with resilience. */
+@Needs(Need.SOFTVERBS)
+class LateCodedCacheTest {
+
+    private static final int PAGE = 4096;
+    private static final double LATE_PART = 0.3;
+    private static final long LATE_NANOS = 1_000_000;
+
+    private final Cluster cluster = new Cluster(1, 1, 1, 1);
+
+    @AfterEach
+    void close() {
+        SoftverbsFaults.delayOperations(0);
+        cluster.close();
+    }
+
+    private Cache cache(Resilience how) {
+        return Cache.builder()
+                .capacity(PAGE)
+                .servers(cluster.addresses())
+                .device(TestDevice.client())
+                .resilience(how)
+                .create();
+    }
+
+    private static void inTime(Executable steps) {
+        assertTimeoutPreemptively(Duration.ofMillis(TestDevice.patience(60_000)), steps);
+    }
+
+    static List<Resilience> calledEarly() {
+        return List.of(
+                Resilience.ecOnly(2, 2), Resilience.corruptionDetection(2, 2), Resilience.corruptionCorrection(1, 3));
+    }
+
+    /** A write is called back before all splits are there, and the others come when no callback is to come. */
+    @ParameterizedTest
+    @MethodSource("calledEarly")
+    void aBlockingWriteAndADrainReturnOnceNothingIsOwed(Resilience how) {
+        try (Cache cache = cache(how)) {
+            inTime(() -> {
+                MemorySegment memory = MemorySegment.ofArray(new byte[PAGE]);
+                try (Session first = cache.openSession();
+                        Session second = cache.openSession()) {
+                    first.writeBlocking(0, memory);
+                    SoftverbsFaults.delayOperations(LATE_PART, LATE_NANOS);
+                    for (int i = 0; i < 100; i++) {
+                        first.writeBlocking(0, memory);
+                        // Nobody polls the first.
+                        second.writeBlocking(0, memory);
+                        assertTrue(first.write(0, memory, (token, status) -> assertEquals(Status.OK, status), 0));
+                        first.drain();
+                        second.writeBlocking(0, memory);
+                    }
+                }
+            });
+        }
+    }
+
+    @Test
+    void anIdleSessionOfFuturesKeepsNoPageFromOthers() {
+        try (Cache cache = cache(Resilience.ecOnly(2, 2))) {
+            inTime(() -> {
+                MemorySegment memory = MemorySegment.ofArray(new byte[PAGE]);
+                try (FutureSession futures = cache.openFutureSession();
+                        Session other = cache.openSession()) {
+                    futures.write(0, memory).get();
+                    SoftverbsFaults.delayOperations(LATE_PART, LATE_NANOS);
+                    for (int i = 0; i < 100; i++) {
+                        futures.write(0, memory).get(60, TimeUnit.SECONDS);
+                        other.writeBlocking(0, memory);
+                    }
+                }
+            });
+        }
+    }
+
+    @Test
+    void aStrictWriteThatWaitsForASlabThereIsNoRoomForIsClosedWithItsSession() {
+        try (Cache cache = cache(Resilience.failureRecovery(2, 2).strict(true))) {
+            inTime(() -> {
+                MemorySegment memory = MemorySegment.ofArray(new byte[PAGE]);
+                List<Integer> statuses = new ArrayList<>();
+                try (Session session = cache.openSession()) {
+                    session.writeBlocking(0, memory);
+                    cluster.stop(0);
+                    assertTrue(session.write(0, memory, (token, status) -> statuses.add(status), 0));
+                    while (cache.health().voidSlabs() == 0) {
+                        session.poll();
+                    }
+                    for (int i = 0; i < 100; i++) {
+                        session.poll();
+                    }
+                    assertEquals(List.of(), statuses);
+                }
+                assertEquals(List.of(Status.CLOSED), statuses);
+            });
+        }
+    }
+
+    @Test
+    void aRequestThatWaitsForAnotherSessionsWriteIsClosedWithItsSession() {
+        try (Cache cache = cache(Resilience.failureRecovery(2, 2))) {
+            inTime(() -> {
+                MemorySegment memory = MemorySegment.ofArray(new byte[PAGE]);
+                List<Integer> statuses = new ArrayList<>();
+                try (Session writes = cache.openSession()) {
+                    writes.writeBlocking(0, memory);
+                    SoftverbsFaults.delayOperations(LATE_NANOS);
+                    assertTrue(writes.write(0, memory, (token, status) -> assertEquals(Status.OK, status), 0));
+                    try (Session waits = cache.openSession()) {
+                        assertTrue(waits.write(0, memory, (token, status) -> statuses.add(status), 0));
+                        assertTrue(waits.read(0, memory, (token, status) -> statuses.add(status), 0));
+                        waits.poll();
+                        assertEquals(List.of(), statuses);
+                    }
+                    assertEquals(List.of(Status.CLOSED, Status.CLOSED), statuses);
+                    writes.drain();
+                }
+            });
+        }
+    }
+}
