@@ -34,16 +34,21 @@ final class CodedPart implements AutoCloseable {
     private final List<Worker> workers = new ArrayList<>();
     private final Worker checker;
 
-    /** @param mayBeLost whether more may be gone than the code outlives */
+    /**
+     * @param serverGoes whether one is to go: then a strict write would wait for another that has room, for ever
+     * @param mayBeLost whether more may be gone than the code outlives
+     */
     CodedPart(
             List<String> servers,
             long regionBytes,
             SplittableRandom random,
+            boolean serverGoes,
             LostServerListener listener,
             BooleanSupplier mayBeLost,
             Waits waits,
             Problems problems) {
-        code = CODES.get(random.nextInt(CODES.size())).timeout(TIMEOUT);
+        Resilience drawn = CODES.get(random.nextInt(CODES.size())).timeout(TIMEOUT);
+        code = drawn.strict(drawn.strict() && !serverGoes);
         int ranges = 1 + random.nextInt(MOST_RANGES);
         cache = Retry.until(System.nanoTime() + Worker.PATIENCE_NANOS, () -> Cache.builder()
                 .capacity(ranges * regionBytes * code.dataSplits() - random.nextInt(10_000))

@@ -228,6 +228,7 @@ final class Episode {
                 servers.stream().map(SoakServer::address).toList(),
                 regionBytes,
                 codedRandom,
+                outages.serverGoes(),
                 this::lost,
                 () -> disturbed && !outages.gone().isEmpty(),
                 waits,

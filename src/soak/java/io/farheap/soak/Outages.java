@@ -109,6 +109,11 @@ final class Outages implements AutoCloseable {
         return shortStops;
     }
 
+    /** Whether a server is killed, or stopped for longer than a lease. */
+    boolean serverGoes() {
+        return grave == Grave.KILL_SERVER || grave == Grave.STOP_SERVER;
+    }
+
     boolean any() {
         return shortStops || grave != Grave.NONE;
     }
