@@ -35,7 +35,7 @@ public final class Session implements AutoCloseable, Waiting.Polled {
     private static final long NEVER = 0;
     private static final long SLEEP_NANOS = 1_000_000;
     /** What a session waits at most for requests in flight when it is closed. */
-    private static final long CLOSE_NANOS = 1_000_000_000;
+    private static final long CLOSE_NANOS = 1_000_000_000L * Integer.getInteger("farheap.slowness", 1);
     /** Of so many polls with nothing posted one looks nevertheless whether something has come. A power of two. */
     private static final int IDLE_POLLS = 64;
     /** As much again can pass since the map was made before an expiry has no room in a block. */
