@@ -258,8 +258,8 @@ public final class CacheBuilder {
     /**
      * The cache outlives servers: its pages are coded over k + r of its servers, each of another failure domain
      * ({@code farheap server --domain}), as {@link Resilience} says. What was lost is regenerated where another of its
-     * servers has room. Its servers are named by address ({@link #servers}), and sessions process their own requests:
-     * client threads, batches, a manager and an objective are refused, and queue depth, inline bytes, doorbell batch
+     * servers has room. Its servers are named by address ({@link #servers}), and requests go one by one:
+     * batches, a manager and an objective are refused, and queue depth, inline bytes, doorbell batch
      * and migration options do not matter. Where too few failure domains have room, {@link #create} says so as
      * {@link IllegalArgumentException}.
      *
@@ -336,9 +336,9 @@ public final class CacheBuilder {
             throw new IllegalArgumentException(
                     "a coded cache with the objective " + slo + ", and no model is of one; create it without");
         }
-        if (configuration.clientThreads() > 0 || configuration.batched()) {
+        if (configuration.batched()) {
             throw new IllegalArgumentException("a coded cache with the configuration " + configuration
-                    + "; its sessions process their own requests, one by one: take no client threads and a batch of 1");
+                    + "; its requests go one by one: take a batch of 1");
         }
     }
 

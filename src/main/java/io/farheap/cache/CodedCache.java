@@ -25,6 +25,7 @@ final class CodedCache extends Cache {
     private final RemoteMemory memory;
     /** Null for who is told of a lost server before it is there. */
     private final CodedSpace space;
+    private final DataPaths paths;
     /** Held by who closes it: another waits. */
     private final ReentrantLock ending = new ReentrantLock();
 
@@ -35,6 +36,8 @@ final class CodedCache extends Cache {
             options.servers().forEach(this::attach);
             space = stack.add(calling(() -> CodedSpace.create(
                     memory, resilience, options.capacity(), RemoteServer::domain, options.healthListener())));
+            paths = stack.add(new DataPaths(
+                    inside, memory.context().device().name(), options, options.configuration()));
             load();
             stack.keep();
         }
@@ -148,9 +151,7 @@ final class CodedCache extends Cache {
     @Override
     Session open(@Nullable OperationLatency recorder) {
         Session session = new Session(inside, options::capacity, recorder, false);
-        CodedSession coded = calling(() -> space.openSession(options.requests()));
-        CodedPath path = new CodedPath(coded, recorder, options.requests());
-        session.use(new DataPath(path, Links.NONE, null, path::close, ignored -> {}));
+        session.use(paths.open(session, recorder));
         sessions.add(session);
         return session;
     }
@@ -169,6 +170,7 @@ final class CodedCache extends Cache {
                 everything.add(memory);
                 everything.add(space);
                 endSessions(everything);
+                everything.add(paths::stop);
             }
         } finally {
             ending.unlock();
@@ -183,7 +185,7 @@ final class CodedCache extends Cache {
         }
     }
 
-    private final class Inside implements Session.Owner {
+    private final class Inside implements Session.Owner, DataPaths.Owner {
 
         @Override
         public LatencyTracker latency() {
@@ -211,8 +213,35 @@ final class CodedCache extends Cache {
             end(buffer);
         }
 
-        /** It has no client threads, whose end this is for. */
         @Override
-        public void loseAll(Session session) {}
+        public DataPath ownPath(Session session, @Nullable OperationLatency recorder, CacheConfiguration how) {
+            CodedSession coded = calling(() -> space.openSession(options.requests()));
+            CodedPath path = new CodedPath(coded, recorder, options.requests());
+            return new DataPath(path, Links.NONE, null, path::close, ignored -> {});
+        }
+
+        /** Nothing moves. */
+        @Override
+        public boolean holds(boolean write, long address, long length) {
+            return false;
+        }
+
+        @Override
+        public Session openWorkerSession(DataPaths owner) {
+            Session session = new Session(this, options::capacity, null, true);
+            session.use(owner.own(session, null));
+            sessions.add(session);
+            return session;
+        }
+
+        /** The space's sessions connect anew by themselves. */
+        @Override
+        public void reconnect(Session worker) {}
+
+        /** Its client thread is dead: what it was writing is void, and others may write those pages. */
+        @Override
+        public void loseAll(Session session) {
+            session.destroy();
+        }
     }
 }

@@ -2,7 +2,6 @@ package io.farheap.cache;
 
 import io.farheap.latency.OperationLatency;
 import io.farheap.lifetime.Closing;
-import io.farheap.migration.RegionTable;
 import io.farheap.thread.Cores;
 import io.farheap.thread.Pinning;
 import java.util.ArrayList;
@@ -18,6 +17,12 @@ final class DataPaths implements AutoCloseable {
     /** The cache, as what makes its data paths knows it. */
     interface Owner {
 
+        /** A path for a session whose thread processes its requests. It has yet to be connected. */
+        DataPath ownPath(Session session, @Nullable OperationLatency latency, CacheConfiguration how);
+
+        /** As {@link HandedRequests.Holds}. */
+        boolean holds(boolean write, long address, long length);
+
         /** The session of a client thread, connected to all servers. */
         Session openWorkerSession(DataPaths paths);
 
@@ -28,28 +33,23 @@ final class DataPaths implements AutoCloseable {
     }
 
     private final Owner cache;
-    private final CacheDevice device;
-    private final RegionTable table;
     private final CacheOptions options;
     private final CacheConfiguration configuration;
     private final List<ClientThread> threads = new ArrayList<>();
     private final List<Session> workers = new ArrayList<>();
 
-    /** Starts client threads and connects their sessions to all servers. */
-    DataPaths(
-            Owner cache,
-            CacheDevice device,
-            RegionTable table,
-            CacheOptions options,
-            CacheConfiguration configuration) {
+    /**
+     * Starts client threads and connects their sessions to all servers.
+     *
+     * @param device name of it, near which the threads run
+     */
+    DataPaths(Owner cache, String device, CacheOptions options, CacheConfiguration configuration) {
         this.cache = cache;
-        this.device = device;
-        this.table = table;
         this.options = options;
         this.configuration = configuration;
         try {
             List<Integer> cores = configuration.pinned()
-                    ? Cores.near(device.context().device().name())
+                    ? Cores.near(device)
                     : List.of();
             for (int i = 0; i < configuration.clientThreads(); i++) {
                 workers.add(cache.openWorkerSession(this));
@@ -84,14 +84,14 @@ final class DataPaths implements AutoCloseable {
                 .min(Comparator.comparingInt(ClientThread::load)
                         .thenComparing(candidate -> Cores.nodeOf(candidate.core()) != node))
                 .orElseThrow();
-        HandedRequests handed = new HandedRequests(thread, session::wake, table, latency, options.requests());
+        HandedRequests handed = new HandedRequests(thread, session::wake, cache::holds, latency, options.requests());
         thread.add(handed);
         return DataPath.handedOver(handed, () -> thread.remove(handed));
     }
 
     /** For a session whose thread processes its requests. */
     DataPath own(Session session, @Nullable OperationLatency latency) {
-        return DataPath.own(device, table, options, configuration, session.gate(), latency);
+        return cache.ownPath(session, latency, configuration);
     }
 
     void stop() {

@@ -1,7 +1,6 @@
 package io.farheap.cache;
 
 import io.farheap.latency.OperationLatency;
-import io.farheap.migration.RegionTable;
 import io.farheap.posix.AsymmetricFence;
 import io.farheap.ring.LongRing;
 import java.lang.foreign.MemorySegment;
@@ -27,7 +26,7 @@ final class HandedRequests implements RequestPath, Completion {
 
     private final Taker thread;
     private final Runnable wakeSession;
-    private final RegionTable table;
+    private final Holds holds;
     private final @Nullable OperationLatency latency;
     private final HandedGroups groups;
 
@@ -67,6 +66,13 @@ final class HandedRequests implements RequestPath, Completion {
     /** The client thread's: there is something of which the session has not been told. */
     private boolean news;
 
+    /** Whether a request would wait for a migration. Any thread. */
+    @FunctionalInterface
+    interface Holds {
+
+        boolean holds(boolean write, long address, long length);
+    }
+
     /** The client thread, as a session knows it that hands its requests over. */
     interface Taker {
 
@@ -80,10 +86,10 @@ final class HandedRequests implements RequestPath, Completion {
      * @param capacity requests between issue and callback, a power of two
      */
     HandedRequests(
-            Taker thread, Runnable wakeSession, RegionTable table, @Nullable OperationLatency latency, int capacity) {
+            Taker thread, Runnable wakeSession, Holds holds, @Nullable OperationLatency latency, int capacity) {
         this.thread = thread;
         this.wakeSession = wakeSession;
-        this.table = table;
+        this.holds = holds;
         this.latency = latency;
         this.groups = new HandedGroups(capacity);
         this.parts = new ScatterGather(capacity);
@@ -124,7 +130,7 @@ final class HandedRequests implements RequestPath, Completion {
 
     /** At most half may be held, so that requests to other regions find room. */
     private boolean tooManyHeld(int left, boolean isWrite, long at, long bytes) {
-        return left <= requests.capacity() / 2 && table.holds(isWrite, at, bytes);
+        return left <= requests.capacity() / 2 && holds.holds(isWrite, at, bytes);
     }
 
     private void hand(int slot, int due) {
@@ -493,7 +499,7 @@ final class HandedRequests implements RequestPath, Completion {
 
     @Override
     public boolean waits(boolean isWrite, long at, long bytes) {
-        return table.holds(isWrite, at, bytes);
+        return holds.holds(isWrite, at, bytes);
     }
 
     /** The client thread's session is told by itself. */

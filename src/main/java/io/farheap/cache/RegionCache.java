@@ -71,7 +71,7 @@ final class RegionCache extends Cache {
                     .map(Session::participant)
                     .toList());
             Resizing resizing = new Resizing(inside, table, moves, servers, sessions, options.management());
-            paths = stack.add(new DataPaths(inside, device, table, options, options.configuration()));
+            paths = stack.add(new DataPaths(inside, deviceName(), options, options.configuration()));
             load();
             watch = options.tuning() == null
                     ? null
@@ -185,7 +185,7 @@ final class RegionCache extends Cache {
             checkOpen();
             DataPaths previous = paths;
             try (Reconfiguration change =
-                    new Reconfiguration(previous, new DataPaths(inside, device, table, options, how), this::connect)) {
+                    new Reconfiguration(previous, new DataPaths(inside, deviceName(), options, how), this::connect)) {
                 try {
                     beginChange(change).forEach(change::prepare);
                     change.awaitQuiet();
@@ -444,6 +444,10 @@ final class RegionCache extends Cache {
         }
     }
 
+    private String deviceName() {
+        return device.context().device().name();
+    }
+
     CacheDevice device() {
         return device;
     }
@@ -622,6 +626,16 @@ final class RegionCache extends Cache {
         @Override
         public void loseAll(Session session) {
             servers.forEach(session::lose);
+        }
+
+        @Override
+        public DataPath ownPath(Session session, @Nullable OperationLatency recorder, CacheConfiguration how) {
+            return DataPath.own(device, table, options, how, session.gate(), recorder);
+        }
+
+        @Override
+        public boolean holds(boolean write, long address, long length) {
+            return table.holds(write, address, length);
         }
 
         /** Its caller changes the configuration, and so keeps servers from coming and going. */

@@ -257,7 +257,6 @@ class CodedCacheTest {
     @Test
     void whatIsNotBuiltIsRefusedBeforeAnythingIsTaken() {
         try (Cluster cluster = new Cluster(2, 2, 2, 2)) {
-            assertRefused("client threads", on(cluster).configuration(Configurations.HANDED_OVER));
             assertRefused("batch of 1", on(cluster).configuration(Configurations.BATCHED));
             assertRefused("objective", on(cluster).slo(new Slo(new Objective(1_000_000, 1000), Objective.NONE)));
             assertRefused(

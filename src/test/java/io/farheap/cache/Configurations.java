@@ -50,11 +50,13 @@ final class Configurations {
     static Stream<Way> allAndCoded() {
         return Stream.concat(
                 all().map(configuration -> new Way(configuration, null)),
-                Stream.of(
-                                Resilience.failureRecovery(2, 1),
-                                Resilience.ecOnly(2, 1),
-                                Resilience.corruptionDetection(2, 1),
-                                Resilience.copies(2))
-                        .map(how -> new Way(DIRECT, how)));
+                Stream.concat(
+                        Stream.of(
+                                        Resilience.failureRecovery(2, 1),
+                                        Resilience.ecOnly(2, 1),
+                                        Resilience.corruptionDetection(2, 1),
+                                        Resilience.copies(2))
+                                .map(how -> new Way(DIRECT, how)),
+                        Stream.of(new Way(HANDED_OVER, Resilience.failureRecovery(2, 1)))));
     }
 }

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.testing.Need;
 import io.farheap.testing.Needs;
+import io.farheap.resilience.Resilience;
 import io.farheap.testing.TestDevice;
 import java.lang.foreign.MemorySegment;
 import java.lang.reflect.Field;
@@ -26,7 +27,7 @@ class DeadThreadTest {
 
     private static final long PATIENCE_SECONDS = TestDevice.patience(60);
 
-    private final Cluster cluster = new Cluster(4);
+    private Cluster cluster = new Cluster(4);
     private Cache cache;
     private final AtomicBoolean injecting = new AtomicBoolean();
 
@@ -129,6 +130,38 @@ class DeadThreadTest {
     @Test
     void aClientThreadsBatchesAreLost() throws Exception {
         clientThreadDies(Configurations.HANDED_OVER_BATCHED);
+    }
+
+    /** What it was writing is void, and another thread's sessions write the same pages. */
+    @Test
+    void aCodedCachesPagesAreFreeAgain() throws Exception {
+        cluster.close();
+        cluster = new Cluster(1, 1, 1);
+        cache = Cache.builder()
+                .capacity(4096)
+                .servers(cluster.addresses())
+                .device(TestDevice.client())
+                .configuration(CacheConfiguration.DIRECT.with(2, 0, 1, 8))
+                .resilience(Resilience.failureRecovery(2, 1))
+                .create();
+        Session session = cache.openSession();
+        Session other = cache.openSession();
+        MemorySegment page = MemorySegment.ofArray(new byte[4096]);
+        session.writeBlocking(0, page);
+        other.writeBlocking(0, page);
+        Object path = field(session, "path").get(session);
+        ClientThread thread = (ClientThread) field(path, "thread").get(path);
+        inject((Session) field(thread, "worker").get(thread));
+        injecting.set(true);
+        int[] ended = {-1};
+        assertTrue(session.write(0, page, (token, status) -> ended[0] = status, 0));
+        session.drain();
+        assertEquals(Status.LOST, ended[0]);
+        assertTrue(thread.dead());
+        other.writeBlocking(0, page);
+        try (Session next = cache.openSession()) {
+            next.writeBlocking(0, page);
+        }
     }
 
     @Test
