@@ -11,6 +11,7 @@ import io.farheap.verbs.Devices;
 import io.farheap.verbs.VerbsLibrary;
 import java.io.IOException;
 import java.io.PrintStream;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashSet;
@@ -80,8 +81,16 @@ public final class BenchResilienceCommand implements Callable<Integer> {
             paramLabel = "SYSTEM",
             defaultValue = "one-copy,two-copies",
             description = "one-copy: bare READs and WRITEs of one queue; two-copies; coded-one-copy: what is coded "
-                    + "with k = 1 and r = 0 (default: ${DEFAULT-VALUE})")
+                    + "with k = 1 and r = 0; ssd-backup: one copy, and a file behind a bounded buffer; "
+                    + "compressed-copies: two, by Deflate; ec-cache: the same k, r and Δ on random groups of servers, "
+                    + "with copies, and asleep while it waits (default: ${DEFAULT-VALUE})")
     private List<String> against = List.of();
+
+    @Option(
+            names = "--directory",
+            paramLabel = "DIR",
+            description = "on the disk that ssd-backup writes to (default: the one for temporary files)")
+    private Path directory = Path.of(System.getProperty("java.io.tmpdir"));
 
     @Option(
             names = "--fault",
@@ -151,6 +160,9 @@ public final class BenchResilienceCommand implements Callable<Integer> {
         PrintStream out = System.out;
         report.origin().forEach(out::println);
         out.println(plan.coded().resilience() + ", " + Sizes.format(plan.bytes()) + " of each system");
+        if (against.contains(Kind.SSD_BACKUP)) {
+            out.println("ssd-backup in " + BackupPlace.of(directory));
+        }
         Rows rows = new Rows(report, out);
         boolean corrupts = faults.contains(CORRUPTION);
         if (faults.stream().anyMatch(fault -> !fault.equals(CRASH))) {
@@ -201,7 +213,7 @@ public final class BenchResilienceCommand implements Callable<Integer> {
         }
         Set<String> names = new LinkedHashSet<>(against);
         List<Kind> kinds = new ArrayList<>();
-        names.forEach(name -> kinds.add(Kind.baseline(name, pageBytes)));
+        names.forEach(name -> kinds.add(Kind.baseline(name, resilience, directory)));
         kinds.add(Kind.coded(resilience));
         long pages = bytes / pageBytes;
         long slab = Math.max(LEAST_REGION_BYTES, pages * resilience.splitBytes());

@@ -3,69 +3,124 @@ package io.farheap.bench.resilience;
 import io.farheap.bench.report.BenchReport;
 import io.farheap.remote.RemoteMemory;
 import io.farheap.resilience.Resilience;
+import java.nio.file.Path;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
  * A kind of far memory that is measured.
  *
- * @param resilience null of one that has none
+ * @param resilience null of one that is not {@link io.farheap.resilience}'s
+ * @param layout of its pages
+ * @param opener makes one
  */
-record Kind(String name, @Nullable Resilience resilience, int pageBytes) {
+record Kind(String name, @Nullable Resilience resilience, int pageBytes, Layout layout, Opener opener) {
+
+    /** Takes memory of all servers that are attached. */
+    @FunctionalInterface
+    interface Opener {
+
+        /** @param bytes whole pages */
+        FarSide open(RemoteMemory memory, long bytes);
+    }
 
     static final String CODED = "coded";
     static final String ONE_COPY = "one-copy";
     static final String TWO_COPIES = "two-copies";
     static final String CODED_ONE_COPY = "coded-one-copy";
+    static final String SSD_BACKUP = "ssd-backup";
+    static final String COMPRESSED_COPIES = "compressed-copies";
+    static final String EC_CACHE = "ec-cache";
+    private static final List<String> BASELINES =
+            List.of(ONE_COPY, TWO_COPIES, CODED_ONE_COPY, SSD_BACKUP, COMPRESSED_COPIES, EC_CACHE);
 
     static Kind coded(Resilience resilience) {
-        return new Kind(CODED, resilience, resilience.pageBytes());
+        return coded(CODED, resilience);
     }
 
-    /** @throws IllegalArgumentException where there is no such baseline */
-    static Kind baseline(String name, int pageBytes) {
+    private static Kind coded(String name, Resilience resilience) {
+        return new Kind(
+                name,
+                resilience,
+                resilience.pageBytes(),
+                Layout.of(resilience),
+                (memory, bytes) -> new CodedSide(memory, resilience, bytes));
+    }
+
+    private static Kind other(String name, int pageBytes, Layout layout, Opener opener) {
+        return new Kind(name, null, pageBytes, layout, opener);
+    }
+
+    /**
+     * What something coded is compared with.
+     *
+     * @param coded whose pages it has; EC-Cache also its splits
+     * @param directory for a backup
+     * @throws IllegalArgumentException where there is no such baseline
+     */
+    static Kind baseline(String name, Resilience coded, Path directory) {
+        int pageBytes = coded.pageBytes();
         return switch (name) {
-            case ONE_COPY -> new Kind(name, null, pageBytes);
-            case CODED_ONE_COPY -> new Kind(name, Resilience.copies(1).pageBytes(pageBytes), pageBytes);
-            case TWO_COPIES -> new Kind(name, Resilience.copies(2).pageBytes(pageBytes), pageBytes);
+            case ONE_COPY ->
+                other(
+                        name,
+                        pageBytes,
+                        Layout.copies(1, pageBytes),
+                        (memory, bytes) -> new PlainSide(memory, pageBytes, bytes));
+            case CODED_ONE_COPY -> coded(name, Resilience.copies(1).pageBytes(pageBytes));
+            case TWO_COPIES -> coded(name, Resilience.copies(2).pageBytes(pageBytes));
+            case SSD_BACKUP ->
+                other(
+                        name,
+                        pageBytes,
+                        Layout.copies(1, pageBytes),
+                        (memory, bytes) -> new BackupSide(memory, pageBytes, bytes, BackupPlace.of(directory)));
+            case COMPRESSED_COPIES ->
+                other(
+                        name,
+                        pageBytes,
+                        Layout.copies(CompressedSide.COPIES, CompressedSide.slotBytes(pageBytes)),
+                        (memory, bytes) -> new CompressedSide(memory, pageBytes, bytes));
+            case EC_CACHE -> {
+                Layout layout = Layout.of(coded);
+                yield other(name, pageBytes, layout, (memory, bytes) -> new EcCacheSide(memory, layout, bytes));
+            }
             default ->
                 throw new IllegalArgumentException(
-                        "--against " + name + ": there are " + ONE_COPY + ", " + TWO_COPIES + " and " + CODED_ONE_COPY);
+                        "--against " + name + ": there are " + String.join(", ", BASELINES));
         };
     }
 
-    /** Servers that a range is on. */
+    /** Servers that a page is on, and a range of what is coded. */
     int splits() {
-        return resilience == null ? 1 : resilience.splits();
+        return layout.splits();
     }
 
-    /** Whether it is meant to survive what a crash kills. */
+    /** Whether other servers are meant to have what a crash kills. */
     boolean survives() {
-        return resilience != null && resilience.paritySplits() > 0 && resilience.mode() != Resilience.Mode.EC_ONLY;
+        return layout.paritySplits() > 0 && (resilience == null || resilience.mode() != Resilience.Mode.EC_ONLY);
     }
 
     /** Servers that a crash kills: as many as it survives, and one where it survives none. */
     int kills() {
-        return resilience == null ? 1 : Math.max(1, resilience.paritySplits());
+        return Math.max(1, layout.paritySplits());
     }
 
     /** Regions that it takes, of all servers. */
     long regions(long bytes, long regionBytes) {
-        int splitBytes = resilience == null ? pageBytes : resilience.splitBytes();
-        long rangeBytes = regionBytes / splitBytes * pageBytes;
+        long rangeBytes = regionBytes / layout.slotBytes() * pageBytes;
         return (bytes + rangeBytes - 1) / rangeBytes * splits();
     }
 
     FarSide open(RemoteMemory memory, long bytes) {
-        return resilience == null ? new PlainSide(memory, pageBytes, bytes) : new CodedSide(memory, resilience, bytes);
+        return opener.open(memory, bytes);
     }
 
     BenchReport.Row put(BenchReport.Row row) {
-        row.put("system", name);
-        return resilience == null
-                ? row.put("mode", "none").put("k", 1).put("r", 0).put("delta", 0)
-                : row.put("mode", resilience.mode().toString())
-                        .put("k", resilience.dataSplits())
-                        .put("r", resilience.paritySplits())
-                        .put("delta", resilience.additional());
+        return row.put("system", name)
+                .put("mode", resilience == null ? "none" : resilience.mode().toString())
+                .put("k", layout.dataSplits())
+                .put("r", layout.paritySplits())
+                .put("delta", layout.additional());
     }
 }

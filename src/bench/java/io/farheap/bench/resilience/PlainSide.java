@@ -1,6 +1,5 @@
 package io.farheap.bench.resilience;
 
-import io.farheap.control.ControlException;
 import io.farheap.lifetime.Closing;
 import io.farheap.remote.CompletionHandler;
 import io.farheap.remote.Outcome;
@@ -15,7 +14,6 @@ import io.farheap.remote.VerbCounts;
 import io.farheap.resilience.CodedStatus;
 import io.farheap.resilience.Health;
 import java.lang.foreign.MemorySegment;
-import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -33,7 +31,7 @@ final class PlainSide implements FarSide {
     private final long usedBytes;
 
     private final long regionBytes;
-    private final List<RemoteRegion> regions = new ArrayList<>();
+    private final Regions regions;
 
     /** @param bytes spread over all servers, region by region */
     PlainSide(RemoteMemory memory, int pageBytes, long bytes) {
@@ -43,14 +41,24 @@ final class PlainSide implements FarSide {
         this.regionBytes = servers.getFirst().description().regionBytes();
         this.usedBytes = regionBytes / pageBytes * pageBytes;
         long count = (bytes + usedBytes - 1) / usedBytes;
+        this.regions = new Regions(memory);
         try {
             for (int i = 0; i < count; i++) {
-                regions.addAll(memory.allocate(servers.get(i % servers.size()), 1));
+                regions.take(servers.get(i % servers.size()));
             }
         } catch (Throwable e) {
-            Closing.after(e, this);
+            Closing.after(e, regions);
             throw e;
         }
+    }
+
+    Regions regions() {
+        return regions;
+    }
+
+    /** What has that address. */
+    RemoteRegion region(long address) {
+        return regions.get((int) (address / usedBytes));
     }
 
     @Override
@@ -70,15 +78,7 @@ final class PlainSide implements FarSide {
 
     @Override
     public void close() {
-        for (RemoteRegion region : regions) {
-            try {
-                if (region.server().lost() == null) {
-                    memory.release(region);
-                }
-            } catch (IllegalStateException | ControlException e) {
-                // A server that was killed: it goes with the lease.
-            }
-        }
+        regions.close();
     }
 
     private final class Client implements FarClient {
@@ -109,7 +109,7 @@ final class PlainSide implements FarSide {
 
         @Override
         public void begin(Access access, long address) {
-            RemoteRegion region = regions.get((int) (address / usedBytes));
+            RemoteRegion region = region(address);
             long offset = address % usedBytes;
             ended = false;
             int verdict = access.write()

@@ -26,12 +26,12 @@ final class Shadow implements AutoCloseable {
         random = new SplittableRandom(seed);
     }
 
-    /** Something to write that is nowhere else. */
+    /** Something to write that is nowhere else. The second half of each unit repeats a word: it can be compressed. */
     void compose(MemorySegment memory, int length) {
         long word = random.nextLong();
         for (int at = 0; at < length; at += Long.BYTES) {
+            word += at % UNIT <= UNIT / 2 ? STEP : 0;
             memory.set(JAVA_LONG, at, word);
-            word += STEP;
         }
     }
 

@@ -1,0 +1,194 @@
+package io.farheap.bench.resilience;
+
+import io.farheap.lifetime.CloseStack;
+import io.farheap.lifetime.Closing;
+import io.farheap.remote.RemoteMemory;
+import io.farheap.remote.RemoteRegion;
+import io.farheap.remote.VerbCounts;
+import io.farheap.resilience.CodedStatus;
+import io.farheap.resilience.Health;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.concurrent.Future;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One copy far away and one on a local disk, as Infiniswap has it (Hydra, FAST '22, sections 2.2 and 7). A write is
+ * done when the far copy has it and the disk's buffer has taken it: where that is full, it waits for the disk. What a
+ * lost server had is read from the buffer or the disk, and a write of it is done when the disk has it.
+ */
+final class BackupSide implements FarSide {
+
+    private final PlainSide far;
+    private final int pageBytes;
+    private final BackupFile backup;
+
+    BackupSide(RemoteMemory memory, int pageBytes, long bytes, BackupPlace place) {
+        this.far = new PlainSide(memory, pageBytes, bytes);
+        this.pageBytes = pageBytes;
+        try {
+            this.backup = new BackupFile(place, pageBytes);
+        } catch (Throwable e) {
+            Closing.after(e, far);
+            throw e;
+        }
+    }
+
+    @Override
+    public FarClient open() {
+        return new Client();
+    }
+
+    /** The disk's bytes do not count: they are not memory. */
+    @Override
+    public double memoryOverhead() {
+        return far.memoryOverhead();
+    }
+
+    @Override
+    public @Nullable Health health() {
+        return null;
+    }
+
+    @Override
+    public void close() {
+        Closing.all(backup, far);
+    }
+
+    private final class Client implements FarClient {
+
+        private static final long NOT_OFFERED = BackupFile.FULL;
+
+        private final CloseStack opened = new CloseStack();
+        private final FarClient farClient;
+        private final MemorySegment fromDisk;
+        private Access access = new Access(false, 0);
+        private long address;
+        private boolean farUnderWay;
+        private boolean ended = true;
+        /** Of a write, in the backup. */
+        private long number;
+
+        private @Nullable Future<?> reading;
+
+        Client() {
+            farClient = opened.add(far.open());
+            fromDisk = backup.page(opened.add(Arena.ofShared()));
+        }
+
+        private RemoteRegion region() {
+            return far.region(address);
+        }
+
+        private boolean lost() {
+            return far.regions().lost(region());
+        }
+
+        @Override
+        public MemorySegment memory() {
+            return farClient.memory();
+        }
+
+        @Override
+        public void begin(Access what, long where) {
+            access = what;
+            address = where;
+            ended = false;
+            number = NOT_OFFERED;
+            farUnderWay = !lost();
+            if (farUnderWay) {
+                farClient.begin(access, address);
+            }
+            if (access.write()) {
+                offer();
+            } else if (!farUnderWay) {
+                readBackup();
+            }
+        }
+
+        private void offer() {
+            if (number == NOT_OFFERED) {
+                number = backup.offer(address, memory(), access.bytes());
+            }
+        }
+
+        private void readBackup() {
+            if (backup.readBuffered(address, memory(), access.bytes())) {
+                ended = true;
+            } else {
+                reading = backup.read(address / pageBytes, fromDisk);
+            }
+        }
+
+        @Override
+        public boolean ended() {
+            if (!ended) {
+                progress();
+            }
+            return ended;
+        }
+
+        private void progress() {
+            if (access.write()) {
+                offer();
+            }
+            if (farUnderWay && !farEnded()) {
+                return;
+            }
+            if (access.write()) {
+                ended = number != NOT_OFFERED && (!lost() || backup.has(number));
+            } else if (reading != null) {
+                takeRead(reading);
+            }
+        }
+
+        /** Of a read that fails there, the backup's begins. */
+        private boolean farEnded() {
+            if (!farClient.ended()) {
+                return false;
+            }
+            farUnderWay = false;
+            if (farClient.status() != CodedStatus.OK) {
+                far.regions().lose(region());
+                if (!access.write()) {
+                    readBackup();
+                }
+            } else if (!access.write()) {
+                ended = true;
+            }
+            return true;
+        }
+
+        private void takeRead(Future<?> read) {
+            switch (read.state()) {
+                case RUNNING -> {}
+                case SUCCESS -> {
+                    MemorySegment.copy(fromDisk, address % pageBytes, memory(), 0, access.bytes());
+                    reading = null;
+                    ended = true;
+                }
+                case FAILED, CANCELLED ->
+                    throw new IllegalStateException("the backup cannot be read: " + read.exceptionNow());
+            }
+        }
+
+        @Override
+        public int status() {
+            return CodedStatus.OK;
+        }
+
+        @Override
+        public VerbCounts posted() {
+            return farClient.posted();
+        }
+
+        @Override
+        public void close() {
+            // A read that is under way has the memory.
+            while (reading != null && !reading.isDone()) {
+                Thread.onSpinWait();
+            }
+            opened.close();
+        }
+    }
+}

@@ -1,0 +1,258 @@
+package io.farheap.bench.resilience;
+
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import io.farheap.lifetime.CloseStack;
+import io.farheap.lifetime.Closing;
+import io.farheap.remote.CompletionHandler;
+import io.farheap.remote.Outcome;
+import io.farheap.remote.Posting;
+import io.farheap.remote.QueueOptions;
+import io.farheap.remote.RegisteredBuffer;
+import io.farheap.remote.RemoteMemory;
+import io.farheap.remote.RemoteQueue;
+import io.farheap.remote.RemoteRegion;
+import io.farheap.remote.RemoteServer;
+import io.farheap.remote.VerbCounts;
+import io.farheap.resilience.CodedStatus;
+import io.farheap.resilience.Health;
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.concurrent.atomic.AtomicIntegerArray;
+import java.util.stream.IntStream;
+import java.util.zip.DataFormatException;
+import java.util.zip.Deflater;
+import java.util.zip.Inflater;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Two copies of each page, compressed (Hydra, FAST '22, section 2.2): eight bytes of length, and what
+ * {@link Deflater#BEST_SPEED} makes of it, or the page itself where that is not less. How long each is, clients also
+ * know, so they read no more than that. A copy that does not decompress ends a request as
+ * {@link CodedStatus#CORRUPT}; nothing else is checked.
+ */
+final class CompressedSide implements FarSide {
+
+    static final int COPIES = 2;
+    private static final int HEADER_BYTES = Long.BYTES;
+    private static final int DEPTH = 16;
+
+    private final RemoteMemory memory;
+    private final int pageBytes;
+    private final int slotBytes;
+    private final int slotsOfRegion;
+    private final Regions regions;
+    /** By page: bytes that follow the header; a page's where it is as it was. */
+    private final AtomicIntegerArray lengths;
+
+    CompressedSide(RemoteMemory memory, int pageBytes, long bytes) {
+        this.memory = memory;
+        this.pageBytes = pageBytes;
+        this.slotBytes = slotBytes(pageBytes);
+        List<RemoteServer> servers = memory.servers();
+        this.slotsOfRegion = (int) (servers.getFirst().description().regionBytes() / slotBytes);
+        int pages = (int) (bytes / pageBytes);
+        this.lengths = new AtomicIntegerArray(pages);
+        this.regions = new Regions(memory);
+        try {
+            for (int i = 0; i * slotsOfRegion < pages; i++) {
+                for (int copy = 0; copy < COPIES; copy++) {
+                    regions.take(servers.get((i + copy) % servers.size()));
+                }
+            }
+        } catch (Throwable e) {
+            Closing.after(e, regions);
+            throw e;
+        }
+    }
+
+    /** What a page may take on a server. */
+    static int slotBytes(int pageBytes) {
+        return pageBytes + HEADER_BYTES;
+    }
+
+    private RemoteRegion region(int page, int copy) {
+        return regions.get(page / slotsOfRegion * COPIES + copy);
+    }
+
+    @Override
+    public FarClient open() {
+        return new Client();
+    }
+
+    /** What the copies that are there now take; slots have room for more. */
+    @Override
+    public double memoryOverhead() {
+        long used = IntStream.range(0, lengths.length())
+                .mapToLong(page -> HEADER_BYTES + lengths.get(page))
+                .sum();
+        return (double) COPIES * used / ((long) lengths.length() * pageBytes);
+    }
+
+    @Override
+    public @Nullable Health health() {
+        return null;
+    }
+
+    @Override
+    public void close() {
+        regions.close();
+    }
+
+    private final class Client extends PageClient {
+
+        private final CloseStack opened = new CloseStack();
+        private final RemoteQueue queue;
+        private final RegisteredBuffer buffer;
+        private final MemorySegment slot;
+        private final Deflater deflater = new Deflater(Deflater.BEST_SPEED, true);
+        private final Inflater inflater = new Inflater(true);
+        private final SplittableRandom random = new SplittableRandom(1);
+        private final CompletionHandler handler = this::completed;
+
+        private int page;
+        /** Where a page that is read is to be; null of a write. */
+        private @Nullable MemorySegment into;
+
+        private int underWay;
+        private int done;
+        private int status;
+
+        Client() {
+            super(pageBytes);
+            opened.add(deflater::end);
+            opened.add(inflater::end);
+            try {
+                buffer = opened.add(memory.register(slotBytes));
+                queue = opened.add(
+                        memory.openQueue(QueueOptions.DEFAULT.withDepth(Math.min(DEPTH, memory.maxQueueDepth()))));
+            } catch (Throwable e) {
+                Closing.after(e, this::close);
+                throw e;
+            }
+            slot = buffer.segment();
+        }
+
+        private void completed(long copy, int outcome) {
+            underWay--;
+            if (outcome == Outcome.DONE) {
+                done++;
+            } else {
+                regions.lose(region(page, (int) copy));
+            }
+        }
+
+        @Override
+        void fetch(int number, MemorySegment destination) {
+            page = number;
+            into = destination;
+            done = 0;
+            ask();
+        }
+
+        /** Any copy that is left; nothing is under way afterwards where none is. */
+        private void ask() {
+            int first = random.nextInt(COPIES);
+            for (int i = 0; i < COPIES && underWay == 0; i++) {
+                post(false, (first + i) % COPIES);
+            }
+        }
+
+        @Override
+        void store(int number, MemorySegment from) {
+            page = number;
+            into = null;
+            done = 0;
+            int length = compress(from);
+            slot.set(JAVA_LONG, 0, length);
+            lengths.set(page, length);
+            for (int copy = 0; copy < COPIES; copy++) {
+                post(true, copy);
+            }
+        }
+
+        private void post(boolean write, int copy) {
+            RemoteRegion region = region(page, copy);
+            if (regions.lost(region)) {
+                return;
+            }
+            long offset = (long) (page % slotsOfRegion) * slotBytes;
+            int bytes = HEADER_BYTES + lengths.get(page);
+            int posting = write
+                    ? queue.write(region, offset, buffer, 0, bytes, copy)
+                    : queue.read(region, offset, buffer, 0, bytes, copy);
+            switch (posting) {
+                case Posting.OK -> underWay++;
+                case Posting.LOST -> regions.lose(region);
+                default -> throw new IllegalStateException(Posting.describe(posting));
+            }
+        }
+
+        private int compress(MemorySegment from) {
+            deflater.reset();
+            deflater.setInput(from.asByteBuffer());
+            deflater.finish();
+            int length = deflater.deflate(
+                    slot.asSlice(HEADER_BYTES, pageBytes - 1).asByteBuffer());
+            if (deflater.finished()) {
+                return length;
+            }
+            MemorySegment.copy(from, 0, slot, HEADER_BYTES, pageBytes);
+            return pageBytes;
+        }
+
+        private boolean decompress(MemorySegment destination) {
+            int length = lengths.get(page);
+            if (slot.get(JAVA_LONG, 0) != length) {
+                return false;
+            }
+            if (length == pageBytes) {
+                MemorySegment.copy(slot, HEADER_BYTES, destination, 0, pageBytes);
+                return true;
+            }
+            inflater.reset();
+            inflater.setInput(slot.asSlice(HEADER_BYTES, length).asByteBuffer());
+            try {
+                return inflater.inflate(destination.asByteBuffer()) == pageBytes;
+            } catch (DataFormatException e) {
+                return false;
+            }
+        }
+
+        @Override
+        boolean step() {
+            if (underWay > 0) {
+                queue.poll(handler);
+            }
+            if (underWay == 0 && done == 0 && into != null) {
+                ask();
+            }
+            if (underWay > 0) {
+                return false;
+            }
+            MemorySegment destination = into;
+            if (done == 0) {
+                status = CodedStatus.LOST;
+            } else {
+                status = destination == null || decompress(destination) ? CodedStatus.OK : CodedStatus.CORRUPT;
+            }
+            return true;
+        }
+
+        @Override
+        int result() {
+            return status;
+        }
+
+        @Override
+        public VerbCounts posted() {
+            return queue.posted();
+        }
+
+        @Override
+        public void close() {
+            Closing.all(opened, super::close);
+        }
+    }
+}

@@ -1,0 +1,250 @@
+package io.farheap.bench.resilience;
+
+import io.farheap.coding.Coder;
+import io.farheap.coding.ErasureCode;
+import io.farheap.lifetime.CloseStack;
+import io.farheap.lifetime.Closing;
+import io.farheap.remote.CompletionHandler;
+import io.farheap.remote.Outcome;
+import io.farheap.remote.Posting;
+import io.farheap.remote.QueueOptions;
+import io.farheap.remote.RegisteredBuffer;
+import io.farheap.remote.RemoteMemory;
+import io.farheap.remote.RemoteQueue;
+import io.farheap.remote.RemoteRegion;
+import io.farheap.remote.VerbCounts;
+import io.farheap.resilience.CodedStatus;
+import java.lang.foreign.MemorySegment;
+import java.util.SplittableRandom;
+
+/**
+ * A write copies the page, encodes, posts all splits and waits for all; a read posts k + Δ random ones, and decodes at
+ * any k what it then copies. It sleeps until completions come instead of looking for them. One thread.
+ */
+final class EcCacheClient extends PageClient {
+
+    /** A read whose late splits are still to come keeps its frame: they must not land in another's. */
+    private static final int READ_FRAMES = 16;
+
+    private static final int WRITE_FRAME = READ_FRAMES;
+    private static final int NO_FRAME = -1;
+    private static final int DEPTH = 32;
+    private static final int FRAME_SHIFT = 8;
+    private static final int SPLIT_MASK = (1 << FRAME_SHIFT) - 1;
+    /** Short, as a thread may have two clients, each of which is to go on. */
+    private static final long SLEEP_NANOS = 100_000;
+
+    private final Layout layout;
+    private final int splitBytes;
+    private final RandomGroups groups;
+    private final CloseStack opened = new CloseStack();
+    private final Coder coder;
+    private final RegisteredBuffer buffer;
+    private final RemoteQueue queue;
+    /** Data splits that are decoded: here no late one lands. */
+    private final RegisteredBuffer decoded;
+
+    private final CompletionHandler handler = this::completed;
+    private final SplittableRandom random = new SplittableRandom(1);
+    private final long[] addresses;
+    private final int[] order;
+    /** By frame: operations whose tags are out. */
+    private final int[] underWay = new int[READ_FRAMES + 1];
+    /** By frame: the page that it is of. */
+    private final int[] pages = new int[READ_FRAMES + 1];
+
+    private int page;
+    private MemorySegment into = MemorySegment.NULL;
+    /** That of the request. */
+    private int frame = NO_FRAME;
+
+    private int asked;
+    private int arrived;
+    private int status;
+
+    EcCacheClient(RemoteMemory memory, Layout layout, RandomGroups groups) {
+        super(layout.dataSplits() * layout.slotBytes());
+        this.layout = layout;
+        this.splitBytes = layout.slotBytes();
+        this.groups = groups;
+        this.addresses = new long[layout.splits()];
+        this.order = new int[layout.splits()];
+        try {
+            coder = opened.add(new Coder(ErasureCode.of(layout.dataSplits(), layout.paritySplits())));
+            buffer = opened.add(memory.register((READ_FRAMES + 1L) * layout.splits() * splitBytes));
+            decoded = opened.add(memory.register((long) layout.dataSplits() * splitBytes));
+            queue = opened.add(
+                    memory.openQueue(QueueOptions.DEFAULT.withDepth(Math.min(DEPTH, memory.maxQueueDepth()))));
+        } catch (Throwable e) {
+            Closing.after(e, this::close);
+            throw e;
+        }
+    }
+
+    private void completed(long tag, int outcome) {
+        int of = (int) (tag >>> FRAME_SHIFT);
+        int split = (int) tag & SPLIT_MASK;
+        underWay[of]--;
+        if (outcome != Outcome.DONE) {
+            groups.regions().lose(groups.region(pages[of], split));
+        } else if (of == frame) {
+            arrived |= 1 << split;
+        }
+    }
+
+    private long at(int of, int split) {
+        return ((long) of * layout.splits() + split) * splitBytes;
+    }
+
+    private void begin(int of) {
+        frame = of;
+        pages[of] = page;
+        asked = 0;
+        arrived = 0;
+    }
+
+    @Override
+    void store(int number, MemorySegment from) {
+        page = number;
+        begin(WRITE_FRAME);
+        MemorySegment segment = buffer.segment();
+        MemorySegment.copy(from, 0, segment, at(frame, 0), (long) layout.dataSplits() * splitBytes);
+        for (int split = 0; split < layout.splits(); split++) {
+            addresses[split] = segment.address() + at(frame, split);
+        }
+        coder.encode(addresses, splitBytes);
+        for (int split = 0; split < layout.splits(); split++) {
+            post(true, split);
+        }
+    }
+
+    @Override
+    void fetch(int number, MemorySegment destination) {
+        page = number;
+        into = destination;
+        frame = NO_FRAME;
+        ask();
+    }
+
+    /** Where a frame is free: splits that have not been asked, at random, until as many are there as are wanted. */
+    private void ask() {
+        if (frame == NO_FRAME) {
+            int free = 0;
+            while (free < READ_FRAMES && underWay[free] > 0) {
+                free++;
+            }
+            if (free == READ_FRAMES) {
+                return;
+            }
+            begin(free);
+        }
+        int wanted = layout.dataSplits() + (asked == 0 ? layout.additional() : 0);
+        int coming = Integer.bitCount(arrived) + underWay[frame];
+        for (int i = 0; i < order.length; i++) {
+            order[i] = i;
+        }
+        for (int i = 0; i < order.length && coming < wanted; i++) {
+            int other = i + random.nextInt(order.length - i);
+            int split = order[other];
+            order[other] = order[i];
+            if ((asked >>> split & 1) == 0 && post(false, split)) {
+                coming++;
+            }
+        }
+    }
+
+    private boolean post(boolean write, int split) {
+        asked |= 1 << split;
+        RemoteRegion region = groups.region(page, split);
+        if (groups.regions().lost(region)) {
+            return false;
+        }
+        long offset = groups.offset(page, split);
+        long tag = (long) frame << FRAME_SHIFT | split;
+        int posting = write
+                ? queue.write(region, offset, buffer, at(frame, split), splitBytes, tag)
+                : queue.read(region, offset, buffer, at(frame, split), splitBytes, tag);
+        switch (posting) {
+            case Posting.OK -> underWay[frame]++;
+            case Posting.LOST -> groups.regions().lose(region);
+            default -> throw new IllegalStateException(Posting.describe(posting));
+        }
+        return posting == Posting.OK;
+    }
+
+    @Override
+    boolean step() {
+        queue.poll(handler);
+        if (frame == WRITE_FRAME ? written() : read()) {
+            return true;
+        }
+        queue.await(SLEEP_NANOS);
+        return false;
+    }
+
+    private boolean written() {
+        if (underWay[frame] > 0) {
+            return false;
+        }
+        status = enough() ? CodedStatus.OK : CodedStatus.LOST;
+        return true;
+    }
+
+    private boolean read() {
+        if (frame == NO_FRAME || !enough() && missing()) {
+            ask();
+        }
+        if (frame == NO_FRAME || !enough() && !missing()) {
+            return false;
+        }
+        status = enough() ? CodedStatus.OK : CodedStatus.LOST;
+        if (status == CodedStatus.OK) {
+            decode();
+        }
+        return true;
+    }
+
+    private boolean enough() {
+        return Integer.bitCount(arrived) >= layout.dataSplits();
+    }
+
+    /** Whether fewer than k are there or on their way. */
+    private boolean missing() {
+        return Integer.bitCount(arrived) + underWay[frame] < layout.dataSplits();
+    }
+
+    private void decode() {
+        long from = buffer.segment().address();
+        int absent = coder.code().data() & ~arrived;
+        for (int split = 0; split < layout.splits(); split++) {
+            addresses[split] = (absent >>> split & 1) != 0
+                    ? decoded.segment().address() + (long) split * splitBytes
+                    : from + at(frame, split);
+        }
+        coder.recover(addresses, splitBytes, arrived, absent);
+        for (int split = 0; split < layout.dataSplits(); split++) {
+            boolean made = (absent >>> split & 1) != 0;
+            MemorySegment.copy(
+                    made ? decoded.segment() : buffer.segment(),
+                    made ? (long) split * splitBytes : at(frame, split),
+                    into,
+                    (long) split * splitBytes,
+                    splitBytes);
+        }
+    }
+
+    @Override
+    int result() {
+        return status;
+    }
+
+    @Override
+    public VerbCounts posted() {
+        return queue.posted();
+    }
+
+    @Override
+    public void close() {
+        Closing.all(opened, super::close);
+    }
+}

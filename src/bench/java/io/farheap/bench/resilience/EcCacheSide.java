@@ -1,0 +1,43 @@
+package io.farheap.bench.resilience;
+
+import io.farheap.remote.RemoteMemory;
+import io.farheap.resilience.Health;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * EC-Cache over RDMA (Hydra, FAST '22, sections 2.3 and 7): a random group of servers for each page, late binding, and
+ * none of what makes coding fast. Nothing is checked, and nothing that is lost is made again.
+ */
+final class EcCacheSide implements FarSide {
+
+    private final RemoteMemory memory;
+    private final Layout layout;
+    private final RandomGroups groups;
+
+    EcCacheSide(RemoteMemory memory, Layout layout, long bytes) {
+        this.memory = memory;
+        this.layout = layout;
+        this.groups = new RandomGroups(
+                memory, layout, Math.toIntExact(bytes / ((long) layout.dataSplits() * layout.slotBytes())));
+    }
+
+    @Override
+    public FarClient open() {
+        return new EcCacheClient(memory, layout, groups);
+    }
+
+    @Override
+    public double memoryOverhead() {
+        return (double) layout.splits() / layout.dataSplits();
+    }
+
+    @Override
+    public @Nullable Health health() {
+        return null;
+    }
+
+    @Override
+    public void close() {
+        groups.close();
+    }
+}
