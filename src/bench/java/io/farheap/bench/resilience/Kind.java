@@ -69,12 +69,14 @@ record Kind(String name, @Nullable Resilience resilience, int pageBytes, Layout 
                         (memory, bytes) -> new PlainSide(memory, pageBytes, bytes));
             case CODED_ONE_COPY -> coded(name, Resilience.copies(1).pageBytes(pageBytes));
             case TWO_COPIES -> coded(name, Resilience.copies(2).pageBytes(pageBytes));
-            case SSD_BACKUP ->
-                other(
+            case SSD_BACKUP -> {
+                BackupPlace place = BackupPlace.of(directory);
+                yield other(
                         name,
                         pageBytes,
                         Layout.copies(1, pageBytes),
-                        (memory, bytes) -> new BackupSide(memory, pageBytes, bytes, BackupPlace.of(directory)));
+                        (memory, bytes) -> new BackupSide(memory, pageBytes, bytes, place));
+            }
             case COMPRESSED_COPIES ->
                 other(
                         name,

@@ -15,6 +15,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -104,6 +105,81 @@ class BenchResilienceTest {
         assertTrue(number(row, "regeneration_bytes_read") >= number(row, "regeneration_bytes_rebuilt"), row::toString);
     }
 
+    @Test
+    void thePapersOtherBaselinesAreRightAlsoWhereServersAreKilled() throws Exception {
+        String against = "ssd-backup,compressed-copies,ec-cache";
+        List<JsonObject> rows = rows(
+                "--k",
+                "2",
+                "--r",
+                "1",
+                "--seconds",
+                "0.1",
+                "--against",
+                against,
+                "--directory",
+                directory.toString(),
+                "--fault",
+                "none,crash");
+        Set<String> names = new HashSet<>();
+        for (JsonObject row : rows) {
+            String system = text(row, "system");
+            String fault = text(row, "fault");
+            names.add(fault + " " + system + " " + text(row, "op") + " " + text(row, "size"));
+            assertEquals(0, number(row, "wrong_bytes"), row::toString);
+            assertEquals(0, number(row, "lost"), row::toString);
+            assertEquals(0, number(row, "corrupt"), row::toString);
+            if (!system.equals("coded")) {
+                checkBaseline(row);
+            }
+        }
+        assertEquals(2 * 4 * 4, rows.size());
+        assertEquals(rows.size(), names.size(), names::toString);
+        try (Stream<Path> files = Files.list(directory)) {
+            assertEquals(
+                    List.of("resilience.json"),
+                    files.map(file -> file.getFileName().toString()).toList());
+        }
+    }
+
+    private static void checkBaseline(JsonObject row) {
+        boolean ecCache = text(row, "system").equals("ec-cache");
+        boolean compressed = text(row, "system").equals("compressed-copies");
+        assertEquals("none", text(row, "mode"), row::toString);
+        assertEquals(ecCache ? 2 : 1, number(row, "k"), row::toString);
+        assertEquals(ecCache || compressed ? 1 : 0, number(row, "r"), row::toString);
+        assertEquals(ecCache ? 1 : 0, number(row, "delta"), row::toString);
+        double memory = number(row, "memory_overhead");
+        if (compressed) {
+            // Of what is written more than half cannot be compressed, and a quarter can.
+            assertTrue(memory > 1 && memory < 2, row::toString);
+        } else {
+            assertEquals(ecCache ? 1.5 : 1, memory, row::toString);
+        }
+        assertTrue(row.get("regenerate_ms").isJsonNull(), row::toString);
+        assertEquals(0, number(row, "regeneration_bytes_rebuilt"), row::toString);
+        if (text(row, "fault").equals("none")) {
+            assertTrue(number(row, "requests") > 0, row::toString);
+            checkWire(row, memory);
+        }
+    }
+
+    /** Parts of pages move as whole ones, but those of one copy; all three splits are asked, and all are written. */
+    private static void checkWire(JsonObject row, double memory) {
+        double wire = number(row, "wire_overhead");
+        boolean part = number(row, "size") == 64;
+        boolean write = text(row, "op").equals("write");
+        switch (text(row, "system")) {
+            case "ssd-backup" -> assertEquals(1, wire, row::toString);
+            case "ec-cache" -> assertEquals(part ? (write ? 3 : 1.5) * 4096 / 64 : 1.5, wire, row::toString);
+            default -> {
+                double page = write ? part ? 1.5 * memory : memory : memory / 2;
+                double expected = part ? page * 4096 / 64 : page;
+                assertEquals(expected, wire, expected / 20, row::toString);
+            }
+        }
+    }
+
     /** What one server makes wrong: bare copies return it, and what corrects does not. */
     @Test
     @Needs(Need.SOFTVERBS)
@@ -116,12 +192,12 @@ class BenchResilienceTest {
                 "--seconds",
                 "0.1",
                 "--against",
-                "one-copy",
+                "one-copy,ssd-backup,compressed-copies,ec-cache",
                 "--fault",
                 "straggler,corruption",
                 "--corrupt",
                 "0.05");
-        assertEquals(2 * 2 * 4, rows.size());
+        assertEquals(5 * 2 * 4, rows.size());
         long wrongOfOneCopy = 0;
         for (JsonObject row : rows) {
             if (text(row, "system").equals("coded")) {
@@ -130,7 +206,7 @@ class BenchResilienceTest {
                 assertEquals(0, number(row, "wrong_bytes"), row::toString);
                 assertEquals(0, number(row, "corrupt"), row::toString);
             } else if (text(row, "fault").equals("corruption")) {
-                wrongOfOneCopy += (long) number(row, "wrong_bytes");
+                wrongOfOneCopy += text(row, "system").equals("one-copy") ? (long) number(row, "wrong_bytes") : 0;
             } else {
                 assertEquals(0, number(row, "wrong_bytes"), row::toString);
             }
@@ -151,9 +227,12 @@ class BenchResilienceTest {
             {"--turns", "0"},
             {"--bytes", "1k"},
             {"--straggler", "2:1"},
-            {"--corrupt", "0"}
+            {"--corrupt", "0"},
+            {"--against", "ssd-backup", "--directory", "absent"}
         }) {
-            assertEquals(1, Main.commandLine().execute("bench", "resilience", wrong[0], wrong[1]), wrong[0]);
+            List<String> arguments = new ArrayList<>(List.of("bench", "resilience"));
+            arguments.addAll(List.of(wrong));
+            assertEquals(1, Main.commandLine().execute(arguments.toArray(String[]::new)), arguments::toString);
         }
     }
 }
