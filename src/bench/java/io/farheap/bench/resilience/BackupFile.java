@@ -1,5 +1,6 @@
 package io.farheap.bench.resilience;
 
+import io.farheap.lifetime.CloseStack;
 import io.farheap.lifetime.Closing;
 import io.farheap.thread.Joining;
 import java.io.IOException;
@@ -27,13 +28,13 @@ final class BackupFile implements AutoCloseable {
     /** Of {@link #offer}: the buffer is full. */
     static final long FULL = -1;
 
+    private final CloseStack opened = new CloseStack();
     private final FileChannel channel;
     private final int pageBytes;
     private final int blockBytes;
     /** Of a page in the file, and of a write in the buffer. */
     private final int slotBytes;
 
-    private final Arena arena = Arena.ofShared();
     private final MemorySegment buffer;
     private final long[] addresses = new long[BUFFERED];
     private final int[] lengths = new int[BUFFERED];
@@ -49,23 +50,28 @@ final class BackupFile implements AutoCloseable {
     private boolean closed;
     private volatile @Nullable Throwable failure;
     private final Thread writer;
-    private final ExecutorService reader =
-            Executors.newSingleThreadExecutor(Thread.ofPlatform().name("backup-read").factory());
+    private final ExecutorService reader;
 
     /** @throws UncheckedIOException where there can be no file */
     BackupFile(BackupPlace place, int pageBytes) {
         this.pageBytes = pageBytes;
         this.blockBytes = place.blockBytes();
         this.slotBytes = (pageBytes + blockBytes - 1) / blockBytes * blockBytes;
-        this.buffer = arena.allocate((long) BUFFERED * slotBytes, blockBytes);
-        this.block = arena.allocate(blockBytes, blockBytes);
         try {
-            this.channel = place.open();
+            Arena arena = opened.add(Arena.ofShared());
+            this.buffer = arena.allocate((long) BUFFERED * slotBytes, blockBytes);
+            this.block = arena.allocate(blockBytes, blockBytes);
+            this.channel = opened.add(place.open());
+            this.reader = opened.add(Executors.newSingleThreadExecutor(
+                    Thread.ofPlatform().name("backup-read").factory()));
+            this.writer = Thread.ofPlatform().name("backup-write").start(this::write);
         } catch (IOException e) {
-            Closing.after(e, arena, reader);
+            Closing.after(e, opened);
             throw new UncheckedIOException("no backup in " + place.directory(), e);
+        } catch (Throwable e) {
+            Closing.after(e, opened);
+            throw e;
         }
-        this.writer = Thread.ofPlatform().name("backup-write").start(this::write);
     }
 
     /**
@@ -243,6 +249,6 @@ final class BackupFile implements AutoCloseable {
         }
         // Neither is interrupted: that would close the channel under the other.
         Joining.join(writer);
-        Closing.all(reader, channel, arena);
+        opened.close();
     }
 }

@@ -32,14 +32,15 @@ import picocli.CommandLine.Spec;
         name = "resilience",
         mixinStandardHelpOptions = true,
         description = {
-            "Measure coded far memory beside copies: memory servers are processes, each a failure domain.",
+            "Measure coded far memory beside copies and other baselines: memory servers are processes, each a failure "
+                    + "domain.",
             "Reads and writes of a page and of 64 bytes, one under way, in turns: each side after the other, on the "
                     + "same servers. p50 and p99 are medians of turns, p99.9 is of all of them; ratios are medians of "
                     + "each turn's, of a read to one copy, of a write to two copies. Every byte that is read is "
                     + "compared.",
             "crash: each system on servers of its own, of which as many are killed at once as it survives (one of "
                     + "those that survive none), under reads and writes at the same time. Figures are from the kill "
-                    + "until all is whole again; ratios are to the same load before the kill.",
+                    + "until all is whole again, where it is made anew; ratios are to the same load before the kill.",
             "straggler: one server executes a part of its operations later. corruption: one stores and returns wrong "
                     + "bytes."
         })
@@ -161,7 +162,9 @@ public final class BenchResilienceCommand implements Callable<Integer> {
         report.origin().forEach(out::println);
         out.println(plan.coded().resilience() + ", " + Sizes.format(plan.bytes()) + " of each system");
         if (against.contains(Kind.SSD_BACKUP)) {
-            out.println("ssd-backup in " + BackupPlace.of(directory));
+            String place = BackupPlace.of(directory).toString();
+            out.println("ssd-backup in " + place);
+            report.summary().put("ssd_backup", place);
         }
         Rows rows = new Rows(report, out);
         boolean corrupts = faults.contains(CORRUPTION);

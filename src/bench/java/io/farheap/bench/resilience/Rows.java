@@ -98,7 +98,7 @@ final class Rows {
                 .put("corrupt", tally.shown());
         wrongBytes.merge(figure.fault(), tally.wrongBytes(), Long::sum);
         out.printf(
-                "%-40s%10.0f%10.0f%10.0f%7.2f%7.2f%9.2f%8.2f%7.2f%7d%12.1f%9d%8d%9.1f%n",
+                "%-40s %9.0f %9.0f %9.0f %6.2f %6.2f %8.2f %7.2f %6.2f %6d %11.1f %8d %7d %8.1f%n",
                 "  " + figure.kind().name() + " " + access.op() + " " + access.bytes(),
                 tally.median(),
                 tally.tail(),
