@@ -258,10 +258,9 @@ public final class CacheBuilder {
     /**
      * The cache outlives servers: its pages are coded over k + r of its servers, each of another failure domain
      * ({@code farheap server --domain}), as {@link Resilience} says. What was lost is regenerated where another of its
-     * servers has room. Its servers are named by address ({@link #servers}), and requests go one by one:
-     * batches, a manager and an objective are refused, and queue depth, inline bytes, doorbell batch
-     * and migration options do not matter. Where too few failure domains have room, {@link #create} says so as
-     * {@link IllegalArgumentException}.
+     * servers has room. Its servers are named by address ({@link #servers}), and requests go one by one: batches, a
+     * manager and an objective are refused, and queue depth, inline bytes, doorbell batch and migration options do not
+     * matter. Where too few failure domains have room, {@link #create} says so as {@link IllegalArgumentException}.
      *
      * <p>Sessions wait for each other's writes of a page: one with requests pending is to be polled. A thread that
      * blocks in one session while a write of its own to that page is pending in another waits for ever.

@@ -25,6 +25,7 @@ final class CodedCache extends Cache {
     private final RemoteMemory memory;
     /** Null for who is told of a lost server before it is there. */
     private final CodedSpace space;
+
     private final DataPaths paths;
     /** Held by who closes it: another waits. */
     private final ReentrantLock ending = new ReentrantLock();
@@ -36,8 +37,8 @@ final class CodedCache extends Cache {
             options.servers().forEach(this::attach);
             space = stack.add(calling(() -> CodedSpace.create(
                     memory, resilience, options.capacity(), RemoteServer::domain, options.healthListener())));
-            paths = stack.add(new DataPaths(
-                    inside, memory.context().device().name(), options, options.configuration()));
+            paths = stack.add(
+                    new DataPaths(inside, memory.context().device().name(), options, options.configuration()));
             load();
             stack.keep();
         }

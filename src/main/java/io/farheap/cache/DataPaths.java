@@ -48,9 +48,7 @@ final class DataPaths implements AutoCloseable {
         this.options = options;
         this.configuration = configuration;
         try {
-            List<Integer> cores = configuration.pinned()
-                    ? Cores.near(device)
-                    : List.of();
+            List<Integer> cores = configuration.pinned() ? Cores.near(device) : List.of();
             for (int i = 0; i < configuration.clientThreads(); i++) {
                 workers.add(cache.openWorkerSession(this));
                 int core = cores.size() > configuration.clientThreads() ? cores.get(i) : Pinning.ANY;

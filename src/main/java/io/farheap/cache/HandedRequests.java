@@ -85,8 +85,7 @@ final class HandedRequests implements RequestPath, Completion {
      * @param wakeSession makes the session's thread poll, if it sleeps
      * @param capacity requests between issue and callback, a power of two
      */
-    HandedRequests(
-            Taker thread, Runnable wakeSession, Holds holds, @Nullable OperationLatency latency, int capacity) {
+    HandedRequests(Taker thread, Runnable wakeSession, Holds holds, @Nullable OperationLatency latency, int capacity) {
         this.thread = thread;
         this.wakeSession = wakeSession;
         this.holds = holds;

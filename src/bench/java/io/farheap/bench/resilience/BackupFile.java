@@ -225,8 +225,7 @@ final class BackupFile implements AutoCloseable {
                 int slot = (int) (number % BUFFERED);
                 if (addresses[slot] / pageBytes == page) {
                     byte[] bytes = new byte[lengths[slot]];
-                    MemorySegment.copy(
-                            buffer, (long) slot * slotBytes, MemorySegment.ofArray(bytes), 0, bytes.length);
+                    MemorySegment.copy(buffer, (long) slot * slotBytes, MemorySegment.ofArray(bytes), 0, bytes.length);
                     offsets[count] = (int) (addresses[slot] % pageBytes);
                     parts[count++] = MemorySegment.ofArray(bytes);
                 }

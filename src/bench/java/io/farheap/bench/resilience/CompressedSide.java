@@ -29,8 +29,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Two copies of each page, compressed (Hydra, FAST '22, section 2.2): eight bytes of length, and what
  * {@link Deflater#BEST_SPEED} makes of it, or the page itself where that is not less. How long each is, clients also
- * know, so they read no more than that. A copy that does not decompress ends a request as
- * {@link CodedStatus#CORRUPT}; nothing else is checked.
+ * know, so they read no more than that. A copy that does not decompress ends a request as {@link CodedStatus#CORRUPT};
+ * nothing else is checked.
  */
 final class CompressedSide implements FarSide {
 
@@ -193,8 +193,8 @@ final class CompressedSide implements FarSide {
             deflater.reset();
             deflater.setInput(from.asByteBuffer());
             deflater.finish();
-            int length = deflater.deflate(
-                    slot.asSlice(HEADER_BYTES, pageBytes - 1).asByteBuffer());
+            int length =
+                    deflater.deflate(slot.asSlice(HEADER_BYTES, pageBytes - 1).asByteBuffer());
             if (deflater.finished()) {
                 return length;
             }

@@ -88,8 +88,7 @@ record Kind(String name, @Nullable Resilience resilience, int pageBytes, Layout 
                 yield other(name, pageBytes, layout, (memory, bytes) -> new EcCacheSide(memory, layout, bytes));
             }
             default ->
-                throw new IllegalArgumentException(
-                        "--against " + name + ": there are " + String.join(", ", BASELINES));
+                throw new IllegalArgumentException("--against " + name + ": there are " + String.join(", ", BASELINES));
         };
     }
 

@@ -14,10 +14,7 @@ record Layout(int dataSplits, int paritySplits, int additional, int slotBytes) {
 
     static Layout of(Resilience resilience) {
         return new Layout(
-                resilience.dataSplits(),
-                resilience.paritySplits(),
-                resilience.additional(),
-                resilience.splitBytes());
+                resilience.dataSplits(), resilience.paritySplits(), resilience.additional(), resilience.splitBytes());
     }
 
     /** Of whole pages, each in a slot. */

@@ -96,8 +96,7 @@ class BackupFileTest {
     @Test
     void aDirectoryThatIsNotThereIsRefused() {
         Path absent = directory.resolve("absent");
-        IllegalArgumentException refused =
-                assertThrows(IllegalArgumentException.class, () -> BackupPlace.of(absent));
+        IllegalArgumentException refused = assertThrows(IllegalArgumentException.class, () -> BackupPlace.of(absent));
         assertTrue(refused.getMessage().contains(absent.toString()), refused::getMessage);
     }
 }
