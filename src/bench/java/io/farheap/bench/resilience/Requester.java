@@ -74,11 +74,13 @@ final class Requester implements AutoCloseable {
     /** One after another, for so long; at least one. */
     void run(Access what, long forNanos, Tally tally) {
         VerbCounts before = client.posted();
+        double cpu = CpuTime.now();
         long from = System.nanoTime();
         do {
             begin(what);
             await(tally);
         } while (System.nanoTime() - from < forNanos);
+        tally.cpu(CpuTime.now() - cpu);
         tally.posted(client.posted().since(before));
     }
 

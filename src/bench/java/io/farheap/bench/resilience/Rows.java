@@ -48,13 +48,14 @@ final class Rows {
 
     void title(String fault) {
         out.printf(
-                "%n%-40s%10s%10s%10s%7s%7s%9s%8s%7s%7s%12s%9s%8s%9s%n",
+                "%n%-40s%10s%10s%10s%7s%7s%7s%9s%8s%7s%7s%12s%9s%8s%9s%n",
                 "fault " + fault + ": system, request",
                 "p50 ns",
                 "p99 ns",
                 "p99.9 ns",
                 "x p50",
                 "x p99",
+                "x cpu",
                 "p99/none",
                 "memory",
                 "wire",
@@ -70,6 +71,7 @@ final class Rows {
         Tally baseline = figure.baseline();
         Tally without = figure.ownWithout();
         double medianRatio = baseline == null ? Double.NaN : tally.medianRatio(baseline);
+        double cpuRatio = baseline == null ? Double.NaN : tally.cpuRatio(baseline);
         double tailRatio = baseline == null ? Double.NaN : tally.tailRatio(baseline);
         double toNone = without == null ? Double.NaN : tally.tail() / without.tail();
         double wire = tally.wireOverhead(figure.access().bytes());
@@ -85,6 +87,8 @@ final class Rows {
                 .put("p999_ns", tally.percentile(99.9))
                 .put("ratio_p50", medianRatio)
                 .put("ratio_p99", tailRatio)
+                .put("cpu_ns", tally.cpu())
+                .put("cpu_overhead", cpuRatio)
                 .put("ratio_p99_to_none", toNone)
                 .put("memory_overhead", figure.memoryOverhead())
                 .put("wire_overhead", wire)
@@ -98,13 +102,14 @@ final class Rows {
                 .put("corrupt", tally.shown());
         wrongBytes.merge(figure.fault(), tally.wrongBytes(), Long::sum);
         out.printf(
-                "%-40s %9.0f %9.0f %9.0f %6.2f %6.2f %8.2f %7.2f %6.2f %6d %11.1f %8d %7d %8.1f%n",
+                "%-40s %9.0f %9.0f %9.0f %6.2f %6.2f %6.2f %8.2f %7.2f %6.2f %6d %11.1f %8d %7d %8.1f%n",
                 "  " + figure.kind().name() + " " + access.op() + " " + access.bytes(),
                 tally.median(),
                 tally.tail(),
                 tally.percentile(99.9),
                 medianRatio,
                 tailRatio,
+                cpuRatio,
                 toNone,
                 figure.memoryOverhead(),
                 wire,

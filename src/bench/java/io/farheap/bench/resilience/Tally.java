@@ -19,6 +19,11 @@ final class Tally {
     private final List<Double> medians = new ArrayList<>();
 
     private final List<Double> tails = new ArrayList<>();
+    /** By turn, of each request; NaN where it was not measured. */
+    private final List<Double> cpus = new ArrayList<>();
+
+    private long endedInTurn;
+    private double cpuOfTurn;
     private long wrongBytes;
     private long lost;
     private long shown;
@@ -26,6 +31,7 @@ final class Tally {
     private long longestNanos;
 
     void ended(int status, long nanos, long wrong) {
+        endedInTurn++;
         longestNanos = Math.max(longestNanos, nanos);
         if (status == CodedStatus.OK) {
             turn.recordValue(Math.min(nanos, LONGEST_NANOS));
@@ -41,10 +47,18 @@ final class Tally {
         wireBytes += posted.bytesRead() + posted.bytesWritten();
     }
 
+    /** Processor time that its thread took for requests of this turn, in ns. */
+    void cpu(double nanos) {
+        cpuOfTurn += nanos;
+    }
+
     void endTurn() {
         boolean any = turn.getTotalCount() > 0;
         medians.add(any ? (double) turn.getValueAtPercentile(50) : Double.NaN);
         tails.add(any ? (double) turn.getValueAtPercentile(99) : Double.NaN);
+        cpus.add(cpuOfTurn > 0 && endedInTurn > 0 ? cpuOfTurn / endedInTurn : Double.NaN);
+        cpuOfTurn = 0;
+        endedInTurn = 0;
         all.add(turn);
         turn.reset();
     }
@@ -95,6 +109,16 @@ final class Tally {
     /** The same of 99th percentiles. */
     double tailRatio(Tally to) {
         return ratio(tails, to.tails);
+    }
+
+    /** The median of the turns' processor time for a request, in ns; NaN where it was not measured. */
+    double cpu() {
+        return median(cpus);
+    }
+
+    /** The median over turns of this one's processor time for a request to another's in the same turn. */
+    double cpuRatio(Tally to) {
+        return ratio(cpus, to.cpus);
     }
 
     private static double median(List<Double> ofTurns) {

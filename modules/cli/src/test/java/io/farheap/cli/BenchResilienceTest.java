@@ -77,7 +77,7 @@ class BenchResilienceTest {
     private static void checkNone(JsonObject row) {
         assertEquals(0, number(row, "lost"), row::toString);
         assertTrue(number(row, "requests") > 0, row::toString);
-        for (String figure : List.of("p50_ns", "p99_ns", "p999_ns")) {
+        for (String figure : List.of("p50_ns", "p99_ns", "p999_ns", "cpu_ns")) {
             assertTrue(number(row, figure) > 0, row::toString);
         }
         boolean write = text(row, "op").equals("write");
@@ -85,6 +85,7 @@ class BenchResilienceTest {
         if (text(row, "system").equals(baseline)) {
             assertEquals(1, number(row, "ratio_p50"), row::toString);
             assertEquals(1, number(row, "ratio_p99"), row::toString);
+            assertEquals(1, number(row, "cpu_overhead"), row::toString);
         }
         // Of a page that is written all splits and parity are sent, and nothing is read.
         if (text(row, "system").equals("coded") && write && number(row, "size") > 64) {
