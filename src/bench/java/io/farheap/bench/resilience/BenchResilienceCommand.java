@@ -8,7 +8,6 @@ import io.farheap.resilience.Resilience;
 import io.farheap.resilience.Resilience.Mode;
 import io.farheap.verbs.Context;
 import io.farheap.verbs.Devices;
-import io.farheap.verbs.VerbsLibrary;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.Path;
@@ -18,8 +17,6 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.Callable;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -41,17 +38,13 @@ import picocli.CommandLine.Spec;
             "crash: each system on servers of its own, of which as many are killed at once as it survives (one of "
                     + "those that survive none), under reads and writes at the same time. Figures are from the kill "
                     + "until all is whole again, where it is made anew; ratios are to the same load before the kill.",
-            "straggler: one server executes a part of its operations later. corruption: one stores and returns wrong "
-                    + "bytes."
+            "partition: as crash, but one server of each cannot be reached on the data path for a while.",
+            "straggler: servers execute a part of their operations later. background: another process reads and "
+                    + "writes large pieces of one server as fast as it can. corruption: one server stores and returns "
+                    + "wrong bytes. burst: some requests at once, each timed from its issue, then a pause as long."
         })
 public final class BenchResilienceCommand implements Callable<Integer> {
 
-    private static final String NONE = "none";
-    private static final String CRASH = "crash";
-    private static final String STRAGGLER = "straggler";
-    private static final String CORRUPTION = "corruption";
-    private static final List<String> FAULTS = List.of(NONE, CRASH, STRAGGLER, CORRUPTION);
-    private static final Pattern LATE = Pattern.compile("(0?\\.\\d+|[01](?:\\.0*)?):(\\d{1,9})");
     private static final long LEAST_REGION_BYTES = 64 << 10;
     private static final long MOST_BYTES = 1L << 30;
 
@@ -93,28 +86,8 @@ public final class BenchResilienceCommand implements Callable<Integer> {
             description = "on the disk that ssd-backup writes to (default: the one for temporary files)")
     private Path directory = Path.of(System.getProperty("java.io.tmpdir"));
 
-    @Option(
-            names = "--fault",
-            split = ",",
-            paramLabel = "FAULT",
-            defaultValue = "none",
-            description = "none, crash, straggler, corruption (default: ${DEFAULT-VALUE})")
-    private List<String> faults = List.of();
-
-    @Option(
-            names = "--straggler",
-            paramLabel = "PART:NS",
-            defaultValue = "0.1:50000",
-            description =
-                    "part of the operations on one server, and how much later they are (default: ${DEFAULT-VALUE})")
-    private String late = "";
-
-    @Option(
-            names = "--corrupt",
-            paramLabel = "PART",
-            defaultValue = "0.01",
-            description = "part of the splits that one server makes wrong (default: ${DEFAULT-VALUE})")
-    private double corrupt;
+    @Mixin
+    private Faults faults;
 
     @Option(
             names = "--seconds",
@@ -149,10 +122,7 @@ public final class BenchResilienceCommand implements Callable<Integer> {
     public Integer call() throws IOException {
         output.check();
         Plan plan = plan();
-        Matcher straggler = LATE.matcher(late);
-        if (!straggler.matches() || Double.parseDouble(straggler.group(1)) > 1) {
-            throw new IllegalArgumentException("--straggler " + late + ": it is PART:NS, such as 0.1:50000");
-        }
+        faults.check(plan.bytes() / plan.pageBytes());
         DeviceNotice.print(spec.commandLine().getErr());
         BenchReport report;
         try (Context context = Devices.open("")) {
@@ -167,47 +137,47 @@ public final class BenchResilienceCommand implements Callable<Integer> {
             report.summary().put("ssd_backup", place);
         }
         Rows rows = new Rows(report, out);
-        boolean corrupts = faults.contains(CORRUPTION);
-        if (faults.stream().anyMatch(fault -> !fault.equals(CRASH))) {
-            // A spare server for slabs that are taken from the one that corrupts.
-            try (TurnsPart part = new TurnsPart(plan, rows, corrupts ? 1 : 0)) {
-                if (faults.contains(NONE)) {
-                    part.none();
-                }
-                if (faults.contains(STRAGGLER)) {
-                    part.straggler(Double.parseDouble(straggler.group(1)), Long.parseLong(straggler.group(2)));
-                }
-                if (corrupts) {
-                    part.corruption(corrupt);
-                }
-            }
+        if (faults.anyInTurns()) {
+            inTurns(plan, rows);
         }
-        if (faults.contains(CRASH)) {
-            new CrashPart(plan, rows).run();
+        if (faults.has(Faults.CRASH)) {
+            OutagePart.crash(plan, rows).run();
+        }
+        if (faults.has(Faults.PARTITION)) {
+            OutagePart.partition(plan, rows, faults.partitionNanos()).run();
         }
         output.write(report);
         // What corrupts is meant to show who notices.
-        long wrong = rows.wrongBytes(NONE) + rows.wrongBytes(STRAGGLER) + rows.wrongBytes(CRASH);
-        return wrong == 0 ? 0 : 1;
+        return rows.wrongBytesBut(Faults.CORRUPTION) == 0 ? 0 : 1;
+    }
+
+    /** Corruption last: what it leaves wrong in a bare copy would be met by the others. */
+    private void inTurns(Plan plan, Rows rows) {
+        // A spare server for slabs that are taken from the one that corrupts.
+        try (TurnsPart part = new TurnsPart(plan, rows, faults.has(Faults.CORRUPTION) ? 1 : 0)) {
+            if (faults.has(Faults.NONE)) {
+                part.none();
+            }
+            if (faults.has(Faults.STRAGGLER)) {
+                part.straggler(faults.straggler());
+            }
+            if (faults.has(Faults.BACKGROUND)) {
+                part.background(faults.piece());
+            }
+            if (faults.has(Faults.BURST)) {
+                part.burst(faults.burst());
+            }
+            if (faults.has(Faults.CORRUPTION)) {
+                part.corruption(faults.corrupt());
+            }
+        }
     }
 
     private Plan plan() {
         Resilience resilience = resilience();
-        for (String fault : faults) {
-            if (!FAULTS.contains(fault)) {
-                throw new IllegalArgumentException("--fault " + fault + ": there are " + String.join(", ", FAULTS));
-            }
-            if ((fault.equals(STRAGGLER) || fault.equals(CORRUPTION)) && Devices.library() != VerbsLibrary.SOFT) {
-                throw new IllegalArgumentException(
-                        "--fault " + fault + ": only softverbs can be asked for it; take -Dfarheap.verbs=soft");
-            }
-        }
         if (!(seconds > 0 && seconds <= 3600) || turns < 1 || turns > 10_000) {
             throw new IllegalArgumentException("--seconds " + seconds + " --turns " + turns
                     + ": seconds are above 0 and at most 3600, turns 1 to 10000");
-        }
-        if (!(corrupt > 0 && corrupt <= 1)) {
-            throw new IllegalArgumentException("--corrupt " + corrupt + ": it is above 0 and at most 1");
         }
         int pageBytes = resilience.pageBytes();
         if (bytes < 4L * pageBytes || bytes > MOST_BYTES) {

@@ -38,6 +38,10 @@ final class Cluster implements AutoCloseable {
         return memory;
     }
 
+    int size() {
+        return servers.size();
+    }
+
     ServerProcess server(int index) {
         return servers.get(index);
     }

@@ -1,5 +1,6 @@
 package io.farheap.bench.resilience;
 
+import io.farheap.lifetime.CloseStack;
 import io.farheap.lifetime.Closing;
 import io.farheap.remote.RemoteMemory;
 import io.farheap.remote.RemoteServer;
@@ -11,9 +12,13 @@ import io.farheap.resilience.Health;
 import io.farheap.resilience.Resilience;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
 
 /** A coded space, or one of copies. */
 final class CodedSide implements FarSide {
+
+    private static final VerbCounts NONE = new VerbCounts(0, 0, 0, 0, 0, 0, 0);
 
     private final Resilience resilience;
     private final CodedSpace space;
@@ -25,7 +30,19 @@ final class CodedSide implements FarSide {
 
     @Override
     public FarClient open() {
-        return new Client(space.openSession(), resilience.pageBytes());
+        CodedSession session = space.openSession();
+        return new Client(session, Arena.ofConfined(), resilience.pageBytes(), true);
+    }
+
+    @Override
+    public List<FarClient> openLanes(int count, CloseStack opened) {
+        Arena arena = opened.add(Arena.ofConfined());
+        CodedSession session = opened.add(space.openSession());
+        List<FarClient> lanes = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            lanes.add(new Client(session, arena, resilience.pageBytes(), i == 0));
+        }
+        return lanes;
     }
 
     @Override
@@ -46,17 +63,29 @@ final class CodedSide implements FarSide {
     private static final class Client implements FarClient {
 
         private final CodedSession session;
-        private final Arena arena = Arena.ofConfined();
+        private final Arena arena;
         private final MemorySegment memory;
-        private boolean ended;
+        /** Of those that share the session, this one has what it posts. */
+        private final boolean counts;
+
+        private Access access = new Access(false, 0);
+        private long address;
+        /** The session had no room for it yet. */
+        private boolean waits;
+
+        private boolean ended = true;
+        private long endedAt;
         private int status;
         private final CodedCompletion completion = (token, outcome) -> {
             ended = true;
+            endedAt = System.nanoTime();
             status = outcome;
         };
 
-        Client(CodedSession session, int pageBytes) {
+        Client(CodedSession session, Arena arena, int pageBytes, boolean counts) {
             this.session = session;
+            this.arena = arena;
+            this.counts = counts;
             this.memory = arena.allocate(pageBytes, Resilience.SPLIT_UNIT);
         }
 
@@ -66,22 +95,33 @@ final class CodedSide implements FarSide {
         }
 
         @Override
-        public void begin(Access access, long address) {
+        public void begin(Access what, long at) {
+            access = what;
+            address = at;
             ended = false;
-            boolean issued = access.write()
+            issue();
+        }
+
+        private void issue() {
+            waits = !(access.write()
                     ? session.write(address, memory, 0, access.bytes(), completion, 0)
-                    : session.read(address, memory, 0, access.bytes(), completion, 0);
-            if (!issued) {
-                throw new IllegalStateException("a session without a request under way refuses one");
-            }
+                    : session.read(address, memory, 0, access.bytes(), completion, 0));
         }
 
         @Override
         public boolean ended() {
             if (!ended) {
                 session.poll();
+                if (waits) {
+                    issue();
+                }
             }
             return ended;
+        }
+
+        @Override
+        public long endedAt() {
+            return endedAt;
         }
 
         @Override
@@ -91,7 +131,7 @@ final class CodedSide implements FarSide {
 
         @Override
         public VerbCounts posted() {
-            return session.posted();
+            return counts ? session.posted() : NONE;
         }
 
         @Override

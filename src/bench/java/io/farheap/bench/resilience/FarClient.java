@@ -15,10 +15,15 @@ interface FarClient extends AutoCloseable {
     /** Makes progress; whether the request has ended. Does not wait. */
     boolean ended();
 
+    /** Of the request that has ended, by {@link System#nanoTime}: now, where nobody else could have noticed. */
+    default long endedAt() {
+        return System.nanoTime();
+    }
+
     /** Of the request that has ended: one of {@link io.farheap.resilience.CodedStatus}. */
     int status();
 
-    /** Operations since it was opened. */
+    /** Operations since it was opened; of those that share a session one has them all, and the others none. */
     VerbCounts posted();
 
     @Override

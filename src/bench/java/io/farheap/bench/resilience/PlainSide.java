@@ -1,5 +1,6 @@
 package io.farheap.bench.resilience;
 
+import io.farheap.lifetime.CloseStack;
 import io.farheap.lifetime.Closing;
 import io.farheap.remote.CompletionHandler;
 import io.farheap.remote.Outcome;
@@ -14,7 +15,10 @@ import io.farheap.remote.VerbCounts;
 import io.farheap.resilience.CodedStatus;
 import io.farheap.resilience.Health;
 import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -24,6 +28,8 @@ import org.jspecify.annotations.Nullable;
 final class PlainSide implements FarSide {
 
     private static final int DEPTH = 16;
+    private static final long MEND_AGAIN_NANOS = 5_000_000;
+    private static final VerbCounts NONE = new VerbCounts(0, 0, 0, 0, 0, 0, 0);
 
     private final RemoteMemory memory;
     private final int pageBytes;
@@ -63,7 +69,12 @@ final class PlainSide implements FarSide {
 
     @Override
     public FarClient open() {
-        return new Client();
+        return new Lanes(1).clients.getFirst();
+    }
+
+    @Override
+    public List<FarClient> openLanes(int count, CloseStack opened) {
+        return List.copyOf(opened.add(new Lanes(count)).clients);
     }
 
     @Override
@@ -81,52 +92,132 @@ final class PlainSide implements FarSide {
         regions.close();
     }
 
-    private final class Client implements FarClient {
+    /** A queue of a thread, and its clients: each has a page of the memory, and a number, which its operations carry. */
+    private final class Lanes implements AutoCloseable {
 
         private final RemoteQueue queue;
         private final RegisteredBuffer buffer;
-        private boolean ended = true;
-        private int status;
-        private final CompletionHandler handler = (tag, outcome) -> {
-            ended = true;
-            status = outcome == Outcome.DONE ? CodedStatus.OK : CodedStatus.LOST;
-        };
+        private final List<Client> clients = new ArrayList<>();
+        /** By a server's index: when it may be connected anew. */
+        private final Map<Integer, Long> mending = new HashMap<>();
 
-        Client() {
-            queue = memory.openQueue(QueueOptions.DEFAULT.withDepth(Math.min(DEPTH, memory.maxQueueDepth())));
+        private final CompletionHandler handler = this::completed;
+
+        Lanes(int count) {
+            int depth = Math.min(Math.max(DEPTH, count), memory.maxQueueDepth());
+            queue = memory.openQueue(QueueOptions.DEFAULT.withDepth(depth));
             try {
-                buffer = memory.register(pageBytes);
+                buffer = memory.register((long) pageBytes * count);
             } catch (Throwable e) {
                 Closing.after(e, queue);
                 throw e;
             }
+            for (int i = 0; i < count; i++) {
+                clients.add(new Client(this, i));
+            }
+        }
+
+        private void completed(long tag, int outcome) {
+            if (tag < clients.size()) {
+                clients.get((int) tag).end(outcome == Outcome.DONE ? CodedStatus.OK : CodedStatus.LOST);
+                return;
+            }
+            int server = (int) tag - clients.size();
+            if (outcome == Outcome.DONE) {
+                mending.remove(server);
+            } else {
+                mending.put(server, System.nanoTime() + MEND_AGAIN_NANOS);
+            }
+        }
+
+        void poll() {
+            queue.poll(handler);
+        }
+
+        /** Connects anew, in the background: nobody else does, and the server may come back. Not inside the poll. */
+        void mend(RemoteServer server) {
+            poll();
+            int index = server.index();
+            Long again = mending.get(index);
+            if (server.lost() == null && (again == null || System.nanoTime() >= again)) {
+                mending.put(index, Long.MAX_VALUE);
+                queue.reconnect(server, clients.size() + index);
+            }
+        }
+
+        @Override
+        public void close() {
+            Closing.all(queue, buffer);
+        }
+    }
+
+    private final class Client implements FarClient {
+
+        private final Lanes lanes;
+        private final int number;
+        private final MemorySegment memory;
+        private Access access = new Access(false, 0);
+        private long address;
+        /** The queue had no room for it yet. */
+        private boolean waits;
+
+        private boolean ended = true;
+        private long endedAt;
+        private int status;
+
+        Client(Lanes lanes, int number) {
+            this.lanes = lanes;
+            this.number = number;
+            this.memory = lanes.buffer.segment().asSlice((long) number * pageBytes, pageBytes);
         }
 
         @Override
         public MemorySegment memory() {
-            return buffer.segment();
+            return memory;
         }
 
         @Override
-        public void begin(Access access, long address) {
+        public void begin(Access what, long at) {
+            access = what;
+            address = at;
+            ended = false;
+            post();
+        }
+
+        private void post() {
             RemoteRegion region = region(address);
             long offset = address % usedBytes;
-            ended = false;
+            long at = (long) number * pageBytes;
             int verdict = access.write()
-                    ? queue.write(region, offset, buffer, 0, access.bytes(), 0)
-                    : queue.read(region, offset, buffer, 0, access.bytes(), 0);
-            if (verdict != Posting.OK) {
-                ended = true;
-                status = CodedStatus.LOST;
+                    ? lanes.queue.write(region, offset, lanes.buffer, at, access.bytes(), number)
+                    : lanes.queue.read(region, offset, lanes.buffer, at, access.bytes(), number);
+            waits = verdict == Posting.FULL;
+            if (verdict != Posting.OK && !waits) {
+                end(CodedStatus.LOST);
+                lanes.mend(region.server());
             }
+        }
+
+        void end(int outcome) {
+            ended = true;
+            endedAt = System.nanoTime();
+            status = outcome;
         }
 
         @Override
         public boolean ended() {
             if (!ended) {
-                queue.poll(handler);
+                lanes.poll();
+                if (waits) {
+                    post();
+                }
             }
             return ended;
+        }
+
+        @Override
+        public long endedAt() {
+            return endedAt;
         }
 
         @Override
@@ -136,12 +227,12 @@ final class PlainSide implements FarSide {
 
         @Override
         public VerbCounts posted() {
-            return queue.posted();
+            return number == 0 ? lanes.queue.posted() : NONE;
         }
 
         @Override
         public void close() {
-            Closing.all(queue, buffer);
+            lanes.close();
         }
     }
 }

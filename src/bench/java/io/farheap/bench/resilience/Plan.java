@@ -30,12 +30,12 @@ record Plan(List<Kind> kinds, long bytes, long regionBytes, long nanos, int turn
     /** Bytes of the smaller requests. */
     static final int SMALL = 64;
 
-    /** Regions that each of some servers needs for all kinds at once, and some to spare. */
+    /** Regions that each of some servers needs for all kinds at once, and some to spare: one of them for a background load. */
     long regions(int servers) {
         long all = kinds.stream()
                 .mapToLong(kind -> kind.regions(bytes, regionBytes))
                 .sum();
-        return all / servers + kinds.size() + 1;
+        return all / servers + kinds.size() + 2;
     }
 
     long turnNanos() {

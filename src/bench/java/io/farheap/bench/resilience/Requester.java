@@ -21,6 +21,7 @@ final class Requester implements AutoCloseable {
     private long address;
     private long begun;
     private long nanos;
+    private boolean over = true;
 
     /**
      * @param bytes of the memory, whole pages
@@ -37,28 +38,57 @@ final class Requester implements AutoCloseable {
         this.random = new SplittableRandom(first + 1L);
     }
 
-    /** Anywhere in its pages. */
-    void begin(Access what) {
+    /** A request anywhere in its pages. */
+    void prepare(Access what) {
         long page = (long) random.nextInt(pages / every) * every + first;
-        begin(what, page * pageBytes + (long) random.nextInt(pageBytes / what.bytes()) * what.bytes());
+        prepare(what, page * pageBytes + (long) random.nextInt(pageBytes / what.bytes()) * what.bytes());
     }
 
-    private void begin(Access what, long at) {
+    private void prepare(Access what, long at) {
         access = what;
         address = at;
         if (what.write()) {
             shadow.compose(client.memory(), what.bytes());
         }
-        begun = System.nanoTime();
-        client.begin(what, at);
     }
 
-    /** Makes progress. Does not wait. */
-    boolean ended(Tally tally) {
-        if (!client.ended()) {
-            return false;
+    /** What was prepared. */
+    void issue() {
+        over = false;
+        begun = System.nanoTime();
+        client.begin(access, address);
+    }
+
+    /** Prepares and issues. */
+    void begin(Access what) {
+        prepare(what);
+        issue();
+    }
+
+    private void begin(Access what, long at) {
+        prepare(what, at);
+        issue();
+    }
+
+    /** Makes progress; whether what was issued has ended. Does not wait. */
+    boolean over() {
+        if (!over && client.ended()) {
+            over = true;
+            nanos = client.endedAt() - begun;
         }
-        nanos = System.nanoTime() - begun;
+        return over;
+    }
+
+    /** Makes progress, and tells the tally once it has ended. Does not wait. */
+    boolean ended(Tally tally) {
+        if (over()) {
+            tell(tally);
+        }
+        return over;
+    }
+
+    /** Of what has ended: compares it with the shadow. */
+    void tell(Tally tally) {
         int status = client.status();
         int bytes = access.bytes();
         if (access.write() && status == CodedStatus.OK) {
@@ -68,12 +98,11 @@ final class Requester implements AutoCloseable {
         }
         boolean read = !access.write() && status == CodedStatus.OK;
         tally.ended(status, nanos, read ? shadow.wrong(address, client.memory(), bytes) : 0);
-        return true;
     }
 
     /** One after another, for so long; at least one. */
     void run(Access what, long forNanos, Tally tally) {
-        VerbCounts before = client.posted();
+        long bytesBefore = postedBytes();
         double cpu = CpuTime.now();
         long from = System.nanoTime();
         do {
@@ -81,7 +110,13 @@ final class Requester implements AutoCloseable {
             await(tally);
         } while (System.nanoTime() - from < forNanos);
         tally.cpu(CpuTime.now() - cpu);
-        tally.posted(client.posted().since(before));
+        tally.posted(postedBytes() - bytesBefore);
+    }
+
+    /** Of READs and WRITEs since its client was opened. */
+    long postedBytes() {
+        VerbCounts posted = client.posted();
+        return posted.bytesRead() + posted.bytesWritten();
     }
 
     private void await(Tally tally) {
@@ -104,15 +139,15 @@ final class Requester implements AutoCloseable {
         }
     }
 
-    /** Reads every page of the memory; how many bytes are wrong. */
-    long verify() {
+    /** Reads every page of the memory. */
+    Tally verify() {
         Tally tally = new Tally();
         Access page = new Access(false, pageBytes);
         for (long i = 0; i < pages; i++) {
             begin(page, i * pageBytes);
             await(tally);
         }
-        return tally.wrongBytes();
+        return tally;
     }
 
     @Override

@@ -93,6 +93,7 @@ final class Rows {
                 .put("memory_overhead", figure.memoryOverhead())
                 .put("wire_overhead", wire)
                 .put("wrong_bytes", tally.wrongBytes())
+                .put("unread_pages", tally.unreadPages())
                 .put("stall_us", tally.longestMicros())
                 .put("regenerate_ms", repair.regenerateMillis())
                 .put("regeneration_bytes_read", repair.bytesRead())
@@ -120,8 +121,21 @@ final class Rows {
                 repair.regenerateMillis());
     }
 
-    /** In all rows of a fault. */
-    long wrongBytes(String fault) {
-        return wrongBytes.getOrDefault(fault, 0L);
+    /** In all rows, but those of a fault. */
+    long wrongBytesBut(String fault) {
+        return wrongBytes.entrySet().stream()
+                .filter(entry -> !entry.getKey().equals(fault))
+                .mapToLong(Map.Entry::getValue)
+                .sum();
+    }
+
+    /** A line about the fault whose rows were added. */
+    void note(String line) {
+        out.println("  " + line);
+    }
+
+    /** Of the whole run. */
+    BenchReport report() {
+        return report;
     }
 }

@@ -30,6 +30,11 @@ final class ServerFaults implements AutoCloseable {
         set("corrupt=" + decimal(part) + " corrupt_read=" + decimal(part));
     }
 
+    /** A partition of the data path: nothing reaches it, and nothing that it asks for goes out. */
+    void cut() {
+        set("link=down");
+    }
+
     private static String decimal(double part) {
         return String.format(Locale.ROOT, "%.6f", part);
     }
@@ -56,6 +61,6 @@ final class ServerFaults implements AutoCloseable {
 
     @Override
     public void close() {
-        set("straggler=0 corrupt=0 corrupt_read=0");
+        set("straggler=0 corrupt=0 corrupt_read=0 link=up");
     }
 }

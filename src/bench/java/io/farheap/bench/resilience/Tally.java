@@ -1,7 +1,6 @@
 package io.farheap.bench.resilience;
 
 import io.farheap.bench.Samples;
-import io.farheap.remote.VerbCounts;
 import io.farheap.resilience.CodedStatus;
 import java.util.ArrayList;
 import java.util.List;
@@ -27,6 +26,7 @@ final class Tally {
     private long wrongBytes;
     private long lost;
     private long shown;
+    private long unreadPages;
     private long wireBytes;
     private long longestNanos;
 
@@ -43,8 +43,9 @@ final class Tally {
         wrongBytes += wrong;
     }
 
-    void posted(VerbCounts posted) {
-        wireBytes += posted.bytesRead() + posted.bytesWritten();
+    /** Bytes of READs and WRITEs for its requests. */
+    void posted(long bytes) {
+        wireBytes += bytes;
     }
 
     /** Processor time that its thread took for requests of this turn, in ns. */
@@ -63,8 +64,15 @@ final class Tally {
         turn.reset();
     }
 
-    void addWrong(long bytes) {
-        wrongBytes += bytes;
+    /** What the reading of everything found afterwards. */
+    void verified(Tally reads) {
+        wrongBytes += reads.wrongBytes;
+        unreadPages += reads.lost + reads.shown;
+    }
+
+    /** Pages that could not be had when everything was read. */
+    long unreadPages() {
+        return unreadPages;
     }
 
     /** Those that ended well. */

@@ -1,25 +1,36 @@
 package io.farheap.bench.resilience;
 
+import io.farheap.command.Sizes;
 import io.farheap.lifetime.CloseStack;
 import io.farheap.lifetime.Closing;
+import io.farheap.measure.SoftverbsModel;
 import io.farheap.resilience.Health;
+import io.farheap.verbs.Devices;
+import io.farheap.verbs.VerbsLibrary;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
  * All kinds on the same servers, in turns: one side after another, again and again, each blocking with one request
- * under way. One thread.
+ * under way, but for bursts. One thread.
  */
 final class TurnsPart implements AutoCloseable {
 
-    private static final String CORRUPTION = "corruption";
-
-    private record Side(Kind kind, FarSide side, Requester requester, double memoryOverhead) {}
+    private record Side(Kind kind, FarSide side, Shadow shadow, Requester requester, double memoryOverhead) {}
 
     private record Key(String kind, Access access) {}
+
+    /** A turn of a side. */
+    private interface Turn {
+        void run(Side side, Access access, long nanos, Tally tally);
+    }
+
+    private static final Turn ONE_UNDER_WAY =
+            (side, access, nanos, tally) -> side.requester().run(access, nanos, tally);
 
     private final Plan plan;
     private final Rows rows;
@@ -47,48 +58,85 @@ final class TurnsPart implements AutoCloseable {
                 Requester requester =
                         opened.add(new Requester(side.open(), shadow, plan.pageBytes(), plan.bytes(), 1, 0));
                 requester.fill();
-                sides.add(new Side(kind, side, requester, side.memoryOverhead()));
+                sides.add(new Side(kind, side, shadow, requester, side.memoryOverhead()));
             }
-            warmUp();
+            warmUp(ONE_UNDER_WAY);
         } catch (Throwable e) {
             Closing.after(e, opened);
             throw e;
         }
     }
 
-    private void warmUp() {
+    private void warmUp(Turn turn) {
         for (Access access : plan.accesses()) {
             for (Side side : sides) {
-                side.requester().run(access, plan.nanos() / 2, new Tally());
+                turn.run(side, access, plan.nanos() / 2, new Tally());
             }
         }
     }
 
     void none() {
-        rows.title("none");
-        withoutFault.putAll(measure("none"));
+        rows.title(Faults.NONE);
+        withoutFault.putAll(measure(Faults.NONE, ONE_UNDER_WAY));
     }
 
-    /** One server is late. */
-    void straggler(double part, long nanos) {
-        rows.title("straggler");
-        try (ServerFaults faults = new ServerFaults(cluster.server(0).pid())) {
-            faults.slow(part, nanos);
-            measure("straggler");
+    /** One server is late, or all are. */
+    void straggler(Faults.Late late) {
+        rows.title(Faults.STRAGGLER);
+        try (CloseStack faults = new CloseStack()) {
+            for (int i = 0; i < (late.allServers() ? cluster.size() : 1); i++) {
+                faults.add(new ServerFaults(cluster.server(i).pid())).slow(late.part(), late.nanos());
+            }
+            measure(Faults.STRAGGLER, ONE_UNDER_WAY);
+        }
+    }
+
+    /** Another process reads and writes pieces of one server, as fast as it can. */
+    void background(int pieceBytes) {
+        rows.title(Faults.BACKGROUND);
+        int piece = (int) Math.min(pieceBytes, plan.regionBytes());
+        try (Background load = new Background(cluster.server(0).address(), piece)) {
+            measure(Faults.BACKGROUND, ONE_UNDER_WAY);
+            double gigabits = load.end();
+            rows.report().summary().put("background_piece", piece).put("background_gbit_s", gigabits);
+            boolean modelled = Devices.library() != VerbsLibrary.SOFT
+                    || !rows.report().model().equals(SoftverbsModel.NONE);
+            rows.note(String.format(
+                    Locale.ROOT,
+                    "another process read and wrote one server in pieces of %s: %.1f Gbit/s%s",
+                    Sizes.format(piece),
+                    gigabits,
+                    modelled ? "" : "; without a modelled NIC it shares nothing but processors and memory"));
+        }
+    }
+
+    /** So many requests at once, and a pause. */
+    void burst(int count) {
+        rows.title(Faults.BURST);
+        try (CloseStack bursts = new CloseStack()) {
+            Map<Side, Burst> bySide = new HashMap<>();
+            for (Side side : sides) {
+                Burst burst = new Burst(side.side(), side.shadow(), plan.pageBytes(), plan.bytes(), count);
+                bySide.put(side, bursts.add(burst));
+            }
+            Turn turn = (side, access, nanos, tally) -> bySide.get(side).run(access, nanos, tally);
+            warmUp(turn);
+            measure(Faults.BURST, turn);
+            rows.report().summary().put("burst", count);
         }
     }
 
     /** One server stores and returns wrong bytes. */
     void corruption(double part) {
-        rows.title(CORRUPTION);
+        rows.title(Faults.CORRUPTION);
         try (ServerFaults faults = new ServerFaults(cluster.server(0).pid())) {
             corruptSince = System.nanoTime();
             faults.corrupt(part);
-            measure(CORRUPTION);
+            measure(Faults.CORRUPTION, ONE_UNDER_WAY);
         }
     }
 
-    private Map<Key, Tally> measure(String fault) {
+    private Map<Key, Tally> measure(String fault, Turn how) {
         Map<Key, Tally> all = new HashMap<>();
         for (Access access : plan.accesses()) {
             Map<Kind, Tally> tallies = new HashMap<>();
@@ -96,9 +144,9 @@ final class TurnsPart implements AutoCloseable {
             for (int turn = 0; turn < plan.turns(); turn++) {
                 for (Side side : sides) {
                     Tally tally = tallies.get(side.kind());
-                    side.requester().run(access, plan.turnNanos(), tally);
+                    how.run(side, access, plan.turnNanos(), tally);
                     tally.endTurn();
-                    if (fault.equals(CORRUPTION)) {
+                    if (fault.equals(Faults.CORRUPTION)) {
                         look(side);
                     }
                 }
@@ -106,7 +154,7 @@ final class TurnsPart implements AutoCloseable {
             for (Side side : sides) {
                 Tally tally = tallies.get(side.kind());
                 if (access.write()) {
-                    tally.addWrong(side.requester().verify());
+                    tally.verified(side.requester().verify());
                 }
                 all.put(new Key(side.kind().name(), access), tally);
             }
@@ -140,7 +188,7 @@ final class TurnsPart implements AutoCloseable {
 
     private Rows.Repair repair(Side side, String fault) {
         Health health = side.side().health();
-        return health == null || !fault.equals(CORRUPTION)
+        return health == null || !fault.equals(Faults.CORRUPTION)
                 ? Rows.Repair.NONE
                 : new Rows.Repair(
                         left.getOrDefault(side.kind(), Double.NaN),

@@ -26,6 +26,18 @@ class BenchResilienceTest {
     Path directory;
 
     private List<JsonObject> rows(String... options) throws Exception {
+        return rows(report(options));
+    }
+
+    private static List<JsonObject> rows(JsonObject report) {
+        List<JsonObject> rows = new ArrayList<>();
+        for (JsonElement row : report.getAsJsonArray("rows")) {
+            rows.add(row.getAsJsonObject());
+        }
+        return rows;
+    }
+
+    private JsonObject report(String... options) throws Exception {
         Path json = directory.resolve("resilience.json");
         List<String> arguments = new ArrayList<>(List.of("bench", "resilience", "--bytes", "128k", "--turns", "2"));
         arguments.addAll(List.of("--json", json.toString()));
@@ -35,12 +47,7 @@ class BenchResilienceTest {
         command.awaitEnd(0);
         command.assertNothingIsLeft();
         assertEquals(filesBefore, ProcessResources.sharedMemoryFiles());
-        List<JsonObject> rows = new ArrayList<>();
-        for (JsonElement row :
-                JsonParser.parseString(Files.readString(json)).getAsJsonObject().getAsJsonArray("rows")) {
-            rows.add(row.getAsJsonObject());
-        }
-        return rows;
+        return JsonParser.parseString(Files.readString(json)).getAsJsonObject();
     }
 
     private static String text(JsonObject row, String field) {
@@ -58,8 +65,7 @@ class BenchResilienceTest {
         for (JsonObject row : rows) {
             String system = text(row, "system");
             names.add(text(row, "fault") + " " + system + " " + text(row, "op") + " " + text(row, "size"));
-            assertEquals(0, number(row, "wrong_bytes"), row::toString);
-            assertTrue(number(row, "stall_us") > 0, row::toString);
+            checkSound(row);
             boolean coded = system.equals("coded");
             assertEquals(coded ? 2 : 1, number(row, "k"), row::toString);
             assertEquals(
@@ -72,6 +78,15 @@ class BenchResilienceTest {
         }
         assertEquals(2 * 3 * 4, rows.size());
         assertEquals(rows.size(), names.size(), names::toString);
+    }
+
+    private static void checkSound(JsonObject row) {
+        assertEquals(0, number(row, "wrong_bytes"), row::toString);
+        assertEquals(0, number(row, "corrupt"), row::toString);
+        assertTrue(number(row, "stall_us") > 0, row::toString);
+        for (String field : List.of("cpu_ns", "cpu_overhead", "unread_pages", "regenerate_ms")) {
+            assertTrue(row.has(field), row::toString);
+        }
     }
 
     private static void checkNone(JsonObject row) {
@@ -181,6 +196,50 @@ class BenchResilienceTest {
         }
     }
 
+    @Test
+    void aBackgroundLoadAndBurstsLoseNothing() throws Exception {
+        JsonObject report =
+                report("--k", "2", "--r", "1", "--seconds", "0.1", "--fault", "background,burst", "--burst", "8");
+        List<JsonObject> rows = rows(report);
+        assertEquals(2 * 3 * 4, rows.size());
+        for (JsonObject row : rows) {
+            checkSound(row);
+            checkNone(row);
+            assertEquals(0, number(row, "unread_pages"), row::toString);
+            if (text(row, "fault").equals("burst")) {
+                assertTrue(number(row, "requests") >= 2 * 8, row::toString);
+                assertEquals(0, number(row, "requests") % 8, row::toString);
+            }
+        }
+        assertEquals(8, number(report, "burst"));
+        // No more than a region.
+        assertEquals(64 << 10, number(report, "background_piece"));
+        assertTrue(number(report, "background_gbit_s") >= 0, report::toString);
+    }
+
+    /** One server of each system cannot be reached for a while: what has another place goes on, and all comes back. */
+    @Test
+    @Needs(Need.SOFTVERBS)
+    void whatACutLeavesIsWholeAgainAndRight() throws Exception {
+        List<JsonObject> rows =
+                rows("--k", "2", "--r", "1", "--seconds", "0.1", "--fault", "partition", "--partition-ms", "300");
+        assertEquals(3 * 4, rows.size());
+        for (JsonObject row : rows) {
+            checkSound(row);
+            assertEquals(0, number(row, "unread_pages"), row::toString);
+            if (text(row, "system").equals("one-copy")) {
+                assertTrue(row.get("regenerate_ms").isJsonNull(), row::toString);
+            } else {
+                assertEquals(0, number(row, "lost"), row::toString);
+                assertTrue(number(row, "requests") > 0, row::toString);
+                // Else no write met the cut.
+                if (number(row, "regeneration_bytes_rebuilt") > 0) {
+                    assertTrue(number(row, "regenerate_ms") > 0, row::toString);
+                }
+            }
+        }
+    }
+
     /** What one server makes wrong: bare copies return it, and what corrects does not. */
     @Test
     @Needs(Need.SOFTVERBS)
@@ -196,6 +255,8 @@ class BenchResilienceTest {
                 "one-copy,ssd-backup,compressed-copies,ec-cache",
                 "--fault",
                 "straggler,corruption",
+                "--stragglers",
+                "all",
                 "--corrupt",
                 "0.05");
         assertEquals(5 * 2 * 4, rows.size());
@@ -228,12 +289,20 @@ class BenchResilienceTest {
             {"--turns", "0"},
             {"--bytes", "1k"},
             {"--straggler", "2:1"},
+            {"--against", "ssd-backup", "--directory", "absent"},
+            {"--stragglers", "some"},
             {"--corrupt", "0"},
-            {"--against", "ssd-backup", "--directory", "absent"}
+            {"--background", "1k"},
+            {"--background", "2m"},
+            {"--burst", "1"},
+            {"--partition-ms", "0"}
         }) {
             List<String> arguments = new ArrayList<>(List.of("bench", "resilience"));
             arguments.addAll(List.of(wrong));
             assertEquals(1, Main.commandLine().execute(arguments.toArray(String[]::new)), arguments::toString);
         }
+        // Requests of a burst are to different pages.
+        String[] fewPages = {"bench", "resilience", "--fault", "burst", "--bytes", "32k"};
+        assertEquals(1, Main.commandLine().execute(fewPages));
     }
 }

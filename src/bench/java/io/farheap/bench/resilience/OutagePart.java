@@ -5,16 +5,16 @@ import io.farheap.resilience.Health;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.ToIntFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Servers that are killed under load: each kind on servers of its own, of which as many die at once as it survives. Two
- * sessions request at the same time, one that reads what nobody writes, and one that writes: one thread polls both, so
- * that a write that waits holds up no read, and a read no write. One thread.
+ * Servers that are taken away under load: each kind on servers of its own. Two sessions request at the same time, one
+ * that reads what nobody writes, and one that writes: one thread polls both, so that a write that waits holds up no
+ * read, and a read no write. One thread.
  */
-final class CrashPart {
+final class OutagePart {
 
-    private static final String FAULT = "crash";
     /** The reader has one half of the pages, and the writer the other. */
     private static final int HALVES = 2;
 
@@ -42,24 +42,56 @@ final class CrashPart {
         }
     }
 
+    /** Makes what takes servers of a kind away. */
+    private interface Maker {
+        Outage make(Kind kind, Cluster cluster, FarSide side);
+    }
+
     private final Plan plan;
     private final Rows rows;
+    private final String fault;
+    private final ToIntFunction<Kind> taken;
+    private final Maker maker;
     private final Map<String, Map<Access, Tally>> before = new HashMap<>();
 
-    CrashPart(Plan plan, Rows rows) {
+    /** @param taken how many servers of a kind are taken away */
+    private OutagePart(Plan plan, Rows rows, String fault, ToIntFunction<Kind> taken, Maker maker) {
         this.plan = plan;
         this.rows = rows;
+        this.fault = fault;
+        this.taken = taken;
+        this.maker = maker;
+    }
+
+    /** As many die at once as it survives. */
+    static OutagePart crash(Plan plan, Rows rows) {
+        return new OutagePart(
+                plan,
+                rows,
+                Faults.CRASH,
+                Kind::kills,
+                (kind, cluster, side) -> new Killing(cluster, side, kind.kills(), plan.nanos()));
+    }
+
+    /** One cannot be reached for so long, and then can. */
+    static OutagePart partition(Plan plan, Rows rows, long nanos) {
+        return new OutagePart(
+                plan,
+                rows,
+                Faults.PARTITION,
+                kind -> 1,
+                (kind, cluster, side) -> new Partition(cluster, side, nanos, plan.nanos()));
     }
 
     void run() {
-        rows.title(FAULT);
+        rows.title(fault);
         plan.kinds().forEach(this::run);
     }
 
     private void run(Kind kind) {
-        int spare = kind.survives() ? kind.kills() : 0;
+        int spare = kind.survives() ? taken.applyAsInt(kind) : 0;
         int servers = kind.splits() + spare;
-        // All of the dead ones' may come to one.
+        // All of those that are gone may come to one.
         long regions = kind.regions(plan.bytes(), plan.regionBytes()) / kind.splits() + 1;
         try (CloseStack opened = new CloseStack()) {
             Cluster cluster = opened.add(new Cluster(servers, regions, plan.regionBytes()));
@@ -75,17 +107,21 @@ final class CrashPart {
             before.put(kind.name(), quiet);
             Map<Access, Tally> during = tallies();
             double wholeMillis;
-            try (Killing killing = new Killing(cluster, side, kind.kills(), plan.nanos())) {
-                killing.start();
-                load(reader, writer, during, killing, 0);
-                wholeMillis = killing.wholeMillis();
+            try (Outage outage = maker.make(kind, cluster, side)) {
+                outage.start();
+                load(reader, writer, during, outage, 0);
+                wholeMillis = outage.wholeMillis();
             }
-            long wrong = whole.verify();
+            Tally everything = whole.verify();
             Health health = side.health();
             Rows.Repair repair = health == null
                     ? Rows.Repair.NONE
                     : new Rows.Repair(wholeMillis, health.regenerationBytesRead(), health.regenerationBytesRebuilt());
-            during.forEach((access, tally) -> tally.addWrong(access.write() ? wrong : 0));
+            during.forEach((access, tally) -> {
+                if (access.write()) {
+                    tally.verified(everything);
+                }
+            });
             add(kind, side.memoryOverhead(), quiet, during, repair);
         }
     }
@@ -107,15 +143,15 @@ final class CrashPart {
     }
 
     /**
-     * Both streams, until what kills is done, or for so long; what is under way then is awaited, and is in the figures:
+     * Both streams, until the outage is over, or for so long; what is under way then is awaited, and is in the figures:
      * a stall may be the last.
      */
     private static void load(
-            Stream reader, Stream writer, Map<Access, Tally> tallies, @Nullable Killing killing, long nanos) {
+            Stream reader, Stream writer, Map<Access, Tally> tallies, @Nullable Outage outage, long nanos) {
         long from = System.nanoTime();
         boolean goesOn = true;
         while (goesOn || reader.busy || writer.busy) {
-            goesOn = goesOn && (killing == null ? System.nanoTime() - from < nanos : !killing.done());
+            goesOn = goesOn && (outage == null ? System.nanoTime() - from < nanos : !outage.done());
             reader.step(tallies, goesOn);
             writer.step(tallies, goesOn);
         }
@@ -129,7 +165,7 @@ final class CrashPart {
             rows.add(new Rows.Figure(
                     kind,
                     access,
-                    FAULT,
+                    fault,
                     during.get(access),
                     quiet.get(access),
                     baseline == null ? null : baseline.get(access),

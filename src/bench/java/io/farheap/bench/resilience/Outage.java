@@ -1,0 +1,70 @@
+package io.farheap.bench.resilience;
+
+import io.farheap.resilience.Health;
+import io.farheap.thread.Joining;
+import org.jspecify.annotations.Nullable;
+
+/** Takes servers away under load, and looks when all is whole again. A thread of its own, until it is done. */
+abstract class Outage implements AutoCloseable {
+
+    static final long PATIENCE_NANOS = 60_000_000_000L * Integer.getInteger("farheap.slowness", 1);
+    private static final long LOOK_MILLIS = 1;
+
+    private final FarSide side;
+    private final Thread thread;
+    private volatile boolean done;
+    private volatile double wholeMillis = Double.NaN;
+    private volatile @Nullable Throwable failure;
+
+    Outage(String name, FarSide side) {
+        this.side = side;
+        this.thread = Thread.ofPlatform().name(name).unstarted(this::run);
+    }
+
+    final void start() {
+        thread.start();
+    }
+
+    private void run() {
+        try {
+            wholeMillis = take();
+        } catch (InterruptedException e) {
+            // It is closed.
+        } catch (Throwable e) {
+            failure = e;
+        } finally {
+            done = true;
+        }
+    }
+
+    /** @return ms until nothing was missing any more; NaN where that was not seen, or nothing ever was */
+    abstract double take() throws InterruptedException;
+
+    /** Null of what has none. */
+    final @Nullable Health health() {
+        return side.health();
+    }
+
+    static void pause() throws InterruptedException {
+        Thread.sleep(LOOK_MILLIS);
+    }
+
+    final boolean done() {
+        return done;
+    }
+
+    /** What {@link #take} has returned. */
+    final double wholeMillis() {
+        Throwable cause = failure;
+        if (cause != null) {
+            throw new IllegalStateException("the thread that takes servers away failed: " + cause, cause);
+        }
+        return wholeMillis;
+    }
+
+    @Override
+    public void close() {
+        thread.interrupt();
+        Joining.join(thread);
+    }
+}
