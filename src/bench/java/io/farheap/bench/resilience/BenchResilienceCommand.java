@@ -93,8 +93,8 @@ public final class BenchResilienceCommand implements Callable<Integer> {
             names = "--seconds",
             paramLabel = "N",
             defaultValue = "1",
-            description = "for each figure of each system, all turns together; a crash goes on as long at least "
-                    + "(default: ${DEFAULT-VALUE})")
+            description = "for each figure of each system, all turns together; a crash, and what follows a partition, "
+                    + "goes on as long at least (default: ${DEFAULT-VALUE})")
     private double seconds;
 
     @Option(

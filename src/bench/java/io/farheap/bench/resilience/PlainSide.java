@@ -92,7 +92,7 @@ final class PlainSide implements FarSide {
         regions.close();
     }
 
-    /** A queue of a thread, and its clients: each has a page of the memory, and a number, which its operations carry. */
+    /** A queue of a thread, and its clients: each has a page of the memory, and a number that its operations carry. */
     private final class Lanes implements AutoCloseable {
 
         private final RemoteQueue queue;

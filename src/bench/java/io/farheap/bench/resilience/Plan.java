@@ -30,7 +30,7 @@ record Plan(List<Kind> kinds, long bytes, long regionBytes, long nanos, int turn
     /** Bytes of the smaller requests. */
     static final int SMALL = 64;
 
-    /** Regions that each of some servers needs for all kinds at once, and some to spare: one of them for a background load. */
+    /** Regions that each of some servers needs for all kinds at once, a background load's, and some to spare. */
     long regions(int servers) {
         long all = kinds.stream()
                 .mapToLong(kind -> kind.regions(bytes, regionBytes))
