@@ -31,7 +31,8 @@ final class BackgroundLoad {
         int piece = Integer.parseInt(arguments[1]);
         Thread.ofPlatform().daemon().name("until-input-ends").start(BackgroundLoad::awaitEndOfInput);
         try (RemoteMemory memory = RemoteMemory.open("", "farheap-bench-background")) {
-            RemoteRegion region = memory.allocate(memory.attach(arguments[0]), 1).getFirst();
+            RemoteRegion region =
+                    memory.allocate(memory.attach(arguments[0]), 1).getFirst();
             try (RegisteredBuffer buffer = memory.register((long) piece * DEPTH);
                     Direction reads = new Direction(memory, false, region, buffer, piece);
                     Direction writes = new Direction(memory, true, region, buffer, piece)) {
@@ -96,8 +97,7 @@ final class BackgroundLoad {
                             ? queue.write(region, 0, buffer, at, piece, i)
                             : queue.read(region, 0, buffer, at, piece, i);
                     if (verdict != Posting.OK) {
-                        throw new IllegalStateException(
-                                "a piece of the background load: " + Posting.describe(verdict));
+                        throw new IllegalStateException("a piece of the background load: " + Posting.describe(verdict));
                     }
                     busy[i] = true;
                 }

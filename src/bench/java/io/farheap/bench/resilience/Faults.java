@@ -35,8 +35,8 @@ final class Faults {
             split = ",",
             paramLabel = "FAULT",
             defaultValue = NONE,
-            description = "none, crash, straggler, background, corruption, burst, partition (default: "
-                    + "${DEFAULT-VALUE})")
+            description =
+                    "none, crash, straggler, background, corruption, burst, partition (default: " + "${DEFAULT-VALUE})")
     private List<String> faults = List.of();
 
     @Option(

@@ -29,9 +29,8 @@ final class Killing extends Outage {
         Set<String> dead = IntStream.range(0, count)
                 .mapToObj(i -> cluster.server(i).address())
                 .collect(Collectors.toSet());
-        List<Long> pids = IntStream.range(0, count)
-                .mapToObj(i -> cluster.server(i).pid())
-                .toList();
+        List<Long> pids =
+                IntStream.range(0, count).mapToObj(i -> cluster.server(i).pid()).toList();
         long killed = System.nanoTime();
         pids.forEach(pid -> ProcessHandle.of(pid).ifPresent(ProcessHandle::destroyForcibly));
         double wholeMillis = awaitWhole(dead, killed);
