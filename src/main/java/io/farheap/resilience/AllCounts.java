@@ -6,20 +6,24 @@ import java.util.List;
 /** What the sessions of a space have counted, those that are closed together. Any thread. */
 final class AllCounts {
 
-    private final List<SessionCounts> all = new ArrayList<>(List.of(new SessionCounts()));
+    private final SessionCounts ended = new SessionCounts();
+    private final List<SessionCounts> open = new ArrayList<>();
 
     synchronized void add(SessionCounts counts) {
-        all.add(counts);
+        open.add(counts);
     }
 
     /** A session is closed, and counts no more. */
     synchronized void ended(SessionCounts counts) {
-        if (all.remove(counts)) {
-            all.getFirst().add(counts);
+        if (open.remove(counts)) {
+            ended.add(counts);
         }
     }
 
     synchronized Health.Counts sum() {
-        return Health.Counts.sum(all);
+        SessionCounts sum = new SessionCounts();
+        sum.add(ended);
+        open.forEach(sum::add);
+        return Health.Counts.of(sum);
     }
 }

@@ -81,28 +81,17 @@ public record Health(
             long voided,
             long late) {
 
-        static Counts sum(Iterable<SessionCounts> all) {
-            long reads = 0;
-            long writes = 0;
-            long decoded = 0;
-            long hedged = 0;
-            long retried = 0;
-            long degraded = 0;
-            long disagreed = 0;
-            long voided = 0;
-            long late = 0;
-            for (SessionCounts counts : all) {
-                reads += counts.reads;
-                writes += counts.writes;
-                decoded += counts.decoded;
-                hedged += counts.hedged;
-                retried += counts.retried;
-                degraded += counts.degraded;
-                disagreed += counts.disagreed;
-                voided += counts.voided;
-                late += counts.late;
-            }
-            return new Counts(reads, writes, decoded, hedged, retried, degraded, disagreed, voided, late);
+        static Counts of(SessionCounts counts) {
+            return new Counts(
+                    counts.reads,
+                    counts.writes,
+                    counts.decoded,
+                    counts.hedged,
+                    counts.retried,
+                    counts.degraded,
+                    counts.disagreed,
+                    counts.voided,
+                    counts.late);
         }
     }
 
