@@ -93,7 +93,7 @@ final class MapServers implements AutoCloseable {
             throw new MapException(
                     space.server() + " serves no calls, which a map needs to get memory: " + e.getMessage());
         }
-        if (!line.with(1, process).call(MapCalls.REGISTER, 2)) {
+        if (!line.with(1, process).callFirst(MapCalls.REGISTER, 2)) {
             line.close();
             throw new MapException(space.server() + " has no service for maps that answers; run the same release "
                     + "there, with server threads");

@@ -24,6 +24,9 @@ final class ServiceLine implements AutoCloseable {
 
     private static final RpcOptions CALLS = RpcOptions.DEFAULT.with(2, 1).withRecordBytes(MapCalls.RECORD_BYTES);
     private static final long PATIENCE_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
+    /** For the first answer: a server that has just started, on a busy machine, has yet to compile what answers. */
+    private static final long FIRST_NANOS = TimeUnit.SECONDS.toNanos(5) * Integer.getInteger("farheap.slowness", 1);
+
     private static final long SLEEP_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
     private static final long RECONNECT_NANOS = TimeUnit.SECONDS.toNanos(1);
     /** Tags of connections; those of calls count up from 0. */
@@ -91,7 +94,13 @@ final class ServiceLine implements AutoCloseable {
      */
     boolean call(int operation, int words) {
         with(0, space.id());
-        return call(operation, ARGUMENTS, words) && reply(0) == MapCalls.OK;
+        return call(operation, ARGUMENTS, words, PATIENCE_NANOS) && reply(0) == MapCalls.OK;
+    }
+
+    /** As {@link #call(int, int)}, and waits longer for the answer: of whom nobody depends on yet. */
+    boolean callFirst(int operation, int words) {
+        with(0, space.id());
+        return call(operation, ARGUMENTS, words, FIRST_NANOS) && reply(0) == MapCalls.OK;
     }
 
     /** Whether a change has no answer yet; then nothing else is changed, and no process says what it holds. */
@@ -109,7 +118,7 @@ final class ServiceLine implements AutoCloseable {
 
     /** Calls the change anew that has no answer yet. @return whether it was answered with {@link MapCalls#OK} */
     boolean again() {
-        if (!call(unansweredOperation, CHANGE, unansweredWords)) {
+        if (!call(unansweredOperation, CHANGE, unansweredWords, PATIENCE_NANOS)) {
             return false;
         }
         unansweredWords = 0;
@@ -131,13 +140,13 @@ final class ServiceLine implements AutoCloseable {
         return space.server().lost() != null;
     }
 
-    private boolean call(int operation, int at, int words) {
+    private boolean call(int operation, int at, int words, long patience) {
         queue.poll(this::ended);
         if (underWay) {
             // Who waited for that has waited long enough; nobody waits again before there is an answer.
             return false;
         }
-        long deadline = System.nanoTime() + PATIENCE_NANOS;
+        long deadline = System.nanoTime() + patience;
         int posting = queue.call(
                 space.server(), operation, memory, at, words * Long.BYTES, REPLY, MapCalls.RECORD_BYTES, ++calls);
         if (posting != Posting.OK) {
