@@ -23,7 +23,7 @@ public final class TestDevice {
         return inGuest() ? "-XX:TieredStopAtLevel=1" : "-XX:+TieredCompilation";
     }
 
-    static boolean inGuest() {
+    public static boolean inGuest() {
         return Boolean.getBoolean("farheap.test.guest");
     }
 
