@@ -33,8 +33,8 @@ final class DrainServer {
 
     private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(60);
     private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
-    /** Looks at the whole table until nothing is left there; the second finds what the first was too early for. */
-    private static final int LOOKS = 10;
+    /** Looks at the whole table that find no fewer objects there than one before. */
+    private static final int LOOKS_IN_VAIN = 10;
 
     private final MapServers servers;
     private final SpaceMemory space;
@@ -124,14 +124,16 @@ final class DrainServer {
             if (!lost) {
                 objects.move(within);
             }
-            boolean any = true;
-            for (int look = 0; any && look < LOOKS; look++) {
-                any = objects.evict();
+            int left = Integer.MAX_VALUE;
+            for (int inVain = 0; left > 0 && inVain < LOOKS_IN_VAIN; ) {
+                int found = objects.evict();
+                inVain = found < left ? 0 : inVain + 1;
+                left = Math.min(left, found);
             }
             // Of a lost server some stay: misses, which go as whatever names no region of the map.
-            if (any && !lost) {
-                throw new MapException("after " + LOOKS + " looks at the table there are still objects on the server, "
-                        + "which stays in the map; see farheap kv audit, and try again");
+            if (left > 0 && !lost) {
+                throw new MapException("after " + LOOKS_IN_VAIN + " looks at the table there are still " + left
+                        + " objects on the server, which stays in the map; see farheap kv audit, and try again");
             }
             return objects.done();
         }

@@ -82,23 +82,24 @@ final class ServerObjects implements AutoCloseable {
     }
 
     /**
-     * Evicts what is there; what cannot be evicted, as a higher slot has its fingerprint, is moved.
+     * Evicts what is there; where less than half of it can be, as higher slots have its fingerprints, the rest is
+     * moved.
      *
-     * @return whether there was anything
+     * @return how many objects there were
      */
-    boolean evict() {
+    int evict() {
         scan.run();
         objects = Math.max(objects, moved + evicted + scan.count());
         long before = evicted;
         all(Operations.EVICT, scan.whole, afterEviction);
         all(Operations.EVICT, scan.inPieces, afterEviction);
-        if (evicted == before && !lost) {
+        if (evicted - before <= scan.count() / 2 && !lost) {
             all(Operations.MOVE, scan.whole, afterMove);
             for (int i = 0; i < scan.pieced.size(); i++) {
                 moveInPieces(scan.pieced.get(i), scan.inPieces.word(i));
             }
         }
-        return scan.count() > 0;
+        return scan.count();
     }
 
     private void all(int kind, FoundObjects found, KvHandler after) {
