@@ -13,7 +13,7 @@ import java.util.concurrent.locks.LockSupport;
 /** What other threads ask of a map's keeper, whose thread makes all calls. Any thread, but for {@link #run}. */
 final class KeeperTasks implements AutoCloseable {
 
-    private static final long ASK_NANOS = TimeUnit.SECONDS.toNanos(30);
+    private static final long ASK_NANOS = TimeUnit.SECONDS.toNanos(30) * Integer.getInteger("farheap.slowness", 1);
     private static final long ASK_AGAIN_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 
     private final Thread thread;

@@ -21,6 +21,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
@@ -156,12 +158,18 @@ class KilledMapClientTest {
                 ChildJvm stopped = load(2)) {
             stopped.suspend();
             SplittableRandom random = new SplittableRandom(2);
-            MapAudit audit = map.audit();
-            assertTrue(audit.sound(), audit::toString);
+            CompletableFuture<MapAudit> auditing = CompletableFuture.supplyAsync(map::audit);
             for (int i = 0; i < 20_000; i++) {
                 MapLoad.request(session, random);
             }
+            try {
+                auditing.get(TestDevice.patience(15), TimeUnit.SECONDS);
+            } catch (TimeoutException e) {
+                // It was stopped in the midst of an operation: it is fenced when it goes on.
+            }
             stopped.resume();
+            MapAudit audit = auditing.get();
+            assertTrue(audit.sound(), audit::toString);
             assertTrue(stopped.await(TestDevice.patience(60)), "it goes on without a lease");
             assertEquals(0, stopped.exitValue());
             for (int i = 0; i < 20_000; i++) {
