@@ -7,13 +7,12 @@ import io.farheap.kv.policy.Metadata;
 import io.farheap.memory.NativeMemory;
 import io.farheap.remote.Posting;
 import io.farheap.remote.RegisteredBuffer;
-import io.farheap.remote.RemoteQueue;
 import io.farheap.remote.RemoteRegion;
 import java.util.concurrent.atomic.AtomicLongArray;
 
 /**
- * Posts what requests need, and counts for each what has not come back: nothing for what is done at once. The queue is
- * as deep as all requests and hints need together, so a posting fails only where a server is lost. One thread.
+ * Posts what requests need, and counts for each what has not come back: nothing for what is done at once. The queue
+ * takes as much as all requests and hints need together, so a posting fails only where a server is lost. One thread.
  */
 final class Posts {
 
@@ -32,7 +31,7 @@ final class Posts {
     /** Of the READ of an index. */
     static final long INDEX_TAG = 1L << 31;
 
-    private final RemoteQueue queue;
+    private final DeepQueue queue;
     private final SpaceMemory space;
     private final Operations operations;
     private final RegisteredBuffer memory;
@@ -56,12 +55,7 @@ final class Posts {
     private long skippedHints;
     private int lists;
 
-    Posts(
-            RemoteQueue queue,
-            SpaceMemory space,
-            Operations operations,
-            RegisteredBuffer memory,
-            RegisteredBuffer hints) {
+    Posts(DeepQueue queue, SpaceMemory space, Operations operations, RegisteredBuffer memory, RegisteredBuffer hints) {
         this.queue = queue;
         this.space = space;
         this.operations = operations;
@@ -98,8 +92,7 @@ final class Posts {
         SpaceShape shape = space.shape();
         note(
                 place,
-                queue.execute(
-                        false,
+                queue.executeRead(
                         bucketRegion(hash),
                         shape.bucketAt(hash),
                         memory,
@@ -138,14 +131,8 @@ final class Posts {
         }
         note(
                 place,
-                queue.execute(
-                        false,
-                        space.regionOf(block),
-                        space.offsetOf(block),
-                        into,
-                        at,
-                        units * BlockFormat.UNIT_BYTES,
-                        place));
+                queue.executeRead(
+                        space.regionOf(block), space.offsetOf(block), into, at, units * BlockFormat.UNIT_BYTES, place));
         return true;
     }
 
@@ -188,7 +175,7 @@ final class Posts {
             return false;
         }
         int most = Math.min(bytes, units * BlockFormat.UNIT_BYTES);
-        note(place, queue.execute(false, space.regionOf(block), space.offsetOf(block), memory, at, most, place));
+        note(place, queue.executeRead(space.regionOf(block), space.offsetOf(block), memory, at, most, place));
         return true;
     }
 

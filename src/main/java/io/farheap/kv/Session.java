@@ -5,10 +5,8 @@ import io.farheap.lifetime.Closing;
 import io.farheap.memory.NativeMemory;
 import io.farheap.remote.CompletionHandler;
 import io.farheap.remote.Outcome;
-import io.farheap.remote.QueueOptions;
 import io.farheap.remote.RegisteredBuffer;
 import io.farheap.remote.RemoteMemory;
-import io.farheap.remote.RemoteQueue;
 import io.farheap.remote.VerbCounts;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
@@ -44,7 +42,7 @@ public final class Session implements AutoCloseable, Waiting.Polled {
     private static final MemorySegment NUMBER = MemorySegment.ofArray(new byte[Long.BYTES]);
     private static final MemorySegment ALL = NativeMemory.ALL;
 
-    private final RemoteQueue queue;
+    private final DeepQueue queue;
     private final RegisteredBuffer memory;
     private final RegisteredBuffer probeMemory;
     private final RegisteredBuffer hintMemory;
@@ -104,7 +102,7 @@ public final class Session implements AutoCloseable, Waiting.Polled {
                     + ValueReader.WINDOW
                     + ValueWriter.WINDOW
                     + 1;
-            queue = stack.add(remote.openQueue(QueueOptions.DEFAULT.withDepth(depth)));
+            queue = stack.add(new DeepQueue(remote, depth));
             memory = stack.add(remote.register(Operations.memoryBytes(requests)));
             probeMemory = stack.add(remote.register(Operations.MOST_BLOCK_BYTES));
             hintMemory = stack.add(remote.register((long) Posts.HINTS * Posts.HINT_BYTES));

@@ -33,7 +33,7 @@ final class Audit {
     /** @param sessions all that the map has had */
     static Audit of(TestSpace space, List<Session> sessions) {
         EmptyingTest.awaitRest(space, List.of());
-        try (RemoteQueue queue = space.memory.openQueue(QueueOptions.DEFAULT);
+        try (RemoteQueue queue = space.memory.openQueue(QueueOptions.DEFAULT.withDepth(1));
                 RegisteredBuffer memory = space.memory.register(64 << 10)) {
             Audit audit = new Audit(space, queue, memory);
             audit.table();

@@ -1,0 +1,83 @@
+package io.farheap.kv;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.farheap.testing.Need;
+import io.farheap.testing.Needs;
+import io.farheap.testing.Softverbs;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
+import java.util.BitSet;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Maps on a device whose queue pairs take fewer operations than a session's requests need together. */
+@Needs(Need.SOFTVERBS)
+class ShallowQueueTest {
+
+    private static final int REQUESTS = 16;
+
+    @BeforeEach
+    void shallow() {
+        Softverbs.set("depth=8");
+    }
+
+    @AfterEach
+    void deep() {
+        Softverbs.set("qp_error_after=0 depth=0");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"64, 3, 10, 256, false, 254", "400, 2, 100, 256, false, 254", "64, 3, 10, 256, true, 2"})
+    void eachKeyIsLinearizable(int keys, int threads, long objects, int room, boolean alike, int mostUnits)
+            throws Exception {
+        MapHistoryTest.run(keys, threads, objects, room, alike, mostUnits, MapHistoryTest.Beside.NOTHING);
+    }
+
+    @Test
+    void valuesInManyPiecesComeBack() {
+        try (TestSpace space = new TestSpace(2, 2, 4 << 20, 100);
+                Session session = space.map.openSession()) {
+            byte[] value = new byte[1 << 20];
+            for (int i = 0; i < value.length; i++) {
+                value[i] = (byte) (i * 31 >> 8 ^ i);
+            }
+            session.set(new byte[] {1}, value);
+            assertArrayEquals(value, session.get(new byte[] {1}));
+        }
+    }
+
+    @Test
+    void requestsThatWaitForRoomEndWhereTheServerIsLost() {
+        try (Arena arena = Arena.ofConfined();
+                TestSpace space = new TestSpace(1, 2, 1 << 20, 100);
+                Session session = space.map.openSession(REQUESTS)) {
+            List<MemorySegment> keys = new ArrayList<>();
+            for (int i = 0; i < REQUESTS; i++) {
+                session.set(new byte[] {(byte) i}, new byte[] {1});
+                keys.add(arena.allocateFrom(ValueLayout.JAVA_BYTE, (byte) i));
+            }
+            Softverbs.set("qp_error_after=1");
+            for (int i = 0; i < REQUESTS; i++) {
+                assertTrue(session.get(keys.get(i), i));
+            }
+            assertEquals(REQUESTS, session.inFlight());
+            BitSet ended = new BitSet();
+            while (session.inFlight() > 0) {
+                session.poll((tag, status, value, at, bytes) -> {
+                    assertEquals(KvStatus.LOST, status);
+                    ended.set((int) tag);
+                });
+            }
+            assertEquals(REQUESTS, ended.cardinality());
+        }
+    }
+}
