@@ -10,6 +10,7 @@ import io.farheap.remote.RegisteredBuffer;
 import io.farheap.remote.RemoteMemory;
 import io.farheap.remote.RemoteQueue;
 import io.farheap.remote.RemoteRegion;
+import io.farheap.remote.RemoteServer;
 import java.util.SplittableRandom;
 
 /**
@@ -33,6 +34,7 @@ final class Floor implements AutoCloseable {
     private static final int METADATA_AT = 768;
 
     private final RemoteMemory memory;
+    private final RemoteServer server;
     private final RemoteRegion region;
     private final RemoteQueue queue;
     private final RegisteredBuffer buffer;
@@ -51,6 +53,11 @@ final class Floor implements AutoCloseable {
     private final long[] blockAt = new long[IN_FLIGHT];
     private final int[] free = new int[IN_FLIGHT];
     private int freeCount = IN_FLIGHT;
+    /** Whose next step finds no room in the queue. */
+    private final int[] waiting = new int[IN_FLIGHT];
+
+    private int waitingFirst;
+    private int waitingCount;
 
     /**
      * @param tableObjects for which the table has slots, two each
@@ -59,8 +66,10 @@ final class Floor implements AutoCloseable {
     Floor(String server, long tableObjects, long objects, int blockBytes) {
         try (CloseStack stack = new CloseStack()) {
             memory = stack.add(RemoteMemory.open("", "floor"));
-            region = memory.allocate(memory.attach(server), 1).getFirst();
-            queue = stack.add(memory.openQueue(QueueOptions.DEFAULT.withDepth(IN_FLIGHT * MOST_OF_A_STEP)));
+            this.server = memory.attach(server);
+            region = memory.allocate(this.server, 1).getFirst();
+            queue = stack.add(memory.openQueue(QueueOptions.DEFAULT.withDepth(
+                    Math.min(IN_FLIGHT * MOST_OF_A_STEP, memory.maxQueueDepth()))));
             buffer = stack.add(memory.register((long) IN_FLIGHT * PLACE_BYTES));
             stack.keep();
         }
@@ -96,7 +105,7 @@ final class Floor implements AutoCloseable {
     /** Begins one, as soon as fewer than {@value #IN_FLIGHT} are in flight. */
     void begin(Shape one) {
         while (freeCount == 0) {
-            queue.poll(handler);
+            poll();
         }
         int place = free[--freeCount];
         shape[place] = one;
@@ -109,8 +118,22 @@ final class Floor implements AutoCloseable {
     /** Waits for all. */
     void drain() {
         while (freeCount < IN_FLIGHT) {
-            queue.poll(handler);
+            poll();
         }
+    }
+
+    private void poll() {
+        queue.poll(handler);
+        while (waitingCount > 0 && hasRoom()) {
+            int place = waiting[waitingFirst];
+            waitingFirst = (waitingFirst + 1) % IN_FLIGHT;
+            waitingCount--;
+            advance(place);
+        }
+    }
+
+    private boolean hasRoom() {
+        return queue.room(server) >= MOST_OF_A_STEP;
     }
 
     private void completed(long tag, int outcome) {
@@ -126,6 +149,10 @@ final class Floor implements AutoCloseable {
         while (pending[place] == 0) {
             if (step[place] == shape[place].steps) {
                 free[freeCount++] = place;
+                return;
+            }
+            if (!hasRoom()) {
+                waiting[(waitingFirst + waitingCount++) % IN_FLIGHT] = place;
                 return;
             }
             post(place, shape[place], step[place]++);
