@@ -31,6 +31,8 @@ final class BlockAllocator {
     private static final int LEAST_KEPT = 8;
     /** And of all classes as much as of so many. */
     private static final int CLASSES_KEPT = 2;
+    private static final int AHEAD_SEGMENTS = 64;
+    private static final int NEVER = -1;
     /** What one request gives back at most. */
     private static final int SURPLUS_AT_ONCE = 8;
 
@@ -49,6 +51,11 @@ final class BlockAllocator {
 
     /** By class: the place that the next block is cut at, and how many blocks are left there. */
     private final long[] cuts = new long[SizeClasses.COUNT];
+
+    /** By class: with so many left of a segment, the next one is asked for. */
+    private final int[] aheadAt = new int[SizeClasses.COUNT];
+    /** Not in a small map, of which a segment more in each session would be a large part. */
+    private final boolean asksAhead;
 
     /** The block that was taken last. */
     private final long[] hand = new long[1];
@@ -72,6 +79,7 @@ final class BlockAllocator {
     BlockAllocator(Mailbox mailbox, SpaceMemory space) {
         long units = space.regions() * space.shape().regionBytes() / BlockFormat.UNIT_BYTES;
         unitsKept = (int) Math.clamp(units / KEPT_SHARE, LEAST_KEPT, MOST_UNITS_KEPT);
+        asksAhead = units * BlockFormat.UNIT_BYTES >= (long) AHEAD_SEGMENTS * space.shape().segmentBytes();
         mostUnitsHeld = CLASSES_KEPT * Math.max(unitsKept, SlotWord.MOST_UNITS);
         this.mailbox = mailbox;
         this.space = space;
@@ -117,8 +125,14 @@ final class BlockAllocator {
     }
 
     private long takeCut(int sizeClass) {
+        if (cutsLeft(sizeClass) == 0 && mailbox.hasAhead()) {
+            takeGiven();
+        }
         while (cutsLeft(sizeClass) > 0) {
             long block = cut(sizeClass);
+            if (cutsLeft(sizeClass) == aheadAt[sizeClass]) {
+                mailbox.askAhead(sizeClass);
+            }
             if (space.mayUse(block)) {
                 return block;
             }
@@ -228,6 +242,7 @@ final class BlockAllocator {
         emptyHand();
         int blocks = bytes / BlockFormat.UNIT_BYTES / SizeClasses.units(sizeClass);
         WORDS.setRelease(cuts, sizeClass, place << CUTS_BITS | blocks);
+        aheadAt[sizeClass] = asksAhead ? blocks / 2 : NEVER;
         heldUnits += (long) blocks * SizeClasses.units(sizeClass);
     }
 

@@ -35,6 +35,8 @@ final class Mailbox {
     private int count;
     private final long[] words = new long[MapCalls.MOST_TAKEN];
     private long askedAt;
+    /** What is asked for is for later: no request waits for it. The session's, which writes it before it asks. */
+    private volatile boolean ahead;
     /** Counts up when servers may have something again. */
     private final AtomicLong hopes = new AtomicLong();
     /** The hopes that there were when there was nothing. */
@@ -85,16 +87,34 @@ final class Mailbox {
      * @return whether that is asked now, or nothing will be answered
      */
     boolean ask(int wantedClass, int largest, long want) {
+        ahead = false;
         if (blocks == IDLE) {
-            sizeClass = wantedClass;
-            largestClass = largest;
-            wanted = want;
-            askedAt = System.nanoTime();
-            blocks = ASKED;
-            LockSupport.unpark(keeper);
+            post(wantedClass, largest, want);
             return true;
         }
         return answered();
+    }
+
+    private void post(int wantedClass, int largest, long want) {
+        sizeClass = wantedClass;
+        largestClass = largest;
+        wanted = want;
+        askedAt = System.nanoTime();
+        blocks = ASKED;
+        LockSupport.unpark(keeper);
+    }
+
+    /** Asks for blocks of a class that no request waits for yet, where it is worth it and nothing else is asked for. */
+    void askAhead(int wantedClass) {
+        if (blocks == IDLE && hopeful()) {
+            ahead = true;
+            post(wantedClass, wantedClass, MapCalls.FIRST);
+        }
+    }
+
+    /** Whether there is an answer that no request waits for. */
+    boolean hasAhead() {
+        return ahead && blocks == ANSWERED;
     }
 
     /** Whether the session need not wait any more for what it asked for. */
@@ -126,7 +146,8 @@ final class Mailbox {
             disappointed = hopes.get();
             return;
         }
-        if (kind == MapCalls.NOTHING) {
+        // Who needs one asks more urgently than who asks ahead.
+        if (kind == MapCalls.NOTHING && !ahead) {
             disappointed = hopes.get();
         }
         blocks = IDLE;
@@ -196,7 +217,7 @@ final class Mailbox {
 
     /** Whether what is asked for can wait. */
     boolean mayWait() {
-        if (wanted != MapCalls.LAST && askedAt - waitsFrom < 0) {
+        if (ahead || (wanted != MapCalls.LAST && askedAt - waitsFrom < 0)) {
             return false;
         }
         if (System.nanoTime() - askedAt < SOON_NANOS) {
