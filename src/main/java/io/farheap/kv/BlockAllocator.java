@@ -31,6 +31,7 @@ final class BlockAllocator {
     private static final int LEAST_KEPT = 8;
     /** And of all classes as much as of so many. */
     private static final int CLASSES_KEPT = 2;
+
     private static final int AHEAD_SEGMENTS = 64;
     private static final int NEVER = -1;
     /** What one request gives back at most. */
@@ -52,7 +53,7 @@ final class BlockAllocator {
     /** By class: the place that the next block is cut at, and how many blocks are left there. */
     private final long[] cuts = new long[SizeClasses.COUNT];
 
-    /** By class: with so many left of a segment, the next one is asked for. */
+    /** By class: with so many left of a segment, the next one is asked for: when the first has been cut. */
     private final int[] aheadAt = new int[SizeClasses.COUNT];
     /** Not in a small map, of which a segment more in each session would be a large part. */
     private final boolean asksAhead;
@@ -79,7 +80,8 @@ final class BlockAllocator {
     BlockAllocator(Mailbox mailbox, SpaceMemory space) {
         long units = space.regions() * space.shape().regionBytes() / BlockFormat.UNIT_BYTES;
         unitsKept = (int) Math.clamp(units / KEPT_SHARE, LEAST_KEPT, MOST_UNITS_KEPT);
-        asksAhead = units * BlockFormat.UNIT_BYTES >= (long) AHEAD_SEGMENTS * space.shape().segmentBytes();
+        asksAhead = units * BlockFormat.UNIT_BYTES
+                >= (long) AHEAD_SEGMENTS * space.shape().segmentBytes();
         mostUnitsHeld = CLASSES_KEPT * Math.max(unitsKept, SlotWord.MOST_UNITS);
         this.mailbox = mailbox;
         this.space = space;
@@ -242,7 +244,7 @@ final class BlockAllocator {
         emptyHand();
         int blocks = bytes / BlockFormat.UNIT_BYTES / SizeClasses.units(sizeClass);
         WORDS.setRelease(cuts, sizeClass, place << CUTS_BITS | blocks);
-        aheadAt[sizeClass] = asksAhead ? blocks / 2 : NEVER;
+        aheadAt[sizeClass] = asksAhead ? blocks - 1 : NEVER;
         heldUnits += (long) blocks * SizeClasses.units(sizeClass);
     }
 

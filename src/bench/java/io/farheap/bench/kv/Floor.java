@@ -68,8 +68,8 @@ final class Floor implements AutoCloseable {
             memory = stack.add(RemoteMemory.open("", "floor"));
             this.server = memory.attach(server);
             region = memory.allocate(this.server, 1).getFirst();
-            queue = stack.add(memory.openQueue(QueueOptions.DEFAULT.withDepth(
-                    Math.min(IN_FLIGHT * MOST_OF_A_STEP, memory.maxQueueDepth()))));
+            queue = stack.add(memory.openQueue(
+                    QueueOptions.DEFAULT.withDepth(Math.min(IN_FLIGHT * MOST_OF_A_STEP, memory.maxQueueDepth()))));
             buffer = stack.add(memory.register((long) IN_FLIGHT * PLACE_BYTES));
             stack.keep();
         }

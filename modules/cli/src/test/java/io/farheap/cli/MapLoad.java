@@ -55,6 +55,22 @@ final class MapLoad {
         }
     }
 
+    /** A set or a get of an object that is no longer than most. */
+    static void small(Session session, SplittableRandom random) {
+        int number = random.nextInt(KEYS);
+        if (random.nextBoolean()) {
+            byte[] value = new byte[1 + random.nextInt(600)];
+            Arrays.fill(value, (byte) number);
+            session.set(key(number), value);
+        } else {
+            session.get(key(number));
+        }
+    }
+
+    private static byte[] key(int number) {
+        return ("key " + number).getBytes(StandardCharsets.UTF_8);
+    }
+
     /** One of any kind; one that finds no room, in a map as small and sizes as many, is as good as any. */
     static void request(Session session, SplittableRandom random) {
         try {
@@ -68,7 +84,7 @@ final class MapLoad {
 
     private static void requestOrThrow(Session session, SplittableRandom random) {
         int number = random.nextInt(KEYS);
-        byte[] key = ("key " + number).getBytes(StandardCharsets.UTF_8);
+        byte[] key = key(number);
         int kind = random.nextInt(11);
         if (kind < 5) {
             // Some in pieces.
