@@ -70,11 +70,30 @@ final class MessagesPart {
             long[] fresh = {objects};
             operation("get-hit", Floor.Shape.GET_HIT, caller, floor, () -> random.nextLong(objects), false);
             operation("get-miss", Floor.Shape.GET_MISS, caller, floor, () -> -1 - random.nextLong(objects), false);
+            getAll(map);
             operation("set-update", Floor.Shape.SET_UPDATE, caller, floor, () -> random.nextLong(objects), true);
             operation("set-insert", Floor.Shape.SET_INSERT, caller, floor, () -> fresh[0]++, true);
         } finally {
             map.drop();
         }
+    }
+
+    private void getAll(FarMap map) {
+        GetAllCost cost = new GetAllCost(map, objects);
+        cost.run(WARM_UPS, turns, TURN_NANOS);
+        double ratio = cost.single.median() / cost.together.median();
+        counts("get-all", cost.posted, cost.keys);
+        out.printf(
+                "   %d keys: %,.0f ns a key, one at a time %,.0f: %.1f times as fast%n",
+                GetAllCost.KEYS, cost.together.median(), cost.single.median(), ratio);
+        row("uniform", "get-all", 1, cost.posted, cost.keys)
+                .put("keys", (long) GetAllCost.KEYS)
+                .put("ns_of_key", cost.together.median())
+                .put("ns_of_key_least", cost.together.least())
+                .put("ns_of_key_most", cost.together.most())
+                .put("single_ns", cost.single.median())
+                .put("single_ns_least", cost.single.least())
+                .put("single_ns_most", cost.single.most());
     }
 
     private interface Keys {

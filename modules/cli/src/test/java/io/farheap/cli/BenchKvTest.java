@@ -67,15 +67,19 @@ class BenchKvTest {
             assertEquals("messages", row.get("part").getAsString());
             String name = row.get("operation").getAsString();
             reads.put(name, row.get("reads").getAsDouble());
-            if (!name.equals("all") && !name.equals("evict")) {
+            if (name.equals("get-all")) {
+                assertTrue(row.get("ns_of_key").getAsDouble() > 0, row::toString);
+                assertTrue(row.get("single_ns").getAsDouble() > 0, row::toString);
+            } else if (!name.equals("all") && !name.equals("evict")) {
                 assertTrue(row.get("p50_ns").getAsDouble() > 0, row::toString);
                 assertTrue(row.get("floor_ops_per_s").getAsDouble() > 0, row::toString);
             }
         }
-        // Four workloads by two numbers of sessions, and five kinds of request.
-        assertEquals(4 * 2 + 5, rows.size());
+        // Four workloads by two numbers of sessions, and six kinds of request.
+        assertEquals(4 * 2 + 6, rows.size());
         assertEquals(2, reads.get("get-hit"), 0.2);
         assertEquals(1, reads.get("get-miss"), 0.2);
+        assertEquals(2, reads.get("get-all"), 0.2);
         assertEquals(1, reads.get("set-update"), 0.2);
         assertEquals(2, reads.get("set-insert"), 0.2);
         assertTrue(reads.get("evict") > 0, reads::toString);
