@@ -16,14 +16,25 @@ final class Cluster implements AutoCloseable {
 
     private record Node(MemoryServer memory, ControlServer control) {}
 
+    private final long leaseNanos;
     private final List<Node> nodes = new ArrayList<>();
     private final PullGate pulls = new PullGate();
 
     /** @param regions how many regions each of the servers has */
     Cluster(int... regions) {
+        this(regions, LEASE_NANOS);
+    }
+
+    private Cluster(int[] regions, long leaseNanos) {
+        this.leaseNanos = leaseNanos;
         for (int count : regions) {
             add(count);
         }
+    }
+
+    /** The same, for who waits for the end of a lease. */
+    static Cluster withLease(long nanos, int... regions) {
+        return new Cluster(regions, nanos);
     }
 
     /** @return the new server's address */
@@ -34,7 +45,7 @@ final class Cluster implements AutoCloseable {
     /** @return the address of a new server on a device */
     String add(int regions, String device) {
         MemoryServer memory =
-                MemoryServer.open(new ServerOptions(regions * REGION_BYTES, REGION_BYTES, LEASE_NANOS, device, "test"));
+                MemoryServer.open(new ServerOptions(regions * REGION_BYTES, REGION_BYTES, leaseNanos, device, "test"));
         try {
             nodes.add(new Node(memory, ControlServer.start("127.0.0.1:0", pulls.before(memory))));
         } catch (RuntimeException e) {

@@ -112,7 +112,7 @@ class CodedCacheTest {
     @Execution(ExecutionMode.CONCURRENT)
     void aServerThatIsAddedGetsTheSlabsOfOneThatIsLost() {
         ConcurrentLinkedQueue<String> lost = new ConcurrentLinkedQueue<>();
-        try (Cluster cluster = new Cluster(2, 2, 2, 2);
+        try (Cluster cluster = Cluster.withLease(TestDevice.patience(4_000_000_000L), 2, 2, 2, 2);
                 Cache cache = on(cluster)
                         .onLost((address, why, slabs) -> lost.add(address))
                         .create();
