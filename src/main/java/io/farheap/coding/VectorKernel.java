@@ -148,21 +148,31 @@ final class VectorKernel implements Kernel {
         int whole = bytes - bytes % LANES;
         for (int target = 0; target < transform.targets(); target++) {
             int table = (target * transform.sources() + source) * TABLE_BYTES;
-            for (int i = 0; i < whole; i += LANES) {
-                ByteVector vector = at(address + i);
-                at(targets[target] + i)
-                        .lanewise(
-                                VectorOperators.XOR,
-                                times(products, table, vector.lanewise(VectorOperators.AND, LOW), high(vector)))
-                        .intoMemorySegment(ALL, targets[target] + i, ORDER);
+            addVectors(products, table, address, targets[target], whole);
+            if (whole < bytes) {
+                addRest(transform.rows[target][source], address, targets[target], whole, bytes);
             }
-            int factor = transform.rows[target][source];
-            for (int i = whole; i < bytes; i++) {
-                int change = ALL.get(ValueLayout.JAVA_BYTE, address + i) & 0xFF;
-                int was = ALL.get(ValueLayout.JAVA_BYTE, targets[target] + i);
-                ALL.set(ValueLayout.JAVA_BYTE, targets[target] + i, (byte)
-                        (was ^ GaloisField.multiply(factor, change)));
-            }
+        }
+    }
+
+    // Methods of their own: as loops in a loop the JVM was seen to leave them to its interpreter, where vectors are
+    // objects.
+    private static void addVectors(byte[] products, int table, long address, long target, int bytes) {
+        for (int i = 0; i < bytes; i += LANES) {
+            ByteVector vector = at(address + i);
+            at(target + i)
+                    .lanewise(
+                            VectorOperators.XOR,
+                            times(products, table, vector.lanewise(VectorOperators.AND, LOW), high(vector)))
+                    .intoMemorySegment(ALL, target + i, ORDER);
+        }
+    }
+
+    private static void addRest(int factor, long address, long target, int from, int bytes) {
+        for (int i = from; i < bytes; i++) {
+            int change = ALL.get(ValueLayout.JAVA_BYTE, address + i) & 0xFF;
+            int was = ALL.get(ValueLayout.JAVA_BYTE, target + i);
+            ALL.set(ValueLayout.JAVA_BYTE, target + i, (byte) (was ^ GaloisField.multiply(factor, change)));
         }
     }
 
