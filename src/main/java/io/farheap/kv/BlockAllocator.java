@@ -31,8 +31,9 @@ final class BlockAllocator {
     private static final int LEAST_KEPT = 8;
     /** And of all classes as much as of so many. */
     private static final int CLASSES_KEPT = 2;
-
+    /** In a map of as many segments or more, a session asks for its next one ahead. */
     private static final int AHEAD_SEGMENTS = 64;
+
     private static final int NEVER = -1;
     /** What one request gives back at most. */
     private static final int SURPLUS_AT_ONCE = 8;
