@@ -1,6 +1,5 @@
 package io.farheap.kv;
 
-import io.farheap.lifetime.Closing;
 import io.farheap.remote.CompletionHandler;
 import io.farheap.remote.Outcome;
 import io.farheap.remote.Posting;
@@ -188,6 +187,6 @@ final class DeepQueue implements AutoCloseable {
     /** What waits is posted no more. */
     @Override
     public void close() {
-        Closing.all(queue);
+        queue.close();
     }
 }

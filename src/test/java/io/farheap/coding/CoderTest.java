@@ -225,8 +225,8 @@ class CoderTest {
     }
 
     /**
-     * In a process of its own: after minutes of other code the JVM has been seen to compile the vector library so that
-     * vectors stay objects.
+     * In a process of its own: after minutes of other code the JVM has been seen to leave a kernel to its interpreter,
+     * where vectors are objects.
      */
     @ParameterizedTest
     @EnumSource

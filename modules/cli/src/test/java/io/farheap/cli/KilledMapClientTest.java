@@ -88,9 +88,8 @@ class KilledMapClientTest {
         try (FarMap map = start(serverCount)) {
             AtomicBoolean ends = new AtomicBoolean();
             AtomicLong done = new AtomicLong();
-            // It goes on all the time: no request of it is lost or finds no room. A large value may wait for segments
-            // to
-            // become others, which the dead delays.
+            // It goes on all the time: no request of it is lost or finds no room. A large value may wait for
+            // segments to become others, which the dead delays.
             CompletableFuture<Void> other = CompletableFuture.runAsync(() -> {
                 SplittableRandom random = new SplittableRandom(1);
                 try (Session session = map.openSession()) {
