@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  * over as they end, so a batch whose calls have not all ended keeps its place until they have. Used inside the queue's
  * gate, or with it claimed; nothing here allocates after construction.
  */
-final class RpcLane {
+public final class RpcLane {
 
     private static final byte[] OUTCOMES = new byte[BatchFormat.LATER];
 
@@ -24,8 +24,8 @@ final class RpcLane {
     final RemoteServer server;
     final BatchConnection connection;
     private final long[] tags;
-    /** Where the reply goes; null for a call that has been handed over. */
-    private final @Nullable RegisteredBuffer[] buffers;
+    /** What the caller's memory belongs to; null for a call that has been handed over. */
+    private final @Nullable Object[] users;
     /**
      * The batch whose calls are handed over next, and the first of its entries that is not; -1 before it is looked at.
      */
@@ -36,22 +36,29 @@ final class RpcLane {
     /** The connection is another's to end: its memory is not looked at any more. */
     private boolean detached;
 
-    RpcLane(RemoteServer server, BatchConnection connection) {
+    public RpcLane(RemoteServer server, BatchConnection connection) {
         this.server = server;
         this.connection = connection;
         this.tags = new long[connection.entries()];
-        this.buffers = new RegisteredBuffer[connection.entries()];
+        this.users = new Object[connection.entries()];
     }
 
     /** Whether there is room for a call, which may send a batch that is full. */
-    boolean hasRoom() {
+    public boolean hasRoom() {
         return connection.hasRoom() || connection.isFull() && connection.send() && connection.hasRoom();
     }
 
-    void call(int operation, RegisteredBuffer buffer, long at, int bytes, long replyAt, int replyBytes, long tag) {
-        int added = connection.addCall(operation, buffer.address() + at, bytes, buffer.address() + replyAt, replyBytes);
+    /**
+     * Calls, where there is room.
+     *
+     * @param arguments where they are in this process; they are copied
+     * @param reply where it is to go, which is the call's until it is handed over
+     * @param user what that belongs to, for {@link #uses}
+     */
+    public void call(int operation, Object user, long arguments, int bytes, long reply, int replyBytes, long tag) {
+        int added = connection.addCall(operation, arguments, bytes, reply, replyBytes);
         tags[added] = tag;
-        buffers[added] = buffer;
+        users[added] = user;
         underWay++;
         if (connection.isFull()) {
             connection.send();
@@ -59,7 +66,7 @@ final class RpcLane {
     }
 
     /** Calls that have not been handed over. */
-    int underWay() {
+    public int underWay() {
         return underWay;
     }
 
@@ -68,7 +75,7 @@ final class RpcLane {
      *
      * @return how many calls were handed over
      */
-    int poll(ReplyHandler handler) {
+    public int poll(ReplyHandler handler) {
         // After an exception of the handler's, a batch may have nothing to hand over and its place to give back.
         if (underWay == 0 && entry < 0) {
             return 0;
@@ -94,7 +101,7 @@ final class RpcLane {
     }
 
     /** Whether a poll would find something. */
-    boolean ready() {
+    public boolean ready() {
         if (!detached) {
             connection.receive();
         }
@@ -125,7 +132,7 @@ final class RpcLane {
 
     /** Its place is free for a call of the handler's only once the batch is finished. */
     private void hand(int ended, ReplyHandler handler) {
-        buffers[ended] = null;
+        users[ended] = null;
         underWay--;
         byte status = connection.status(ended);
         boolean lost = status == BatchConnection.LOST;
@@ -142,7 +149,7 @@ final class RpcLane {
                 ready = connection.ready()) {
             int head = connection.head();
             for (int i = head; i < head + ready; i++) {
-                if (buffers[i] != null) {
+                if (users[i] != null) {
                     return;
                 }
             }
@@ -151,7 +158,7 @@ final class RpcLane {
     }
 
     /** From now on nobody but who closes the connection uses its memory. What has not been answered is lost. */
-    void detach() {
+    public void detach() {
         detached = true;
         connection.fail();
     }
@@ -161,17 +168,17 @@ final class RpcLane {
     }
 
     /** @return false where no event is certain */
-    boolean requestWakeUp() {
+    public boolean requestWakeUp() {
         return detached || connection.requestWakeUpByAny();
     }
 
-    void listen() {
+    public void listen() {
         if (!detached) {
             connection.requestNotification();
         }
     }
 
-    boolean uses(RegisteredBuffer buffer) {
-        return Arrays.asList(buffers).contains(buffer);
+    boolean uses(Object user) {
+        return Arrays.asList(users).contains(user);
     }
 }

@@ -123,7 +123,7 @@ public final class RpcQueue extends MemoryQueue {
             if (!lane.hasRoom()) {
                 return lane.connection.failed() ? Posting.LOST : Posting.FULL;
             }
-            lane.call(operation, buffer, at, bytes, replyAt, replyBytes, tag);
+            lane.call(operation, buffer, buffer.address() + at, bytes, buffer.address() + replyAt, replyBytes, tag);
             return Posting.OK;
         } finally {
             exit();

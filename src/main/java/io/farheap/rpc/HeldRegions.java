@@ -5,7 +5,8 @@ import java.lang.foreign.MemorySegment;
 /**
  * The regions of the client whose call is executed, and of no other. For the thread that executes the call, while it
  * does, and for no other: a region that the client gives back is another's once no server thread is in a call. A
- * handler that {@linkplain Reply#later answers later} copies what it needs before it returns.
+ * handler that {@linkplain Reply#later answers later} copies what it needs before it returns, or goes on as the
+ * server's work on one of its threads ({@code server.ServerWork}), where the same holds for each piece of it.
  */
 public final class HeldRegions {
 
@@ -55,6 +56,24 @@ public final class HeldRegions {
             throw NotHeldException.INSTANCE;
         }
         return holders.segment(region);
+    }
+
+    /**
+     * Changes whenever a client has given a region back: what was asked before is to be asked again, by whoever goes on
+     * with a call that it began in an earlier round of its thread.
+     */
+    public int changes() {
+        return holders.cleared();
+    }
+
+    /**
+     * Where a region begins in this process; its bytes follow one another.
+     *
+     * @param region any number
+     * @return 0 where the client does not hold it
+     */
+    public long address(int region) {
+        return holders.holds(lease, region) ? holders.memory().address() + region * holders.regionBytes() : 0;
     }
 
     /** Where a place is in the server's memory, -1 where the region is not held. */

@@ -504,6 +504,13 @@ public final class MessageRing implements AutoCloseable {
         }
     }
 
+    /** Nobody hears answers to its calls any more, and who goes on with one finds that out. Off its thread. */
+    public void cancelCalls() {
+        if (calls != null) {
+            calls.cancel();
+        }
+    }
+
     /** May be called again, as long as the device is busy. */
     @Override
     public void close() {

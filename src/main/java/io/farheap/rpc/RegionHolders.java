@@ -1,6 +1,7 @@
 package io.farheap.rpc;
 
 import java.lang.foreign.MemorySegment;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * A server's regions, and which lease holds each. Server threads ask while they serve a batch, inside their gates; an
@@ -14,6 +15,9 @@ public final class RegionHolders {
     private final MemorySegment memory;
     private final long regionBytes;
     private final long[] leases;
+    /** How often an entry was cleared: written before server threads are waited for, read inside their gates. */
+    private final AtomicInteger cleared = new AtomicInteger();
+
     /** Made when a handler first asks; written by any server thread, and alike whoever does. */
     private final MemorySegment[] segments;
 
@@ -40,6 +44,11 @@ public final class RegionHolders {
 
     public void clear(int region) {
         leases[region] = NOBODY;
+        cleared.incrementAndGet();
+    }
+
+    int cleared() {
+        return cleared.get();
     }
 
     /** @param region any number */

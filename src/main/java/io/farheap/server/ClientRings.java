@@ -115,8 +115,11 @@ final class ClientRings {
         }
     }
 
-    private static void end(ServerThread thread, MessageRing ring) {
+    /** Its calls may be under way on any thread. */
+    private void end(ServerThread thread, MessageRing ring) {
         thread.remove(ring);
+        ring.cancelCalls();
+        threads.barrier();
         ring.close();
     }
 }

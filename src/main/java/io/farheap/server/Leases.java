@@ -15,6 +15,7 @@ import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
+import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -50,6 +51,9 @@ final class Leases {
     /** Looks for what else is over, and ends it on other threads. */
     private volatile Consumer<Executor> others = elsewhere -> {};
 
+    /** Told of each lease that has ended. */
+    private volatile LongConsumer told = lease -> {};
+
     private volatile boolean stopped;
 
     /** @param pullNanos how long a prepared pull waits to be begun */
@@ -73,6 +77,11 @@ final class Leases {
     /** @param looks for what is over besides leases: told often where to end it, and never waits */
     void alsoReap(Consumer<Executor> looks) {
         others = looks;
+    }
+
+    /** @param listener of each lease of which no call is executed any more, on the threads that end leases */
+    void alsoTell(LongConsumer listener) {
+        told = listener;
     }
 
     static ControlException expired() {
@@ -161,7 +170,7 @@ final class Leases {
         if (!stopped) {
             pool.giveBackLater(regions);
         }
-        leases.remove(lease.id(), lease);
+        forget(lease);
         return true;
     }
 
@@ -169,8 +178,19 @@ final class Leases {
         if (!lease.end()) {
             return false;
         }
-        leases.remove(lease.id(), lease);
+        forget(lease);
         return true;
+    }
+
+    private void forget(ClientLease lease) {
+        if (!leases.remove(lease.id(), lease)) {
+            return;
+        }
+        try {
+            told.accept(lease.id());
+        } catch (Throwable e) {
+            Loudly.log(LOG, "an error while services were told that the lease of client " + lease.clientName() + " has ended", e);
+        }
     }
 
     private void later(ClientLease lease) {

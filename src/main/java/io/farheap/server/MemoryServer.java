@@ -29,6 +29,7 @@ import io.farheap.verbs.Devices;
 import io.farheap.verbs.Endpoint;
 import io.farheap.verbs.VerbsException;
 import java.security.SecureRandom;
+import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -84,17 +85,18 @@ public final class MemoryServer implements ControlPlane, AutoCloseable {
             context.requireActivePort();
             pool = new RegionPool(context, options.regionBytes(), options.regions());
             completions = context.createCompletionQueue(1, 1, null);
-            threads = new ServerThreads(context, options.threads(), options.idle(), options.pinned());
+            List<ServerService> services = new ArrayList<>();
+            ServiceLoader.load(ServerService.class, ServerService.class.getClassLoader())
+                    .forEach(services::add);
+            threads = new ServerThreads(context, options.threads(), options.idle(), options.pinned(), services);
             holders = new RegionHolders(pool.memory(), options.regionBytes(), options.regions());
             budgets = Budgets.of(options.limits(), context.limits(), AvailableMemory.bytes());
             retired = new Retired();
             leases = new Leases(options.leaseNanos(), pullNanos, pool, retired);
             spaces = new Spaces(leases, pool, threads, budgets, retired, () -> grants != null);
             leases.alsoReap(spaces::expire);
-            for (ServerService service :
-                    ServiceLoader.load(ServerService.class, ServerService.class.getClassLoader())) {
-                service.install(handlers, spaces);
-            }
+            leases.alsoTell(lease -> services.forEach(service -> service.leaseEnded(lease)));
+            services.forEach(service -> service.install(options, handlers, spaces));
         } catch (Throwable e) {
             Closing.after(e, this);
             throw e;

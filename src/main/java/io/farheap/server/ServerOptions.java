@@ -18,6 +18,7 @@ import io.farheap.thread.Idle;
  * @param limits what clients may have besides regions
  * @param domain its failure domain, such as its rack: what clients must not have two servers of where both may not be
  *     lost. At most {@link ControlPlane#MAX_NAME_LENGTH} printable characters; empty: it is one of its own
+ * @param procedures whose stored procedures it runs
  */
 public record ServerOptions(
         long memoryBytes,
@@ -29,7 +30,8 @@ public record ServerOptions(
         boolean pinned,
         Idle idle,
         ServerLimits limits,
-        String domain) {
+        String domain,
+        ServedCode procedures) {
 
     public static final long MIN_REGION_BYTES = 64 * 1024;
     public static final long MIN_LEASE_MILLIS = 100;
@@ -73,7 +75,18 @@ public record ServerOptions(
             int threads,
             boolean pinned,
             Idle idle) {
-        this(memoryBytes, regionBytes, leaseNanos, device, name, threads, pinned, idle, ServerLimits.DEFAULT, "");
+        this(
+                memoryBytes,
+                regionBytes,
+                leaseNanos,
+                device,
+                name,
+                threads,
+                pinned,
+                idle,
+                ServerLimits.DEFAULT,
+                "",
+                ServedCode.BUILT_IN);
     }
 
     /** As many threads as the machine has cores, pinned; they sleep while there are no batches. */
@@ -84,13 +97,19 @@ public record ServerOptions(
     /** The same but for the limits. */
     public ServerOptions limits(ServerLimits limits) {
         return new ServerOptions(
-                memoryBytes, regionBytes, leaseNanos, device, name, threads, pinned, idle, limits, domain);
+                memoryBytes, regionBytes, leaseNanos, device, name, threads, pinned, idle, limits, domain, procedures);
     }
 
     /** The same in a failure domain. */
     public ServerOptions domain(String domain) {
         return new ServerOptions(
-                memoryBytes, regionBytes, leaseNanos, device, name, threads, pinned, idle, limits, domain);
+                memoryBytes, regionBytes, leaseNanos, device, name, threads, pinned, idle, limits, domain, procedures);
+    }
+
+    /** The same, running other procedures. */
+    public ServerOptions procedures(ServedCode procedures) {
+        return new ServerOptions(
+                memoryBytes, regionBytes, leaseNanos, device, name, threads, pinned, idle, limits, domain, procedures);
     }
 
     /** As many as the machine has cores. */

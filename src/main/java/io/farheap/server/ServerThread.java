@@ -10,7 +10,9 @@ import io.farheap.thread.OwnerGate;
 import io.farheap.thread.Pinning;
 import io.farheap.verbs.CompletionChannel;
 import io.farheap.verbs.Context;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 
 /**
  * Polls message rings and serves their batches. The thread is inside its gate while it looks at rings: whoever takes a
@@ -23,6 +25,7 @@ final class ServerThread implements AgentThread.DutyCycle, AutoCloseable {
 
     private static final System.Logger LOG = System.getLogger(ServerThread.class.getName());
     private static final MessageRing[] NONE = {};
+    private static final ServerWork[] NO_WORK = {};
     private static final long STOP = 0;
     private static final long BELL = 1;
     /** A bell that came while nobody slept has used up the ring's receive: it is renewed now and then. */
@@ -58,9 +61,18 @@ final class ServerThread implements AgentThread.DutyCycle, AutoCloseable {
     private volatile boolean dead;
 
     final TestFault fault = new TestFault();
+    private final Iterable<ServerService> services;
+    /** Made on the thread, in its first round. */
+    private ServerWork[] work = NO_WORK;
 
-    /** @param core where it runs, or {@link Pinning#ANY} */
-    ServerThread(Context context, int number, Idle idle, int core) {
+    private boolean begun;
+
+    /**
+     * @param core where it runs, or {@link Pinning#ANY}
+     * @param services what it works for beside its rings
+     */
+    ServerThread(Context context, int number, Idle idle, int core, Iterable<ServerService> services) {
+        this.services = services;
         this.name = "farheap-srv-" + number;
         this.channel = context.createCompletionChannel();
         try (CloseStack stack = new CloseStack()) {
@@ -151,6 +163,10 @@ final class ServerThread implements AgentThread.DutyCycle, AutoCloseable {
             for (MessageRing ring : orphans) {
                 fail(ring, "its server thread has ended");
             }
+            for (ServerWork each : work) {
+                each.ended();
+            }
+            work = NO_WORK;
         } finally {
             gate.exit();
         }
@@ -174,6 +190,10 @@ final class ServerThread implements AgentThread.DutyCycle, AutoCloseable {
         int served;
         gate.enter();
         try {
+            if (!begun) {
+                begun = true;
+                work = begin();
+            }
             served = serveAll();
         } finally {
             gate.exit();
@@ -184,8 +204,24 @@ final class ServerThread implements AgentThread.DutyCycle, AutoCloseable {
         return served;
     }
 
+    private ServerWork[] begin() {
+        List<ServerWork> all = new ArrayList<>();
+        for (ServerService service : services) {
+            ServerWork one = service.work(this::wakeIfAsleep);
+            if (one != null) {
+                all.add(one);
+            }
+        }
+        return all.toArray(ServerWork[]::new);
+    }
+
     private int serveAll() {
         int served = 0;
+        for (ServerWork each : work) {
+            if (each.run()) {
+                served++;
+            }
+        }
         boolean reap = (++rounds & REAP_MASK) == 0;
         boolean work = (rounds & WORK_MASK) == 0;
         for (MessageRing ring : rings) {
@@ -293,6 +329,10 @@ final class ServerThread implements AgentThread.DutyCycle, AutoCloseable {
     @Override
     public void close() {
         stop();
+        for (ServerWork each : work) {
+            each.ended();
+        }
+        work = NO_WORK;
         synchronized (waking) {
             closed = true;
         }

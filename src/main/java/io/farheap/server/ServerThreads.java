@@ -17,13 +17,16 @@ final class ServerThreads implements AutoCloseable {
     private final int most;
     private final Idle idle;
     private final List<Integer> cores;
+    private final Iterable<ServerService> services;
     private final List<ServerThread> threads = new ArrayList<>();
 
     /**
      * @param most how many there may be
      * @param pinned whether each has a core of its own, where there are more cores than threads
+     * @param services what they work for beside their rings
      */
-    ServerThreads(Context context, int most, Idle idle, boolean pinned) {
+    ServerThreads(Context context, int most, Idle idle, boolean pinned, Iterable<ServerService> services) {
+        this.services = services;
         this.context = context;
         this.most = most;
         this.idle = idle;
@@ -54,7 +57,7 @@ final class ServerThreads implements AutoCloseable {
 
     private ServerThread at(int index) {
         while (threads.size() <= index) {
-            threads.add(new ServerThread(context, threads.size(), idle, core(threads.size())));
+            threads.add(new ServerThread(context, threads.size(), idle, core(threads.size()), services));
         }
         return threads.get(index);
     }

@@ -15,6 +15,7 @@ import io.farheap.verbs.CompletionChannel;
 import io.farheap.verbs.CompletionQueue;
 import io.farheap.verbs.Context;
 import io.farheap.verbs.Devices;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /** Where something of a server does not close, the rest of it does: the device has nothing of it left, and closes. */
@@ -48,7 +49,7 @@ class ClosingTest {
     @Test
     void ofThreads() {
         try (Context context = Devices.open(TestDevice.server())) {
-            ServerThreads threads = new ServerThreads(context, 3, Idle.PARK, false);
+            ServerThreads threads = new ServerThreads(context, 3, Idle.PARK, false, List.of());
             threads.thread(2);
             CompletionChannel channel = threads.thread(0).channel();
             CompletionQueue user = context.createCompletionQueue(1, 1, channel);

@@ -8,6 +8,7 @@ import io.farheap.rpc.Reply;
 import io.farheap.rpc.RpcHandlers;
 import io.farheap.server.ServedSpace;
 import io.farheap.server.ServedSpaces;
+import io.farheap.server.ServerOptions;
 import io.farheap.server.ServerService;
 import io.farheap.server.SpaceListener;
 import java.util.Arrays;
@@ -33,7 +34,7 @@ public final class MapServices implements ServerService, SpaceListener {
     }
 
     @Override
-    public void install(RpcHandlers handlers, ServedSpaces spaces) {
+    public void install(ServerOptions options, RpcHandlers handlers, ServedSpaces spaces) {
         spaces.listen(this);
         register(handlers, spaces, MapCalls.REGISTER, (state, space, lease, in, reply) -> {
             reply[0] = state.register(lease, in.getLong(8));

@@ -1,0 +1,22 @@
+package io.farheap.server;
+
+/**
+ * What a service does on one of a server's threads between the rounds of its message rings: calls that a handler has
+ * begun and that take longer than a handler may. On that thread alone, and inside its gate: what a handler may do, this
+ * may, and whoever takes a ring, a region or a lease away waits until it returns. So it is short: a few tens of
+ * microseconds at a time.
+ *
+ * <p>What it throws ends the thread, as an error of the thread's own would.
+ */
+public interface ServerWork {
+
+    /**
+     * Does some of what there is.
+     *
+     * @return whether it has done something; the thread does not sleep as long as it does
+     */
+    boolean run();
+
+    /** The thread ends, and nobody calls {@link #run} any more. */
+    default void ended() {}
+}
