@@ -49,6 +49,7 @@ class LayersTest {
             "resilience",
             "migration",
             "kv",
+            "procedure",
             "cache",
             "measure",
             "metrics");

@@ -1,0 +1,140 @@
+package io.farheap.procedure.translate;
+
+import io.farheap.memory.NativeMemory;
+import java.lang.foreign.ValueLayout;
+
+/**
+ * What translated code works on; {@link Context} is its public half. The code keeps fuel and the window in local
+ * variables: the window is the part of the footprint in the region of the last access, and {@link #locate} moves it.
+ */
+abstract class Frame {
+
+    /** Outcomes that the code returns, beside those of {@link Context}: go on with {@link TranslatedCode#fast}. */
+    static final int HANDOVER = 5;
+
+    static final int RETURNED = 0;
+    static final int FUEL = 1;
+    static final int TURN = 2;
+    static final int ACCESS = 3;
+    static final int ENDED = 4;
+
+    static final int SLOTS = 64;
+    private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG;
+
+    /** The first cache address of the window. */
+    long window;
+    /** How many addresses from there on 8 bytes can be accessed at; 0 sends each access to {@link #locate}. */
+    long windowBytes;
+    /** Native address of the window's region. */
+    long base;
+    /** Of an address within its region. Code masks with it what it has compared: a processor may guess the comparison. */
+    long mask;
+
+    long from;
+    long span;
+    long table;
+    long entries;
+    int shift;
+
+    /** Left of the slice; below 0 it is used up. */
+    int fuel;
+
+    boolean turns;
+    /** The access at which it left for a turn is due. */
+    boolean turned;
+    /** The access at which it left was made elsewhere. */
+    boolean done;
+
+    /** {@link #turns} or {@link #done}. */
+    boolean special;
+
+    int resume;
+    int outcome;
+    int status;
+    int line;
+    int code;
+
+    long address;
+    long expected;
+    long value;
+    int kind;
+    int bytes;
+    int scratchAt;
+    /** What an atomic found. */
+    long found;
+    /** Native address that the next access will touch. */
+    long place;
+
+    final long arguments;
+    final long results;
+    final long scratch;
+    /** A word of native memory: what an access finds that was made elsewhere. */
+    final long mailbox;
+    /** Of places in arguments, results and scratch memory; as {@link #mask}. */
+    final int placeMask = 4095;
+
+    int argumentBytes;
+    int resultCapacity;
+    int resultBytes;
+    int scratchBytes;
+    final long[] slots = new long[SLOTS];
+
+    Frame(long arguments, long results, long scratch, long mailbox) {
+        this.arguments = arguments;
+        this.results = results;
+        this.scratch = scratch;
+        this.mailbox = mailbox;
+    }
+
+    /**
+     * The native address of an access, whose window is this frame's then; or 0: the code leaves, {@link #outcome} says
+     * how.
+     */
+    final long locate(long at, int length, int access) {
+        if (done) {
+            done = false;
+            special = turns;
+            windowBytes = 0;
+            return mailbox;
+        }
+        long offset = at - from;
+        long index = at >>> shift;
+        if (Long.compareUnsigned(offset, span) >= 0 || span - offset < length || index >= entries) {
+            return refuse(io.farheap.procedure.CallStatus.OUT_OF_RANGE, at);
+        }
+        long within = at & mask;
+        if (within > mask + 1 - length) {
+            return refuse(io.farheap.procedure.CallStatus.SPLIT, at);
+        }
+        long region = NativeMemory.ALL.get(LONG, table + (index & (entries - 1)) * 8);
+        // A processor that guesses that the region is here must not look at the bytes from address 0 on.
+        long found = region + (within & (-region >> 63));
+        if (region == 0 || (turns && !turned)) {
+            address = at;
+            kind = access;
+            bytes = length;
+            place = found;
+            turned = region != 0;
+            outcome = region == 0 ? ACCESS : TURN;
+            return 0;
+        }
+        turned = false;
+        move(at - within, region);
+        return found;
+    }
+
+    private void move(long start, long region) {
+        long first = Math.max(start, from);
+        long end = Math.min(start + mask + 1, from + span);
+        window = first;
+        windowBytes = turns ? 0 : Math.max(0, end - first - 7);
+        base = region;
+    }
+
+    final long refuse(int why, long at) {
+        status = why;
+        address = at;
+        outcome = ENDED;
+        return 0;
+    }
+}
