@@ -54,6 +54,15 @@ public final class Arguments {
         return NativeMemory.ALL.get(JAVA_LONG_UNALIGNED, address + Objects.checkFromIndexSize(at, Long.BYTES, bytes));
     }
 
+    /**
+     * Where so many bytes of them are in this process, until the handler returns.
+     *
+     * @throws IndexOutOfBoundsException as {@link #getByte}
+     */
+    public long address(int at, int length) {
+        return address + Objects.checkFromIndexSize(at, length, bytes);
+    }
+
     /** All of them, until the handler returns. Allocates a view unless the compiler removes it. */
     public MemorySegment segment() {
         return memory.asSlice(address - memory.address(), bytes);

@@ -1,14 +1,17 @@
 package io.farheap.rpc;
 
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A call that its handler answers later. Any thread answers, once; its server thread sends the answer.
  *
  * <p>States: open, then ended, by a compare-and-set of whoever answers, fails or drops it. The reply is written before
- * it is handed to the server thread through a concurrent queue, which orders the two.
+ * it is handed to the server thread by a compare-and-set of the list's head, which orders the two.
  */
 public final class PendingCall {
 
@@ -25,10 +28,13 @@ public final class PendingCall {
     private static final byte[] NOTHING = {};
 
     private final ServedCalls calls;
-    final long sequence;
-    final int slot;
-    final int index;
-    private final int capacity;
+    /** Whether it is used again, for another call, once its answer has been sent. */
+    final boolean reused;
+
+    long sequence;
+    int slot;
+    int index;
+    private int capacity;
 
     @SuppressWarnings("unused")
     private volatile boolean ended;
@@ -36,14 +42,29 @@ public final class PendingCall {
     boolean dropped;
 
     byte status;
+    /** Its first {@code length} bytes. */
     byte[] reply = NOTHING;
 
-    PendingCall(ServedCalls calls, long sequence, int slot, int index, int capacity) {
+    int length;
+    /** Answered after this one, or before, as {@link ServedCalls} lists them. */
+    @Nullable
+    PendingCall next;
+
+    PendingCall(ServedCalls calls, boolean reused) {
         this.calls = calls;
-        this.sequence = sequence;
-        this.slot = slot;
-        this.index = index;
-        this.capacity = capacity;
+        this.reused = reused;
+    }
+
+    /** Its server thread's. */
+    PendingCall of(long batch, int itsSlot, int itsIndex, int most) {
+        sequence = batch;
+        slot = itsSlot;
+        index = itsIndex;
+        capacity = most;
+        length = 0;
+        dropped = false;
+        ended = false;
+        return this;
     }
 
     /** How many bytes the client has room for. */
@@ -58,13 +79,27 @@ public final class PendingCall {
      * @throws IllegalArgumentException where the reply is longer than {@link #capacity}; the call stays open
      */
     public boolean answer(MemorySegment bytes) {
-        if (bytes.byteSize() > capacity) {
+        if (bytes.byteSize() > Integer.MAX_VALUE) {
             throw new IllegalArgumentException(
                     "a reply of " + bytes.byteSize() + " bytes; the client has room for " + capacity);
         }
-        byte[] copy = new byte[(int) bytes.byteSize()];
-        MemorySegment.copy(bytes, 0, MemorySegment.ofArray(copy), 0, copy.length);
-        return end(BatchFormat.DONE, copy);
+        return answer(bytes, 0, (int) bytes.byteSize());
+    }
+
+    /** The same, with some bytes of a segment. Allocates nothing where the call is a {@link Reply#goesOn one}. */
+    public boolean answer(MemorySegment from, long at, int bytes) {
+        if (bytes > capacity) {
+            throw new IllegalArgumentException(
+                    "a reply of " + bytes + " bytes; the client has room for " + capacity);
+        }
+        if (!begin()) {
+            return false;
+        }
+        if (reply.length < bytes) {
+            reply = new byte[bytes];
+        }
+        MemorySegment.copy(from, JAVA_BYTE, at, reply, 0, bytes);
+        return end(BatchFormat.DONE, bytes);
     }
 
     /**
@@ -73,7 +108,7 @@ public final class PendingCall {
      * @return false where it has been answered, or the client is gone
      */
     public boolean fail() {
-        return end(BatchFormat.FAILED, NOTHING);
+        return begin() && end(BatchFormat.FAILED, 0);
     }
 
     /** Whether nobody waits for the answer any more: the client or its connection is gone. */
@@ -81,12 +116,13 @@ public final class PendingCall {
         return calls.cancelled();
     }
 
-    private boolean end(byte outcome, byte[] bytes) {
-        if (!ENDED.compareAndSet(this, false, true)) {
-            return false;
-        }
+    private boolean begin() {
+        return ENDED.compareAndSet(this, false, true);
+    }
+
+    private boolean end(byte outcome, int bytes) {
         status = outcome;
-        reply = bytes;
+        length = bytes;
         return calls.answered(this);
     }
 

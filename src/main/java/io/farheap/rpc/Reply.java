@@ -83,6 +83,18 @@ public final class Reply {
         return pending;
     }
 
+    /**
+     * As {@link #later}, for a server's own work between the rounds of its message rings, which answers once and then
+     * forgets what this returns: it is another call's afterwards. Allocates nothing where calls were put off before.
+     */
+    public PendingCall goesOn() {
+        if (!open || pending != null) {
+            throw new IllegalStateException("the handler has returned, or has put the call off already");
+        }
+        pending = calls.goesOn(index, capacity);
+        return pending;
+    }
+
     /** Nothing is to be written here any more. */
     void end() {
         open = false;

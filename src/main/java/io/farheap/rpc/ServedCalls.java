@@ -5,8 +5,8 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import io.farheap.memory.NativeMemory;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.util.Queue;
-import java.util.concurrent.ConcurrentLinkedQueue;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -14,6 +14,16 @@ import org.jspecify.annotations.Nullable;
  * server thread alone uses it, but for {@link #answered} and {@link #cancelled}, which any thread may call.
  */
 final class ServedCalls implements AutoCloseable {
+
+    private static final VarHandle ANSWERED;
+
+    static {
+        try {
+            ANSWERED = MethodHandles.lookup().findVarHandle(ServedCalls.class, "answered", PendingCall.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
 
     private final RpcHandlers handlers;
     private final HeldRegions held;
@@ -38,7 +48,14 @@ final class ServedCalls implements AutoCloseable {
     /** Put off and not sent yet. */
     private int deferred;
 
-    private final Queue<PendingCall> answers = new ConcurrentLinkedQueue<>();
+    /** Answered, the last one first; any thread adds, the server thread takes all of them. */
+    @SuppressWarnings("unused")
+    private volatile @Nullable PendingCall answered;
+    /** Taken, in their order. */
+    private @Nullable PendingCall toSend;
+    /** To be used again. */
+    private @Nullable PendingCall spare;
+
     private volatile boolean cancelled;
 
     /**
@@ -161,7 +178,18 @@ final class ServedCalls implements AutoCloseable {
     }
 
     PendingCall later(int index, int most) {
-        return new PendingCall(this, sequence, slot, index, most);
+        return new PendingCall(this, false).of(sequence, slot, index, most);
+    }
+
+    PendingCall goesOn(int index, int most) {
+        PendingCall call = spare;
+        if (call == null) {
+            call = new PendingCall(this, true);
+        } else {
+            spare = call.next;
+            call.next = null;
+        }
+        return call.of(sequence, slot, index, most);
     }
 
     /** Whether more are put off than a client that keeps to the queue depth can have. */
@@ -172,16 +200,35 @@ final class ServedCalls implements AutoCloseable {
     /** The next that can be sent, which stays until {@link #sent}; null where there is none. */
     @Nullable
     PendingCall nextAnswer() {
-        PendingCall next = answers.peek();
-        while (next != null && next.dropped) {
-            answers.poll();
-            next = answers.peek();
+        if (toSend == null && answered != null) {
+            PendingCall last = (PendingCall) ANSWERED.getAndSet(this, null);
+            while (last != null) {
+                PendingCall before = last.next;
+                last.next = toSend;
+                toSend = last;
+                last = before;
+            }
         }
-        return next;
+        while (toSend != null && toSend.dropped) {
+            take();
+        }
+        return toSend;
+    }
+
+    // There is one.
+    @SuppressWarnings("NullAway")
+    private void take() {
+        PendingCall taken = toSend;
+        toSend = taken.next;
+        taken.next = null;
+        if (taken.reused) {
+            taken.next = spare;
+            spare = taken;
+        }
     }
 
     void sent() {
-        answers.poll();
+        take();
         deferred--;
     }
 
@@ -191,7 +238,7 @@ final class ServedCalls implements AutoCloseable {
      * @return its bytes, header included
      */
     static int write(PendingCall call, MemorySegment out, long at) {
-        int length = call.reply.length;
+        int length = call.length;
         MemorySegment.copy(call.reply, 0, out, JAVA_BYTE, at + BatchFormat.HEADER_BYTES, length);
         long payload = out.address() + at + BatchFormat.HEADER_BYTES;
         pad(payload, length);
@@ -206,7 +253,11 @@ final class ServedCalls implements AutoCloseable {
         }
         // The thread says that it sleeps before it looks here once more; this adds before it asks whether the thread
         // sleeps.
-        answers.add(call);
+        PendingCall before;
+        do {
+            before = answered;
+            call.next = before;
+        } while (!ANSWERED.compareAndSet(this, before, call));
         wake.run();
         return true;
     }
@@ -218,7 +269,8 @@ final class ServedCalls implements AutoCloseable {
     /** Nobody hears answers any more. */
     void cancel() {
         cancelled = true;
-        answers.clear();
+        answered = null;
+        toSend = null;
     }
 
     /** May be called again. */
