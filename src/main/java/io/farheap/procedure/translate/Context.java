@@ -57,10 +57,8 @@ public final class Context extends Frame {
     private static final int MOST_SLICE = 1 << 30;
     private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG;
 
-    private final MemorySegment memory;
     private @Nullable TranslatedCode running;
     private long fuelLimit;
-    private long fuelUsed;
 
     /**
      * @param memory native, {@link #MEMORY_BYTES} or more, aligned to 8, alive for as long as the context is used:
@@ -72,7 +70,6 @@ public final class Context extends Frame {
             throw new IllegalArgumentException("memory of " + memory.byteSize() + " bytes at " + memory.address()
                     + "; a context needs native memory, " + MEMORY_BYTES + " bytes, aligned to 8");
         }
-        this.memory = memory;
     }
 
     /** Native address where whoever begins a call puts its arguments. */
@@ -169,7 +166,7 @@ public final class Context extends Frame {
         }
         long left = fuelLimit - fuelUsed;
         if (left <= 0) {
-            return outOfFuel();
+            return outOfFuel(code.shape);
         }
         int slice = (int) Math.max(1, Math.min(Math.min(sliceFuel, left), MOST_SLICE));
         fuel = slice;
@@ -182,14 +179,18 @@ public final class Context extends Frame {
         fuelUsed += slice - fuel;
         if (result == ENDED || result == RETURNED) {
             running = null;
+            if (result == ENDED && line == 0) {
+                line = shape.lines()[resume];
+            }
         } else if (result == FUEL && fuelUsed >= fuelLimit) {
-            return outOfFuel();
+            return outOfFuel(shape);
         }
         return result;
     }
 
-    private int outOfFuel() {
+    private int outOfFuel(CodeShape shape) {
         running = null;
+        line = shape.lines()[resume & shape.mask()];
         status = CallStatus.OUT_OF_FUEL;
         return ENDED;
     }
@@ -286,27 +287,42 @@ public final class Context extends Frame {
         return resultBytes;
     }
 
-    /** Length of {@link #save}. */
+    /** Length of {@link #save}, a multiple of 8. */
     public int saveBytes() {
-        return 0;
+        return SavedCall.bytes(this, shape().slots()[resume]);
+    }
+
+    private CodeShape shape() {
+        TranslatedCode code = running;
+        if (code == null) {
+            throw new IllegalStateException("the context has no call, or it has ended");
+        }
+        return code.shape;
     }
 
     /** The most that {@link #saveBytes} can be. */
     public static int mostSaveBytes() {
-        return 0;
+        return SavedCall.MOST_BYTES;
     }
 
     /** Writes the call, as it was suspended, to a place aligned to 8. */
-    public void save(MemorySegment to, long at) {}
+    public void save(MemorySegment to, long at) {
+        SavedCall.write(this, shape().slots()[resume], to, at);
+    }
 
     /**
      * Puts a saved call into the place of the one that was just begun, whose code, footprint, capacity and fuel limit
      * stay. The bytes may be forged: what does not add up is refused, and the rest are numbers.
      *
      * @param at aligned to 8
-     * @return whether it adds up; else the call must be ended
+     * @return whether it adds up; else nothing was taken, and the call is to be ended
      */
     public boolean load(MemorySegment from, long at, int bytes) {
-        return false;
+        if (!SavedCall.read(this, shape(), from, at, bytes)) {
+            return false;
+        }
+        special = turns || done;
+        windowBytes = 0;
+        return true;
     }
 }

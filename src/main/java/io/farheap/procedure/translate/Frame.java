@@ -1,6 +1,7 @@
 package io.farheap.procedure.translate;
 
 import io.farheap.memory.NativeMemory;
+import io.farheap.procedure.CallStatus;
 import java.lang.foreign.ValueLayout;
 
 /**
@@ -60,6 +61,8 @@ abstract class Frame {
     int kind;
     int bytes;
     int scratchAt;
+    /** Words to set, or bytes to copy. */
+    int count;
     /** What an atomic found. */
     long found;
     /** Native address that the next access will touch. */
@@ -77,6 +80,7 @@ abstract class Frame {
     int resultCapacity;
     int resultBytes;
     int scratchBytes;
+    long fuelUsed;
     final long[] slots = new long[SLOTS];
 
     Frame(long arguments, long results, long scratch, long mailbox) {
@@ -100,11 +104,11 @@ abstract class Frame {
         long offset = at - from;
         long index = at >>> shift;
         if (Long.compareUnsigned(offset, span) >= 0 || span - offset < length || index >= entries) {
-            return refuse(io.farheap.procedure.CallStatus.OUT_OF_RANGE, at);
+            return refuse(CallStatus.OUT_OF_RANGE, at);
         }
         long within = at & mask;
         if (within > mask + 1 - length) {
-            return refuse(io.farheap.procedure.CallStatus.SPLIT, at);
+            return refuse(CallStatus.SPLIT, at);
         }
         long region = NativeMemory.ALL.get(LONG, table + (index & (entries - 1)) * 8);
         // A processor that guesses that the region is here must not look at the bytes from address 0 on.
@@ -136,5 +140,45 @@ abstract class Frame {
         address = at;
         outcome = ENDED;
         return 0;
+    }
+
+    /** The code leaves at an access; {@link #outcome} says why. */
+    static int leave(Frame frame, int fuel, int point) {
+        frame.fuel = fuel;
+        frame.resume = point;
+        return frame.outcome;
+    }
+
+    /** The code leaves at a loop's head. */
+    static int leaveHead(Frame frame, int fuel, int point) {
+        frame.fuel = fuel;
+        frame.resume = point;
+        return fuel < 0 ? FUEL : HANDOVER;
+    }
+
+    /** Whether {@link TranslatedCode#step} goes on at the head of an outermost loop. */
+    static boolean stays(Frame frame, int fuel) {
+        return fuel >= 0 && frame.turns;
+    }
+
+    /** The call ends, for what {@link #refuse} was told. */
+    static int end(Frame frame, int fuel, int line) {
+        frame.fuel = fuel;
+        frame.line = line;
+        return ENDED;
+    }
+
+    /** A division by zero. */
+    static int fault(Frame frame, int fuel, int line) {
+        frame.status = CallStatus.FAULT;
+        frame.address = 0;
+        return end(frame, fuel, line);
+    }
+
+    /** The procedure returns. */
+    static int finish(int code, Frame frame, int fuel) {
+        frame.code = code;
+        frame.fuel = fuel;
+        return RETURNED;
     }
 }

@@ -1,5 +1,7 @@
 package io.farheap.procedure.translate;
 
+import org.jspecify.annotations.Nullable;
+
 /** Makes {@link TranslatedCode} of users' classes. Stateless; any thread. */
 public final class Translator {
 
@@ -21,6 +23,56 @@ public final class Translator {
      * @throws RefusedProcedureException where it is not in the subset, or above a limit
      */
     public static Translation translate(byte[] classFile, Limits limits) {
-        throw new UnsupportedOperationException("not yet");
+        if (classFile.length > limits.classBytes()) {
+            throw new RefusedProcedureException("a class file of " + classFile.length + " bytes; at most "
+                    + limits.classBytes());
+        }
+        // Each instruction becomes a byte at least.
+        ProcedureClass procedure = ClassReader.read(classFile, limits.translatedBytes());
+        Refusal refusal = new Refusal(procedure.name());
+        for (OwnMethod method : procedure.methods()) {
+            TypeFlow.of(
+                    refusal,
+                    method.ops(),
+                    method.parameters(),
+                    method.locals(),
+                    method.result(),
+                    procedure.methods()::get);
+        }
+        return translate(procedure, refusal, limits);
+    }
+
+    private static Translation translate(ProcedureClass procedure, Refusal refusal, Limits limits) {
+        Inliner.Flat flat = Inliner.inline(refusal, procedure, limits.translatedBytes());
+        OwnMethod run = procedure.methods().get(procedure.run());
+        // Once more with all in one, which the resume points need; what is well typed apart is so together.
+        @Nullable Operands[] reached = TypeFlow.of(
+                refusal, flat.ops(), run.parameters(), flat.locals(), run.result(), procedure.methods()::get);
+        Program program = new Program(refusal, flat, reached);
+        byte[] written = write(program, refusal, limits);
+        CodeShape shape = program.shape();
+        return new Translation(
+                procedure.name(),
+                program.writes,
+                program.points.size(),
+                Weaver.codeBytes(written),
+                program.loops(),
+                Weaver.load(written, shape));
+    }
+
+    private static byte[] write(Program program, Refusal refusal, Limits limits) {
+        int bytes;
+        byte[] written;
+        try {
+            written = Weaver.write(program);
+            bytes = Weaver.codeBytes(written);
+        } catch (IllegalArgumentException e) {
+            throw refusal.of("translated it is more than 65,535 bytes; at most " + limits.translatedBytes());
+        }
+        if (bytes > limits.translatedBytes()) {
+            throw refusal.of("translated it is " + bytes + " bytes, with " + program.points.size()
+                    + " resume points; at most " + limits.translatedBytes());
+        }
+        return written;
     }
 }

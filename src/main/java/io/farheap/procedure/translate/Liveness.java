@@ -1,0 +1,58 @@
+package io.farheap.procedure.translate;
+
+import java.util.ArrayDeque;
+import java.util.BitSet;
+import java.util.List;
+
+/** Which local variables may be read before they are written again: what a resume point keeps. */
+final class Liveness {
+
+    private final List<Op> ops;
+    private final ControlFlow flow;
+    /** At the start of each block. */
+    private final BitSet[] live;
+
+    Liveness(List<Op> ops, ControlFlow flow) {
+        this.ops = ops;
+        this.flow = flow;
+        this.live = new BitSet[flow.count()];
+        ArrayDeque<Integer> due = new ArrayDeque<>();
+        boolean[] queued = new boolean[flow.count()];
+        for (int block = 0; block < flow.count(); block++) {
+            live[block] = new BitSet();
+            due.push(block);
+            queued[block] = true;
+        }
+        while (!due.isEmpty()) {
+            int block = due.pop();
+            queued[block] = false;
+            BitSet found = before(flow.first(block), block);
+            if (!found.equals(live[block])) {
+                live[block] = found;
+                for (int other : flow.before(block)) {
+                    if (!queued[other]) {
+                        queued[other] = true;
+                        due.push(other);
+                    }
+                }
+            }
+        }
+    }
+
+    /** Before an instruction of a block. */
+    BitSet before(int index, int block) {
+        BitSet found = new BitSet();
+        for (int other : flow.next(block)) {
+            found.or(live[other]);
+        }
+        for (int i = flow.last(block); i >= index; i--) {
+            switch (ops.get(i)) {
+                case Op.Store store -> found.clear(store.slot());
+                case Op.Load load -> found.set(load.slot());
+                case Op.Increment increment -> found.set(increment.slot());
+                default -> {}
+            }
+        }
+        return found;
+    }
+}

@@ -1,0 +1,320 @@
+package io.farheap.procedure.translate;
+
+import java.lang.classfile.CodeBuilder;
+import java.lang.classfile.Label;
+import java.lang.classfile.Opcode;
+import java.lang.classfile.TypeKind;
+import java.lang.classfile.instruction.BranchInstruction;
+import java.lang.classfile.instruction.ConvertInstruction;
+import java.lang.classfile.instruction.OperatorInstruction;
+import java.lang.classfile.instruction.StackInstruction;
+import java.lang.classfile.instruction.SwitchCase;
+import java.lang.constant.ClassDesc;
+import java.lang.constant.ConstantDescs;
+import java.lang.constant.MethodTypeDesc;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Writes one of the two methods of translated code. Both have the procedure's instructions; they differ in where they can
+ * begin. A loop that is entered in its midst as well is no natural loop any more, and HotSpot optimises such loops badly:
+ * so {@link TranslatedCode#fast} is entered at the start and at heads of outermost loops only, which leaves them natural,
+ * and {@link TranslatedCode#step}, entered anywhere, goes on only to the next such head.
+ */
+final class MethodWeaver {
+
+    static final ClassDesc FRAME = ClassDesc.of("io.farheap.procedure.translate.Frame");
+    /** Local variables; those of the procedure are behind them. */
+    static final int FRAME_SLOT = 1;
+
+    /** First the point to resume at, then the int of a store. */
+    static final int INT_SLOT = 2;
+
+    static final int FUEL_SLOT = 3;
+    static final int WINDOW_SLOT = 4;
+    static final int WINDOW_BYTES_SLOT = 6;
+    static final int BASE_SLOT = 8;
+    static final int MASK_SLOT = 10;
+    static final int ADDRESS_SLOT = 12;
+    static final int VALUE_SLOT = 14;
+    static final int FIRST_SLOT = 16;
+
+    private static final ClassDesc SLOTS = ClassDesc.of("io.farheap.procedure.translate.Slots");
+    private static final int MOST_CHARGED = 30_000;
+    private static final MethodTypeDesc LEAVE =
+            MethodTypeDesc.of(ConstantDescs.CD_int, FRAME, ConstantDescs.CD_int, ConstantDescs.CD_int);
+
+    private final Program program;
+    private final boolean stepping;
+    final CodeBuilder code;
+    private final Label[] labels;
+    /** Where each point is resumed, by number. */
+    private final Label[] resumed;
+
+    /** Code that is seldom run, behind the rest. */
+    private final List<Runnable> behind = new ArrayList<>();
+
+    private final CallWeaver calls = new CallWeaver(this);
+
+    MethodWeaver(Program program, boolean stepping, CodeBuilder code) {
+        this.program = program;
+        this.stepping = stepping;
+        this.code = code;
+        this.labels = new Label[program.ops.size()];
+        this.resumed = new Label[program.points.size() + 1];
+        for (int block = 0; block < program.flow.count(); block++) {
+            labels[program.flow.first(block)] = code.newLabel();
+        }
+        for (int i = 0; i < resumed.length; i++) {
+            resumed[i] = code.newLabel();
+        }
+    }
+
+    void weave() {
+        code.aload(FRAME_SLOT).getfield(FRAME, "fuel", ConstantDescs.CD_int).istore(FUEL_SLOT);
+        loadWindow();
+        code.aload(FRAME_SLOT).getfield(FRAME, "mask", ConstantDescs.CD_long).lstore(MASK_SLOT);
+        dispatch();
+        code.aload(FRAME_SLOT).astore(FIRST_SLOT);
+        for (int block = 0; block < program.flow.count(); block++) {
+            block(block);
+        }
+        for (int i = 0; i < behind.size(); i++) {
+            behind.get(i).run();
+        }
+    }
+
+    void loadWindow() {
+        loadWindow("window", WINDOW_SLOT);
+        loadWindow("windowBytes", WINDOW_BYTES_SLOT);
+        loadWindow("base", BASE_SLOT);
+    }
+
+    private void loadWindow(String field, int slot) {
+        code.aload(FRAME_SLOT).getfield(FRAME, field, ConstantDescs.CD_long).lstore(slot);
+    }
+
+    private void dispatch() {
+        Label start = code.newLabel();
+        List<SwitchCase> cases = new ArrayList<>();
+        for (Program.Point point : program.points) {
+            if (stepping || point.fast()) {
+                Label restore = code.newLabel();
+                cases.add(SwitchCase.of(point.number(), restore));
+                behind(() -> {
+                    code.labelBinding(restore);
+                    restore(point);
+                });
+            }
+        }
+        if (!cases.isEmpty()) {
+            code.iload(INT_SLOT);
+            if (stepping) {
+                code.tableswitch(1, cases.size(), start, cases);
+            } else {
+                code.lookupswitch(start, cases);
+            }
+        }
+        code.labelBinding(start);
+    }
+
+    void behind(Runnable weaving) {
+        behind.add(weaving);
+    }
+
+    private void block(int block) {
+        int first = program.flow.first(block);
+        int last = program.flow.last(block);
+        code.labelBinding(labels[first]);
+        Program.Point head = program.head(first);
+        if (head != null) {
+            head(head);
+        }
+        for (int fuel = program.flow.fuel(block); fuel > 0; fuel -= MOST_CHARGED) {
+            code.iinc(FUEL_SLOT, -Math.min(fuel, MOST_CHARGED));
+        }
+        for (int i = first; i <= last; i++) {
+            op(i);
+        }
+    }
+
+    private void head(Program.Point point) {
+        Label leave = code.newLabel();
+        if (stepping && point.fast()) {
+            code.aload(FRAME_SLOT)
+                    .iload(FUEL_SLOT)
+                    .invokestatic(
+                            FRAME, "stays", MethodTypeDesc.of(ConstantDescs.CD_boolean, FRAME, ConstantDescs.CD_int))
+                    .ifeq(leave);
+        } else {
+            code.iload(FUEL_SLOT).iflt(leave);
+        }
+        code.labelBinding(resumed[point.number()]);
+        behind(() -> {
+            code.labelBinding(leave);
+            leave(point);
+        });
+    }
+
+    private void op(int index) {
+        switch (program.ops.get(index)) {
+            case Op.Plain plain -> plain(plain);
+            case Op.Push push -> code.loadConstant(push.value());
+            case Op.Load load -> code.loadLocal(load.type().kind, FIRST_SLOT + load.slot());
+            case Op.Store store -> code.storeLocal(store.type().kind, FIRST_SLOT + store.slot());
+            case Op.Increment increment -> code.iinc(FIRST_SLOT + increment.slot(), increment.by());
+            case Op.Jump jump -> {
+                Opcode opcode = jump.opcode() == Opcode.GOTO_W ? Opcode.GOTO : jump.opcode();
+                code.with(BranchInstruction.of(opcode, labels[jump.target()]));
+            }
+            case Op.Select select -> select(select);
+            case Op.OnCall on -> call(index, on);
+            case Op.Pure pure -> {
+                if (pure.method().divisor() != null) {
+                    checkDivisor(pure.method().divisor(), pure.line());
+                }
+                code.invokestatic(
+                        pure.method().owner(), pure.method().name(), pure.method().type());
+            }
+            case Op.Own own -> throw new IllegalStateException("line " + own.line() + ": a call was not inlined");
+            case Op.Return _ ->
+                code.aload(FRAME_SLOT)
+                        .iload(FUEL_SLOT)
+                        .invokestatic(
+                                FRAME,
+                                "finish",
+                                MethodTypeDesc.of(
+                                        ConstantDescs.CD_int, ConstantDescs.CD_int, FRAME, ConstantDescs.CD_int))
+                        .ireturn();
+        }
+    }
+
+    private void plain(Op.Plain plain) {
+        Opcode opcode = plain.opcode();
+        if (Effects.divides(opcode)) {
+            checkDivisor(opcode == Opcode.IDIV || opcode == Opcode.IREM ? Type.INT : Type.LONG, plain.line());
+        }
+        switch (opcode.kind()) {
+            case STACK -> code.with(StackInstruction.of(opcode));
+            case CONVERT -> code.with(ConvertInstruction.of(opcode));
+            case NOP -> code.nop();
+            default -> code.with(OperatorInstruction.of(opcode));
+        }
+    }
+
+    private void checkDivisor(Type type, int line) {
+        Label divides = code.newLabel();
+        if (type.wide()) {
+            code.dup2().lconst_0().lcmp().ifne(divides);
+        } else {
+            code.dup().ifne(divides);
+        }
+        end("fault", line);
+        code.labelBinding(divides);
+    }
+
+    /** Whatever is on the operand stack goes with the method's return. */
+    void end(String how, int line) {
+        code.aload(FRAME_SLOT)
+                .iload(FUEL_SLOT)
+                .loadConstant(line)
+                .invokestatic(FRAME, how, LEAVE)
+                .ireturn();
+    }
+
+    private void select(Op.Select select) {
+        int[] keys = select.keys();
+        List<SwitchCase> cases = new ArrayList<>();
+        for (int i = 0; i < keys.length; i++) {
+            cases.add(SwitchCase.of(keys[i], labels[select.targets()[i]]));
+        }
+        Label otherwise = labels[select.targets()[keys.length]];
+        if (select.table() && keys.length > 0) {
+            code.tableswitch(keys[0], keys[keys.length - 1], otherwise, cases);
+        } else {
+            code.lookupswitch(otherwise, cases);
+        }
+    }
+
+    private void call(int index, Op.OnCall on) {
+        if (on.method().accesses()) {
+            Program.Point point = program.access(index);
+            code.labelBinding(resumed[point.number()]);
+            calls.access(on.method(), point);
+        } else {
+            calls.local(on.method(), on.line());
+        }
+    }
+
+    /** With the operands of the point on the stack, and no more. */
+    void leave(Program.Point point) {
+        int slot = point.kept();
+        for (int i = point.types().size() - 1; i >= 0; i--) {
+            Type type = point.types().get(i);
+            if (type != Type.CALL) {
+                code.loadLocal(type.kind, FIRST_SLOT + point.slots().get(i));
+                keep(type, --slot);
+            }
+        }
+        for (int i = point.operands().size() - 1; i >= 0; i--) {
+            Type type = point.operands().get(i);
+            if (type == Type.CALL) {
+                code.pop();
+            } else {
+                keep(type, --slot);
+            }
+        }
+        code.aload(FRAME_SLOT)
+                .iload(FUEL_SLOT)
+                .loadConstant(point.number())
+                .invokestatic(FRAME, point.head() ? "leaveHead" : "leave", LEAVE)
+                .ireturn();
+    }
+
+    private void keep(Type type, int slot) {
+        ClassDesc kept = type.kind.upperBound();
+        code.aload(FRAME_SLOT)
+                .loadConstant(slot)
+                .invokestatic(
+                        SLOTS, "keep", MethodTypeDesc.of(ConstantDescs.CD_void, kept, FRAME, ConstantDescs.CD_int));
+    }
+
+    private void restore(Program.Point point) {
+        int slot = 0;
+        for (Type type : point.operands()) {
+            slot = fetch(type, slot);
+        }
+        for (int i = 0; i < point.types().size(); i++) {
+            Type type = point.types().get(i);
+            slot = fetch(type, slot);
+            code.storeLocal(type.kind, FIRST_SLOT + point.slots().get(i));
+        }
+        if (point.access() != null) {
+            calls.pushOperands(point.access());
+        }
+        code.goto_(resumed[point.number()]);
+    }
+
+    private int fetch(Type type, int slot) {
+        code.aload(FRAME_SLOT);
+        if (type == Type.CALL) {
+            return slot;
+        }
+        String name = "kept"
+                + switch (type) {
+                    case INT -> "Int";
+                    case LONG -> "Long";
+                    case FLOAT -> "Float";
+                    default -> "Double";
+                };
+        code.loadConstant(slot)
+                .invokestatic(
+                        SLOTS, name, MethodTypeDesc.of(type.kind.upperBound(), FRAME, ConstantDescs.CD_int));
+        return slot + 1;
+    }
+
+    /** Of the frame. */
+    void field(String name, TypeKind kind) {
+        code.aload(FRAME_SLOT).getfield(FRAME, name, kind.upperBound());
+    }
+}

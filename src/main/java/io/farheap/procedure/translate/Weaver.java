@@ -1,0 +1,59 @@
+package io.farheap.procedure.translate;
+
+import java.lang.classfile.ClassFile;
+import java.lang.constant.ClassDesc;
+import java.lang.constant.ConstantDescs;
+import java.lang.constant.MethodTypeDesc;
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
+
+/** Writes and loads the class of a program. */
+final class Weaver {
+
+    private static final MethodHandles.Lookup LOOKUP = MethodHandles.lookup();
+    private static final ClassDesc NAME = ClassDesc.of("io.farheap.procedure.translate.Procedure");
+    private static final ClassDesc PARENT = ClassDesc.of("io.farheap.procedure.translate.TranslatedCode");
+    private static final ClassDesc SHAPE = ClassDesc.of("io.farheap.procedure.translate.CodeShape");
+    private static final MethodTypeDesc CONSTRUCTOR = MethodTypeDesc.of(ConstantDescs.CD_void, SHAPE);
+    private static final MethodTypeDesc RUN =
+            MethodTypeDesc.of(ConstantDescs.CD_int, MethodWeaver.FRAME, ConstantDescs.CD_int);
+
+    private Weaver() {}
+
+    /** @throws IllegalArgumentException where a method is above 65,535 bytes */
+    static byte[] write(Program program) {
+        return ClassFile.of().build(NAME, type -> type.withSuperclass(PARENT)
+                .withFlags(ClassFile.ACC_FINAL | ClassFile.ACC_SUPER)
+                .withMethodBody(ConstantDescs.INIT_NAME, CONSTRUCTOR, 0, code -> code.aload(0)
+                        .aload(1)
+                        .invokespecial(PARENT, ConstantDescs.INIT_NAME, CONSTRUCTOR)
+                        .return_())
+                .withMethodBody("fast", RUN, 0, code -> new MethodWeaver(program, false, code).weave())
+                .withMethodBody("step", RUN, 0, code -> new MethodWeaver(program, true, code).weave()));
+    }
+
+    /** Of the longest method. */
+    static int codeBytes(byte[] written) {
+        return ClassFile.of().parse(written).methods().stream()
+                .mapToInt(method -> method.findAttribute(java.lang.classfile.Attributes.code())
+                        .map(attribute -> attribute.codeLength())
+                        .orElse(0))
+                .max()
+                .orElse(0);
+    }
+
+    /** Its class goes when nothing refers to the code. */
+    static TranslatedCode load(byte[] written, CodeShape shape) {
+        try {
+            MethodHandles.Lookup hidden = LOOKUP.defineHiddenClass(written, true);
+            MethodHandle constructor =
+                    hidden.findConstructor(hidden.lookupClass(), MethodType.methodType(void.class, CodeShape.class));
+            return (TranslatedCode) constructor.invoke(shape);
+        } catch (Error | RuntimeException e) {
+            throw e;
+        } catch (Throwable e) {
+            throw new IllegalStateException("a translated procedure cannot be loaded", e);
+        }
+    }
+}

@@ -1,0 +1,113 @@
+package io.farheap.procedure.translate;
+
+import io.farheap.procedure.Call;
+import java.io.ByteArrayOutputStream;
+import java.io.OutputStream;
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
+import java.net.URI;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import javax.tools.FileObject;
+import javax.tools.ForwardingJavaFileManager;
+import javax.tools.JavaCompiler;
+import javax.tools.JavaFileManager;
+import javax.tools.JavaFileObject;
+import javax.tools.SimpleJavaFileObject;
+import javax.tools.StandardJavaFileManager;
+import javax.tools.ToolProvider;
+
+/** A class as javac makes it: for the translator as bytes, and loaded as the plain Java that it is. */
+final class Compiled {
+
+    private static final JavaCompiler COMPILER = ToolProvider.getSystemJavaCompiler();
+
+    final byte[] bytes;
+    private final MethodHandle run;
+
+    private Compiled(byte[] bytes, MethodHandle run) {
+        this.bytes = bytes;
+        this.run = run;
+    }
+
+    /** A class {@code P} with these members, which begin at line 1. */
+    static Compiled members(String members) {
+        return source("P", "import io.farheap.procedure.Call; public final class P {" + members + "}");
+    }
+
+    /** A class {@code P} whose {@code run(Call call)} has this body. */
+    static Compiled body(String body) {
+        return members("public static int run(Call call) {" + body + "}");
+    }
+
+    static Compiled source(String name, String source) {
+        byte[] bytes = bytes(name, source);
+        ClassLoader loader = new ClassLoader(Compiled.class.getClassLoader()) {
+            @Override
+            protected Class<?> findClass(String wanted) throws ClassNotFoundException {
+                if (!wanted.equals(name)) {
+                    throw new ClassNotFoundException(wanted);
+                }
+                return defineClass(wanted, bytes, 0, bytes.length);
+            }
+        };
+        try {
+            return new Compiled(
+                    bytes,
+                    MethodHandles.publicLookup()
+                            .findStatic(
+                                    loader.loadClass(name), "run", MethodType.methodType(int.class, Call.class)));
+        } catch (ReflectiveOperationException e) {
+            throw new AssertionError(source, e);
+        }
+    }
+
+    /** Of the class alone, whatever is in it. */
+    static byte[] bytes(String name, String source) {
+        Map<String, ByteArrayOutputStream> made = new TreeMap<>();
+        JavaFileObject file = new SimpleJavaFileObject(URI.create("string:///" + name + ".java"), JavaFileObject.Kind.SOURCE) {
+            @Override
+            public CharSequence getCharContent(boolean ignoreEncodingErrors) {
+                return source;
+            }
+        };
+        StandardJavaFileManager standard = COMPILER.getStandardFileManager(null, null, null);
+        JavaFileManager manager = new ForwardingJavaFileManager<>(standard) {
+            @Override
+            public JavaFileObject getJavaFileForOutput(
+                    Location location, String className, JavaFileObject.Kind kind, FileObject sibling) {
+                return new SimpleJavaFileObject(URI.create("bytes:///" + className + ".class"), kind) {
+                    @Override
+                    public OutputStream openOutputStream() {
+                        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+                        made.put(className, bytes);
+                        return bytes;
+                    }
+                };
+            }
+        };
+        List<String> options =
+                List.of("-g", "-proc:none", "-nowarn", "-classpath", System.getProperty("java.class.path"));
+        boolean done = COMPILER.getTask(null, manager, null, options, null, List.of(file)).call();
+        if (!done) {
+            throw new AssertionError("it does not compile: " + source);
+        }
+        return made.get(name).toByteArray();
+    }
+
+    int run(Call call) {
+        try {
+            return (int) run.invokeExact(call);
+        } catch (Error | RuntimeException e) {
+            throw e;
+        } catch (Throwable e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    Translation translated() {
+        return Translator.translate(bytes, Translator.Limits.DEFAULT);
+    }
+}
