@@ -48,6 +48,7 @@ class LayersTest {
             "remote",
             "resilience",
             "migration",
+            "procedure",
             "kv",
             "procedure",
             "cache",

@@ -1,6 +1,7 @@
 package io.farheap.bench;
 
 import io.farheap.bench.kv.BenchKvCommand;
+import io.farheap.bench.procedure.BenchProcedureCommand;
 import io.farheap.bench.resilience.BenchResilienceCommand;
 import io.farheap.command.Subcommand;
 import picocli.CommandLine.Command;
@@ -22,6 +23,7 @@ import picocli.CommandLine.Command;
             BenchManagerCommand.class,
             BenchKvCommand.class,
             BenchResilienceCommand.class,
+            BenchProcedureCommand.class,
         },
         description = "Measure, against a baseline in the same run.")
 public final class BenchCommand implements Subcommand {}

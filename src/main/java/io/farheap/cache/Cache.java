@@ -149,6 +149,15 @@ public abstract sealed class Cache implements AutoCloseable permits RegionCache,
         return options.name();
     }
 
+    /**
+     * Code that runs where the data is.
+     *
+     * @throws UnsupportedOperationException where the cache is coded: a server would see splits
+     */
+    public Procedures procedures() {
+        throw unsupported("have procedures: a server has parts of its pages alone");
+    }
+
     /** How requests travel now. */
     public abstract CacheConfiguration configuration();
 

@@ -37,6 +37,7 @@ final class CacheMoves {
 
     private final RegionTable table;
     private final RegionMigration migration;
+    private final CacheProcedures procedures;
     /** Those that the cache uses now. */
     private final List<RemoteServer> servers;
 
@@ -45,9 +46,11 @@ final class CacheMoves {
             Context context,
             RegionTable table,
             List<RemoteServer> servers,
+            CacheProcedures procedures,
             Supplier<List<? extends MigrationParticipant>> sessions) {
         this.table = table;
         this.servers = servers;
+        this.procedures = procedures;
         this.migration = new RegionMigration(context, table, sessions);
     }
 
@@ -156,8 +159,27 @@ final class CacheMoves {
                 : MoveAhead.start(() -> migration.ready(region, source, first.getFirst(), how));
     }
 
-    /** @param ready null where nothing is */
+    /**
+     * No procedure reads or writes the region meanwhile.
+     *
+     * @param ready null where nothing is
+     */
     private MigrationResult move(
+            int region,
+            @Nullable ReadyMove ready,
+            @Nullable RemoteServer source,
+            Supplier<List<RemoteServer>> destinations,
+            MigrationOptions how) {
+        try {
+            return procedures.moving(region, () -> moveUnused(region, ready, source, destinations, how));
+        } catch (ControlException e) {
+            // A server that has it does not say that no procedure uses it: nothing has been tried.
+            Closing.after(e, ready);
+            throw stays(region, e);
+        }
+    }
+
+    private MigrationResult moveUnused(
             int region,
             @Nullable ReadyMove ready,
             @Nullable RemoteServer source,
@@ -203,6 +225,11 @@ final class CacheMoves {
     /** Every session has seen the table's capacity before its next request. */
     void publish() {
         migration.publish();
+    }
+
+    /** The table has more regions, or fewer: procedures' servers are told. */
+    void changed() {
+        procedures.settle();
     }
 
     /** Gives back all regions but so many, beyond which no request is. */

@@ -189,6 +189,12 @@ final class CodedCache extends Cache {
     private final class Inside implements Session.Owner, DataPaths.Owner {
 
         @Override
+        public CallingCache calls() {
+            procedures();
+            throw new IllegalStateException("a coded cache has no procedures");
+        }
+
+        @Override
         public LatencyTracker latency() {
             return latency;
         }

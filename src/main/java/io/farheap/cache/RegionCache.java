@@ -37,6 +37,7 @@ final class RegionCache extends Cache {
     private final CacheDevice device;
     private final RegionTable table;
     private final CacheMoves moves;
+    private final CacheProcedures procedures;
     /** Null where the cache has no objective. */
     private final @Nullable SloWatch watch;
 
@@ -67,7 +68,8 @@ final class RegionCache extends Cache {
                     servers,
                     options.capacity(),
                     options.management() == null ? null : options.management().shares());
-            moves = new CacheMoves(device.context(), table, servers, () -> sessions.stream()
+            procedures = stack.add(new CacheProcedures(device, table, servers, () -> sessions.forEach(Session::wake)));
+            moves = new CacheMoves(device.context(), table, servers, procedures, () -> sessions.stream()
                     .map(Session::participant)
                     .toList());
             Resizing resizing = new Resizing(inside, table, moves, servers, sessions, options.management());
@@ -169,6 +171,12 @@ final class RegionCache extends Cache {
             Closing.after(e, path);
             throw e;
         }
+    }
+
+    @Override
+    public Procedures procedures() {
+        checkOpen();
+        return new Procedures(procedures);
     }
 
     @Override
@@ -299,6 +307,7 @@ final class RegionCache extends Cache {
             try {
                 RegionPlacement.checkRegionSize(server, table.regionBytes());
                 add(server).forEach(session -> session.connect(server));
+                procedures.join(server);
             } catch (Throwable e) {
                 detach(server);
                 throw e;
@@ -437,6 +446,7 @@ final class RegionCache extends Cache {
                 everything.add(watch);
             }
             servers.forEach(everything::add);
+            everything.add(procedures);
             endSessions(everything);
             everything.add(paths::stop);
         } finally {
@@ -545,6 +555,7 @@ final class RegionCache extends Cache {
             openings.writeLock().unlock();
         }
         try {
+            procedures.leave(server);
             sessions.forEach(session -> session.disconnect(server));
         } finally {
             server.close();
@@ -569,7 +580,37 @@ final class RegionCache extends Cache {
     }
 
     /** The cache, as its sessions, its buffers and its data paths know it: they are not to know what else it is. */
-    private final class Inside implements Session.Owner, DataPaths.Owner, Reshaping.Owner {
+    private final class Inside implements Session.Owner, DataPaths.Owner, Reshaping.Owner, CallingCache {
+
+        @Override
+        public CallingCache calls() {
+            return this;
+        }
+
+        @Override
+        public RegionTable table() {
+            return table;
+        }
+
+        @Override
+        public CacheProcedures procedures() {
+            return procedures;
+        }
+
+        @Override
+        public CallLinks callLinks(Runnable wake) {
+            return new CallLinks(
+                    device.context(),
+                    Math.max(1, configuration().serverThreads()),
+                    device.events(),
+                    device.lifetime()::closesLater,
+                    wake);
+        }
+
+        @Override
+        public Buffer register(long bytes) {
+            return RegionCache.this.register(bytes);
+        }
 
         @Override
         public long capacity() {

@@ -109,6 +109,7 @@ final class Resizing {
         change(bytes, missing, managed, objective, more);
         table.append(more);
         table.capacity(bytes);
+        moves.changed();
         written = Math.max(written, bytes);
         if (managed != null) {
             managed.end();
@@ -220,6 +221,7 @@ final class Resizing {
         }
         int left = regions(bytes);
         moves.truncate(left);
+        moves.changed();
         written = Math.min(written, left * table.regionBytes());
         if (managed != null) {
             managed.end();

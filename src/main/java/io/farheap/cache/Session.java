@@ -63,6 +63,13 @@ public final class Session implements AutoCloseable {
 
         /** Fails all connections of a session. */
         void loseAll(Session session);
+
+        /**
+         * What calls of procedures need.
+         *
+         * @throws UnsupportedOperationException where the cache has none
+         */
+        CallingCache calls();
     }
 
     private static final VarHandle OWNER;
@@ -96,6 +103,11 @@ public final class Session implements AutoCloseable {
 
     private final SessionParticipant participant = new SessionParticipant(this::links, this::wake, this::mayResume);
     private final ReentrantLock destroying = new ReentrantLock();
+
+    /** From its first call on; written inside the gate. */
+    private @Nullable SessionCalls calls;
+    /** Whether one that is pending may be a write. */
+    private boolean wrote;
 
     private @Nullable Thread owner;
     private boolean closing;
@@ -419,16 +431,186 @@ public final class Session implements AutoCloseable {
         boolean entered = enter();
         try {
             path.send();
+            if (calls != null) {
+                calls.send();
+            }
         } finally {
             exit(entered);
         }
     }
 
-    /** Requests between issue and callback. */
+    /**
+     * Calls a procedure, with the whole cache as its footprint; see {@link #call(Procedure, long, long, long, Buffer,
+     * long, int, long, int, CallCompletion, long)}.
+     */
+    public boolean call(
+            Procedure procedure,
+            long address,
+            Buffer buffer,
+            long argumentsAt,
+            int argumentBytes,
+            long resultAt,
+            int resultBytes,
+            CallCompletion completion,
+            long token) {
+        return call(
+                procedure,
+                address,
+                0,
+                capacity.getAsLong(),
+                buffer,
+                argumentsAt,
+                argumentBytes,
+                resultAt,
+                resultBytes,
+                completion,
+                token);
+    }
+
+    /**
+     * Calls a procedure on the server that has an address; where it meets what that server does not have, it goes on at
+     * the server that does. Returns at once, as {@link #read(long, Buffer, long, long, Completion, long) read} does.
+     *
+     * <p>The call takes effect after earlier requests and calls of the session that its footprint overlaps, and later
+     * ones after it; of two that only read none waits for the other. Where that cannot be yet, this returns false.
+     * Calls are called back as they finish. What was registered as {@link Procedures#UNORDERED} waits for nothing, and
+     * nothing waits for it.
+     *
+     * <p>A call runs at most once: one whose server was lost meanwhile ends as {@code LOST}. One of a procedure that
+     * only reads may be made again.
+     *
+     * @param address in the cache
+     * @param from the footprint's first address; an access outside of it ends the call
+     * @param span the footprint's bytes, at least 1
+     * @param buffer has the arguments, and takes the result; both are the call's until its callback
+     * @param argumentsAt where the arguments are
+     * @param argumentBytes 0 to 4096
+     * @param resultAt where the result goes
+     * @param resultBytes how long it may be, 0 to 4096
+     * @param token handed to the callback
+     * @return false where there is no room, or an earlier request is in the way: poll, and try again
+     * @throws IndexOutOfBoundsException where a range is not within the cache, or not within the buffer
+     * @throws IllegalArgumentException where the procedure is not registered, or belongs to another cache
+     * @throws IllegalStateException as {@link #read(long, Buffer, long, long, Completion, long) read}
+     * @throws UnsupportedOperationException where the cache is coded
+     */
+    public boolean call(
+            Procedure procedure,
+            long address,
+            long from,
+            long span,
+            Buffer buffer,
+            long argumentsAt,
+            int argumentBytes,
+            long resultAt,
+            int resultBytes,
+            CallCompletion completion,
+            long token) {
+        checkBuffer(buffer, argumentsAt, argumentBytes);
+        checkBuffer(buffer, resultAt, resultBytes);
+        if (completion == null) {
+            throw new NullPointerException("a call needs a completion");
+        }
+        boolean entered = enter();
+        try {
+            checkRange(address, 1);
+            checkRange(from, span);
+            refuseWhileClosing();
+            if (buffer.closed()) {
+                throw new IllegalStateException("the buffer is closed");
+            }
+            SessionCalls made = calls();
+            made.check(procedure, argumentBytes, resultBytes);
+            return !waitsFor(procedure)
+                    && made.call(
+                            procedure,
+                            address,
+                            from,
+                            span,
+                            buffer,
+                            argumentsAt,
+                            argumentBytes,
+                            resultAt,
+                            resultBytes,
+                            completion,
+                            token);
+        } finally {
+            exit(entered);
+        }
+    }
+
+    /** Whether earlier requests are in a call's way: any, or where it only reads, any that may write. */
+    private boolean waitsFor(Procedure procedure) {
+        if (procedure.unordered()) {
+            return false;
+        }
+        boolean pending = path.pending() > 0 || path.owes();
+        wrote &= pending;
+        return pending && (wrote || !procedure.readsOnly());
+    }
+
+    private SessionCalls calls() {
+        SessionCalls made = calls;
+        if (made == null) {
+            made = new SessionCalls(cache.calls(), this::issueForCall, this::wake);
+            calls = made;
+        }
+        return made;
+    }
+
+    /** For a call that runs here. */
+    private boolean issueForCall(
+            boolean write, long address, long length, Buffer buffer, long local, Completion completion, long token) {
+        wrote |= write;
+        return path.issue(write, address, length, buffer, local, null, completion, token);
+    }
+
+    private boolean callsInTheWay(boolean write, long address, long length) {
+        wrote |= write;
+        return calls != null && calls.blocks(write, address, length);
+    }
+
+    /** Calls a procedure, and returns when it has ended. */
+    public CallResult callBlocking(
+            Procedure procedure,
+            long address,
+            Buffer buffer,
+            long argumentsAt,
+            int argumentBytes,
+            long resultAt,
+            int resultBytes) {
+        BlockedCall waiting = new BlockedCall();
+        while (!call(procedure, address, buffer, argumentsAt, argumentBytes, resultAt, resultBytes, waiting, 0)) {
+            awaitProgress();
+        }
+        return waiting.await();
+    }
+
+    /** The callback of a blocking call. */
+    private final class BlockedCall implements CallCompletion {
+
+        private @Nullable CallResult result;
+
+        @Override
+        public void completed(long token, int status, int code, int resultBytes) {
+            result = new CallResult(status, code, resultBytes);
+        }
+
+        CallResult await() {
+            CallResult ended = result;
+            while (ended == null) {
+                awaitProgress();
+                ended = result;
+            }
+            return ended;
+        }
+    }
+
+    /** Requests, and calls, between issue and callback. */
     public int pending() {
         boolean entered = enter();
         try {
-            return path.pending();
+            return path.pending() + (calls == null ? 0 : calls.pending());
         } finally {
             exit(entered);
         }
@@ -438,7 +620,7 @@ public final class Session implements AutoCloseable {
     public int held() {
         boolean entered = enter();
         try {
-            return path.heldCount();
+            return path.heldCount() + (calls == null ? 0 : calls.kept());
         } finally {
             exit(entered);
         }
@@ -473,6 +655,9 @@ public final class Session implements AutoCloseable {
             try {
                 closing = true;
                 path.abandonUnposted();
+                if (calls != null) {
+                    calls.abandonUnposted();
+                }
             } finally {
                 gate.exit();
             }
@@ -519,6 +704,14 @@ public final class Session implements AutoCloseable {
     /** Ends the connection to a server, if there is one; what is still in flight on it is failed. */
     void disconnect(RemoteServer server) {
         links.disconnect(server);
+        gate.claim();
+        try {
+            if (calls != null) {
+                calls.forget(server);
+            }
+        } finally {
+            gate.unclaim();
+        }
         wake();
     }
 
@@ -526,6 +719,9 @@ public final class Session implements AutoCloseable {
     void lose(RemoteServer server) {
         gate.claim();
         Links current = links;
+        if (calls != null) {
+            calls.lose(server);
+        }
         gate.unclaim();
         current.lose(server);
         wake();
@@ -540,7 +736,7 @@ public final class Session implements AutoCloseable {
     boolean uses(Buffer buffer) {
         gate.claim();
         try {
-            return path.uses(buffer);
+            return path.uses(buffer) || calls != null && calls.uses(buffer);
         } finally {
             gate.unclaim();
         }
@@ -550,7 +746,7 @@ public final class Session implements AutoCloseable {
     boolean reaches(long end) {
         gate.claim();
         try {
-            return !closed && path.reaches(end);
+            return !closed && (path.reaches(end) || calls != null && calls.reaches(end));
         } finally {
             gate.unclaim();
         }
@@ -582,7 +778,8 @@ public final class Session implements AutoCloseable {
 
     private void free() {
         wake();
-        Closing.all(() -> forget(eventsToken), dataPath, () -> {
+        // Calls after what makes accesses for them.
+        Closing.all(() -> forget(eventsToken), dataPath, calls, () -> {
             if (latency != null) {
                 cache.latency().remove(latency);
             }
@@ -601,7 +798,7 @@ public final class Session implements AutoCloseable {
      * reports it.
      */
     private int tryExecute(boolean write, long address, Buffer buffer, long offset, long length) {
-        if (owner != Thread.currentThread() || (address | offset | length - 1) < 0 || path.inCallback()) {
+        if (owner != Thread.currentThread() || (address | offset | length - 1) < 0 || inCallback()) {
             return RequestPath.DECLINED;
         }
         gate.enter();
@@ -611,6 +808,7 @@ public final class Session implements AutoCloseable {
                             && length <= capacity.getAsLong() - address
                             && length <= buffer.usableBytes() - offset
                             && buffer.owner() == cache
+                            && !callsInTheWay(write, address, length)
                     ? path.tryExecute(write, address, buffer, offset, length, blocked, blocked.ticket + 1)
                     : RequestPath.DECLINED;
         } finally {
@@ -629,7 +827,8 @@ public final class Session implements AutoCloseable {
             if (buffer.closed()) {
                 throw new IllegalStateException("the buffer is closed");
             }
-            return path.issue(write, address, length, buffer, buffer.address() + offset, null, completion, token);
+            return !callsInTheWay(write, address, length)
+                    && path.issue(write, address, length, buffer, buffer.address() + offset, null, completion, token);
         } finally {
             exit(entered);
         }
@@ -659,6 +858,9 @@ public final class Session implements AutoCloseable {
             if (buffer.closed()) {
                 throw new IllegalStateException("the buffer is closed");
             }
+            if (callsInTheWay(write, addresses, count, length)) {
+                return false;
+            }
             return path.issueAll(write, addresses, count, length, buffer, buffer.address() + offset, completion, token);
         } finally {
             exit(entered);
@@ -674,7 +876,8 @@ public final class Session implements AutoCloseable {
         try {
             checkRange(address, segment.byteSize());
             refuseWhileClosing();
-            return path.issue(write, address, segment.byteSize(), null, 0, segment, completion, token);
+            return !callsInTheWay(write, address, segment.byteSize())
+                    && path.issue(write, address, segment.byteSize(), null, 0, segment, completion, token);
         } finally {
             exit(entered);
         }
@@ -714,12 +917,25 @@ public final class Session implements AutoCloseable {
         }
     }
 
+    private boolean callsInTheWay(boolean write, long[] addresses, int count, int length) {
+        wrote |= write;
+        if (calls != null) {
+            for (int i = 0; i < count; i++) {
+                if (calls.blocks(write, addresses[i], length)) {
+                    return true;
+                }
+            }
+        }
+        return false;
+    }
+
     private int progress() {
         if (resumed) {
             resumed = false;
             path.resumeHeld();
         }
-        return path.poll();
+        SessionCalls made = calls;
+        return made == null ? path.poll() : path.poll() + made.poll();
     }
 
     /**
@@ -728,7 +944,7 @@ public final class Session implements AutoCloseable {
      */
     private boolean enter() {
         own();
-        boolean entered = !path.inCallback();
+        boolean entered = !inCallback();
         if (entered) {
             gate.enter();
         }
@@ -737,6 +953,10 @@ public final class Session implements AutoCloseable {
             throw new IllegalStateException("the session is closed");
         }
         return entered;
+    }
+
+    private boolean inCallback() {
+        return path.inCallback() || calls != null && calls.inCallback();
     }
 
     private void exit(boolean entered) {
@@ -752,7 +972,7 @@ public final class Session implements AutoCloseable {
 
     /** Throws where the calling thread is in a callback of this session. */
     void refuseInCallback() {
-        if (owner == Thread.currentThread() && path.inCallback()) {
+        if (owner == Thread.currentThread() && inCallback()) {
             throw new IllegalStateException(
                     "a callback may issue requests, but not poll, block on, release or close its session,"
                             + " nor create, close or move anything of its cache");
@@ -806,6 +1026,9 @@ public final class Session implements AutoCloseable {
                 }
                 sleeping = path;
                 patience = sleeping.listen();
+                if (calls != null) {
+                    patience = least(patience, calls.listen());
+                }
                 // What completed before raises no event.
                 if (progress() > 0) {
                     return;
@@ -817,6 +1040,11 @@ public final class Session implements AutoCloseable {
         } finally {
             sleeper = null;
         }
+    }
+
+    /** Of two times of which 0 stands for ever. */
+    private static long least(long one, long other) {
+        return one == 0 || other == 0 ? one + other : Math.min(one, other);
     }
 
     void wake() {

@@ -4,17 +4,17 @@ package io.farheap.procedure;
  * All that a stored procedure sees: its arguments, a result, scratch memory, and the cache by cache addresses. There is
  * no clock, thread, object or I/O.
  *
- * <p>A procedure is a class with {@code public static int run(Call)}, whose value goes back to the caller. It is written
- * in a subset of Java (docs/procedures.md): static methods, primitives, this interface and pure methods of
+ * <p>A procedure is a class with {@code public static int run(Call)}, whose value goes back to the caller. It is
+ * written in a subset of Java (docs/procedures.md): static methods, primitives, this interface and pure methods of
  * {@code Math}, {@code Integer}, {@code Long}, {@code Float} and {@code Double}.
  *
- * <p>Values are little-endian and need no alignment, but for atomics. An access that is not allowed ends the call, with a
- * status of {@link CallStatus}; what it stored before stays. An access that crosses from one region of the cache into the
- * next ends it with {@link CallStatus#SPLIT}.
+ * <p>Values are little-endian and need no alignment, but for atomics. An access that is not allowed ends the call, with
+ * a status of {@link CallStatus}; what it stored before stays. An access that crosses from one region of the cache into
+ * the next ends it with {@link CallStatus#SPLIT}.
  *
  * <p><b>What is atomic.</b> Loads and stores of aligned words (8 bytes) are whole. {@link #compareAndSet},
- * {@link #getAndAdd} and {@link #compareAndSetAll} are atomic among all procedures, and with whole words that others read
- * and write one-sided; they are not with the atomics of a NIC. Loads, stores and READs may see some words of a
+ * {@link #getAndAdd} and {@link #compareAndSetAll} are atomic among all procedures, and with whole words that others
+ * read and write one-sided; they are not with the atomics of a NIC. Loads, stores and READs may see some words of a
  * {@link #compareAndSetAll} before and some after.
  */
 public interface Call {
@@ -47,8 +47,8 @@ public interface Call {
 
     /**
      * Stores 8 bytes at this place of the result, which is as long as its furthest byte that was stored; bytes between
-     * are what they were in the buffer of an earlier call of the same lease.
-     * {@link CallStatus#RESULT_FULL} where the caller has no room for them.
+     * are what they were in the buffer of an earlier call of the same lease. {@link CallStatus#RESULT_FULL} where the
+     * caller has no room for them.
      */
     void result(int at, long value);
 

@@ -14,14 +14,13 @@ import java.nio.ByteOrder;
  * long sum = call.results().get(ValueLayout.JAVA_LONG_UNALIGNED, 0);
  * }</pre>
  *
- * <p>An access that would end a call on a server throws {@link CallException}, with the same status and address. There is
- * no limit on fuel. Threads may share the memory, each with a call of its own; {@link #compareAndSetAll} excludes other
- * local calls of the process.
+ * <p>An access that would end a call on a server throws {@link CallException}, with the same status and address. There
+ * is no limit on fuel. Threads may share the memory, each with a call of its own; {@link #compareAndSetAll} excludes
+ * other local calls of the process.
  */
 public final class LocalCall implements Call {
 
-    private static final ValueLayout.OfLong LONG =
-            ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+    private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
     private static final ValueLayout.OfShort SHORT =
             ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
@@ -63,8 +62,8 @@ public final class LocalCall implements Call {
     /** Restricts accesses to these bytes of the cache. */
     public LocalCall withFootprint(long first, long bytes) {
         if (first < 0 || bytes < 0 || first > memory.byteSize() - bytes) {
-            throw new IllegalArgumentException("a footprint of " + bytes + " bytes from " + first
-                    + ": the memory has " + memory.byteSize());
+            throw new IllegalArgumentException(
+                    "a footprint of " + bytes + " bytes from " + first + ": the memory has " + memory.byteSize());
         }
         from = first;
         span = bytes;
@@ -88,8 +87,7 @@ public final class LocalCall implements Call {
     /** The caller has room for so many bytes of a result; 4096 unless this was called. */
     public LocalCall withResultCapacity(int bytes) {
         if (bytes < 0 || bytes > RESULT_BYTES) {
-            throw new IllegalArgumentException(
-                    "a result of " + bytes + " bytes; it has 0 to " + RESULT_BYTES);
+            throw new IllegalArgumentException("a result of " + bytes + " bytes; it has 0 to " + RESULT_BYTES);
         }
         resultCapacity = bytes;
         return this;

@@ -89,8 +89,7 @@ public final class PendingCall {
     /** The same, with some bytes of a segment. Allocates nothing where the call is a {@link Reply#goesOn one}. */
     public boolean answer(MemorySegment from, long at, int bytes) {
         if (bytes > capacity) {
-            throw new IllegalArgumentException(
-                    "a reply of " + bytes + " bytes; the client has room for " + capacity);
+            throw new IllegalArgumentException("a reply of " + bytes + " bytes; the client has room for " + capacity);
         }
         if (!begin()) {
             return false;

@@ -189,7 +189,10 @@ final class Leases {
         try {
             told.accept(lease.id());
         } catch (Throwable e) {
-            Loudly.log(LOG, "an error while services were told that the lease of client " + lease.clientName() + " has ended", e);
+            Loudly.log(
+                    LOG,
+                    "an error while services were told that the lease of client " + lease.clientName() + " has ended",
+                    e);
         }
     }
 

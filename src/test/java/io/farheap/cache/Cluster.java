@@ -2,6 +2,7 @@ package io.farheap.cache;
 
 import io.farheap.control.ControlServer;
 import io.farheap.server.MemoryServer;
+import io.farheap.server.ServedCode;
 import io.farheap.server.ServerOptions;
 import io.farheap.testing.TestDevice;
 import java.util.ArrayList;
@@ -18,6 +19,7 @@ final class Cluster implements AutoCloseable {
 
     private final long leaseNanos;
     private final List<Node> nodes = new ArrayList<>();
+    private ServedCode procedures = ServedCode.BUILT_IN;
     private final PullGate pulls = new PullGate();
 
     /** @param regions how many regions each of the servers has */
@@ -37,6 +39,12 @@ final class Cluster implements AutoCloseable {
         return new Cluster(regions, nanos);
     }
 
+    /** The servers that are added from now on run these. */
+    Cluster serving(ServedCode whose) {
+        procedures = whose;
+        return this;
+    }
+
     /** @return the new server's address */
     String add(int regions) {
         return add(regions, TestDevice.server());
@@ -45,7 +53,8 @@ final class Cluster implements AutoCloseable {
     /** @return the address of a new server on a device */
     String add(int regions, String device) {
         MemoryServer memory =
-                MemoryServer.open(new ServerOptions(regions * REGION_BYTES, REGION_BYTES, leaseNanos, device, "test"));
+                MemoryServer.open(new ServerOptions(regions * REGION_BYTES, REGION_BYTES, leaseNanos, device, "test")
+                        .procedures(procedures));
         try {
             nodes.add(new Node(memory, ControlServer.start("127.0.0.1:0", pulls.before(memory))));
         } catch (RuntimeException e) {

@@ -12,8 +12,8 @@ import java.lang.constant.ConstantDescs;
 import java.lang.constant.MethodTypeDesc;
 
 /**
- * Writes what calls of {@code Call} become. A load or store compares its address with the window and, where it is in it,
- * masks it and adds the region's address; where it is not, {@link Frame#locate} moves the window or says to leave.
+ * Writes what calls of {@code Call} become. A load or store compares its address with the window and, where it is in
+ * it, masks it and adds the region's address; where it is not, {@link Frame#locate} moves the window or says to leave.
  */
 final class CallWeaver {
 
@@ -54,7 +54,9 @@ final class CallWeaver {
         check(check, method, line);
         ClassDesc found = value(method);
         weaver.code.invokestatic(
-                WORDS, method.name, MethodTypeDesc.of(method.bytes == 1 ? ConstantDescs.CD_byte : found, FRAME, CD_int));
+                WORDS,
+                method.name,
+                MethodTypeDesc.of(method.bytes == 1 ? ConstantDescs.CD_byte : found, FRAME, CD_int));
     }
 
     private void set(String check, CallMethod method, int line) {
@@ -177,8 +179,7 @@ final class CallWeaver {
         CodeBuilder code = weaver.code;
         switch (method) {
             case COMPARE_AND_SET ->
-                code.invokestatic(
-                        ATOMICS, method.name, MethodTypeDesc.of(CD_int, FRAME, CD_long, CD_long, CD_long));
+                code.invokestatic(ATOMICS, method.name, MethodTypeDesc.of(CD_int, FRAME, CD_long, CD_long, CD_long));
             case GET_AND_ADD ->
                 code.invokestatic(ATOMICS, method.name, MethodTypeDesc.of(CD_int, FRAME, CD_long, CD_long));
             case COMPARE_AND_SET_ALL ->

@@ -51,8 +51,8 @@ final class ClassReader {
             throw e;
         } catch (RuntimeException | StackOverflowError e) {
             // The parser reads lazily, and says in many ways that bytes are no class file.
-            throw new RefusedProcedureException(
-                    "the bytes are not a class file that can be read: " + Refusal.printable(String.valueOf(e.getMessage())));
+            throw new RefusedProcedureException("the bytes are not a class file that can be read: "
+                    + Refusal.printable(String.valueOf(e.getMessage())));
         }
     }
 
@@ -145,11 +145,13 @@ final class ClassReader {
         MethodTypeDesc type = method.methodTypeSymbol();
         for (ClassDesc parameter : type.parameterList()) {
             if (Type.of(parameter) == null) {
-                throw refusal.of(key, "a parameter is a " + parameter.displayName() + "; it must be primitive, or Call");
+                throw refusal.of(
+                        key, "a parameter is a " + parameter.displayName() + "; it must be primitive, or Call");
             }
         }
         if (!type.returnType().isPrimitive()) {
-            throw refusal.of(key, "it returns a " + type.returnType().displayName() + "; it must be primitive, or void");
+            throw refusal.of(
+                    key, "it returns a " + type.returnType().displayName() + "; it must be primitive, or void");
         }
         if (type.parameterCount() > MOST_PARAMETERS) {
             throw refusal.of(key, type.parameterCount() + " parameters; at most " + MOST_PARAMETERS);

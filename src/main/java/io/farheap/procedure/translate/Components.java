@@ -6,8 +6,8 @@ import java.util.BitSet;
 import java.util.List;
 
 /**
- * Strongly connected components that have a circle, by Kosaraju's two searches: in the order in which a search leaves the
- * nodes, backwards, what a search against the edges reaches is a component.
+ * Strongly connected components that have a circle, by Kosaraju's two searches: in the order in which a search leaves
+ * the nodes, backwards, what a search against the edges reaches is a component.
  */
 final class Components {
 

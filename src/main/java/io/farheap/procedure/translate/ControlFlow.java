@@ -7,8 +7,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Blocks and loops of a list of instructions. A loop is a strongly connected set of blocks; without its head it falls into
- * the loops within it. So each circle of blocks has a head, also where it can be entered at several blocks.
+ * Blocks and loops of a list of instructions. A loop is a strongly connected set of blocks; without its head it falls
+ * into the loops within it. So each circle of blocks has a head, also where it can be entered at several blocks.
  */
 final class ControlFlow {
 
@@ -157,7 +157,8 @@ final class ControlFlow {
     }
 
     /** Null where the block is no loop's head. */
-    @Nullable Loop loop(int block) {
+    @Nullable
+    Loop loop(int block) {
         return heads[block];
     }
 

@@ -14,9 +14,27 @@ final class Effects {
     private static final Map<Opcode, String> EFFECTS = new EnumMap<>(Opcode.class);
 
     static {
-        put("II>I", Opcode.IADD, Opcode.ISUB, Opcode.IMUL, Opcode.IDIV, Opcode.IREM, Opcode.IAND, Opcode.IOR, Opcode.IXOR);
+        put(
+                "II>I",
+                Opcode.IADD,
+                Opcode.ISUB,
+                Opcode.IMUL,
+                Opcode.IDIV,
+                Opcode.IREM,
+                Opcode.IAND,
+                Opcode.IOR,
+                Opcode.IXOR);
         put("II>I", Opcode.ISHL, Opcode.ISHR, Opcode.IUSHR);
-        put("JJ>J", Opcode.LADD, Opcode.LSUB, Opcode.LMUL, Opcode.LDIV, Opcode.LREM, Opcode.LAND, Opcode.LOR, Opcode.LXOR);
+        put(
+                "JJ>J",
+                Opcode.LADD,
+                Opcode.LSUB,
+                Opcode.LMUL,
+                Opcode.LDIV,
+                Opcode.LREM,
+                Opcode.LAND,
+                Opcode.LOR,
+                Opcode.LXOR);
         put("JI>J", Opcode.LSHL, Opcode.LSHR, Opcode.LUSHR);
         put("FF>F", Opcode.FADD, Opcode.FSUB, Opcode.FMUL, Opcode.FDIV, Opcode.FREM);
         put("DD>D", Opcode.DADD, Opcode.DSUB, Opcode.DMUL, Opcode.DDIV, Opcode.DREM);

@@ -28,7 +28,9 @@ abstract class Frame {
     long windowBytes;
     /** Native address of the window's region. */
     long base;
-    /** Of an address within its region. Code masks with it what it has compared: a processor may guess the comparison. */
+    /**
+     * Of an address within its region. Code masks with it what it has compared: a processor may guess the comparison.
+     */
     long mask;
 
     long from;

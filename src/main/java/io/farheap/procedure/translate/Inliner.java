@@ -5,8 +5,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Puts the class's own methods into the place of their calls: one list of instructions remains. A method's local variables
- * stand behind its caller's, so that those of two methods that do not call each other share words.
+ * Puts the class's own methods into the place of their calls: one list of instructions remains. A method's local
+ * variables stand behind its caller's, so that those of two methods that do not call each other share words.
  */
 final class Inliner {
 
@@ -30,7 +30,10 @@ final class Inliner {
         this.active = new boolean[methods.size()];
     }
 
-    /** @param most instructions, counted while they are added: a chain of methods that call the next twice doubles each time */
+    /**
+     * @param most instructions, counted while they are added: a chain of methods that call the next twice doubles each
+     *     time
+     */
     static Flat inline(Refusal refusal, ProcedureClass procedure, int most) {
         Inliner inliner = new Inliner(refusal, procedure.methods(), most);
         inliner.expand(procedure.run(), 0, 0);
@@ -42,8 +45,10 @@ final class Inliner {
         active[index] = true;
         locals = Math.max(locals, base + method.locals());
         if (locals > MOST_LOCALS) {
-            throw refusal.of(method.name(), "with the methods that call it, it has " + locals
-                    + " words of local variables; at most " + MOST_LOCALS);
+            throw refusal.of(
+                    method.name(),
+                    "with the methods that call it, it has " + locals + " words of local variables; at most "
+                            + MOST_LOCALS);
         }
         List<Op> ops = method.ops();
         int[] places = new int[ops.size()];
@@ -76,7 +81,8 @@ final class Inliner {
         }
         branches.forEach(at -> flat.set(at, moved(flat.get(at), places)));
         int end = flat.size();
-        returns.forEach(at -> flat.set(at, new Op.Jump(Opcode.GOTO, end, flat.get(at).line())));
+        returns.forEach(
+                at -> flat.set(at, new Op.Jump(Opcode.GOTO, end, flat.get(at).line())));
         if (depth > 0 && end == start) {
             add(new Op.Plain(Opcode.NOP, ops.getFirst().line()));
         }
@@ -93,7 +99,8 @@ final class Inliner {
             throw refusal.at(own.line(), "a call of " + callee.name(), "recursion is not in the subset");
         }
         if (depth == DEEPEST) {
-            throw refusal.at(own.line(), "a call of " + callee.name(), "calls are nested more than " + DEEPEST + " deep");
+            throw refusal.at(
+                    own.line(), "a call of " + callee.name(), "calls are nested more than " + DEEPEST + " deep");
         }
         int slot = base;
         for (Type parameter : callee.parameters()) {
@@ -109,8 +116,11 @@ final class Inliner {
 
     private void add(Op op) {
         if (flat.size() >= most) {
-            throw refusal.at(op.line(), TypeFlow.describe(op), "with its methods in the place of their calls, "
-                    + "the procedure has more than " + most + " instructions and would be too large when translated");
+            throw refusal.at(
+                    op.line(),
+                    TypeFlow.describe(op),
+                    "with its methods in the place of their calls, " + "the procedure has more than " + most
+                            + " instructions and would be too large when translated");
         }
         flat.add(op);
     }

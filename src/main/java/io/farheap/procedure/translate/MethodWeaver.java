@@ -16,10 +16,10 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Writes one of the two methods of translated code. Both have the procedure's instructions; they differ in where they can
- * begin. A loop that is entered in its midst as well is no natural loop any more, and HotSpot optimises such loops badly:
- * so {@link TranslatedCode#fast} is entered at the start and at heads of outermost loops only, which leaves them natural,
- * and {@link TranslatedCode#step}, entered anywhere, goes on only to the next such head.
+ * Writes one of the two methods of translated code. Both have the procedure's instructions; they differ in where they
+ * can begin. A loop that is entered in its midst as well is no natural loop any more, and HotSpot optimises such loops
+ * badly: so {@link TranslatedCode#fast} is entered at the start and at heads of outermost loops only, which leaves them
+ * natural, and {@link TranslatedCode#step}, entered anywhere, goes on only to the next such head.
  */
 final class MethodWeaver {
 
@@ -174,7 +174,9 @@ final class MethodWeaver {
                     checkDivisor(pure.method().divisor(), pure.line());
                 }
                 code.invokestatic(
-                        pure.method().owner(), pure.method().name(), pure.method().type());
+                        pure.method().owner(),
+                        pure.method().name(),
+                        pure.method().type());
             }
             case Op.Own own -> throw new IllegalStateException("line " + own.line() + ": a call was not inlined");
             case Op.Return _ ->
@@ -308,8 +310,7 @@ final class MethodWeaver {
                     default -> "Double";
                 };
         code.loadConstant(slot)
-                .invokestatic(
-                        SLOTS, name, MethodTypeDesc.of(type.kind.upperBound(), FRAME, ConstantDescs.CD_int));
+                .invokestatic(SLOTS, name, MethodTypeDesc.of(type.kind.upperBound(), FRAME, ConstantDescs.CD_int));
         return slot + 1;
     }
 

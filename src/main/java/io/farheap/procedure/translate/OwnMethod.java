@@ -15,12 +15,7 @@ import org.jspecify.annotations.Nullable;
  * @param ops not verified yet
  */
 record OwnMethod(
-        String name,
-        List<Type> parameters,
-        @Nullable Type result,
-        List<Opcode> narrowing,
-        int locals,
-        List<Op> ops) {
+        String name, List<Type> parameters, @Nullable Type result, List<Opcode> narrowing, int locals, List<Op> ops) {
 
     String effect() {
         StringBuilder effect = new StringBuilder();

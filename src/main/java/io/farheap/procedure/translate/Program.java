@@ -100,14 +100,17 @@ final class Program {
         }
         Point point = new Point(points.size() + 1, access, fast, operands, slots, types, op.line());
         if (point.kept() > Frame.SLOTS) {
-            throw refusal.at(op.line(), TypeFlow.describe(op), point.kept()
-                    + " local variables and operands are needed after it; at most " + Frame.SLOTS);
+            throw refusal.at(
+                    op.line(),
+                    TypeFlow.describe(op),
+                    point.kept() + " local variables and operands are needed after it; at most " + Frame.SLOTS);
         }
         points.add(point);
         return point;
     }
 
-    @Nullable Point head(int index) {
+    @Nullable
+    Point head(int index) {
         return heads[index];
     }
 

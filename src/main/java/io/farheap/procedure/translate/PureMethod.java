@@ -13,7 +13,12 @@ import org.jspecify.annotations.Nullable;
  * @param divisor the type of its last operand, where that must not be 0; else null
  */
 record PureMethod(
-        ClassDesc owner, String name, MethodTypeDesc type, String effect, int fuel, @Nullable Type divisor) {
+        ClassDesc owner,
+        String name,
+        MethodTypeDesc type,
+        String effect,
+        int fuel,
+        @Nullable Type divisor) {
 
     private static final Map<String, PureMethod> ALL = new HashMap<>();
     private static final int COSTLY = 64;

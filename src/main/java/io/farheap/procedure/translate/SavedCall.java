@@ -8,9 +8,9 @@ import java.nio.ByteOrder;
 
 /**
  * A suspended call in bytes, little-endian, 8 for each but the lengths: resume point and flags (4 each), fuel used,
- * address, expected value, value, what an access found that was made elsewhere; place in scratch memory and count, length
- * of arguments and of result, length of scratch memory that was written and number of slots (4 each); then the slots,
- * arguments, result and scratch memory, each padded to 8.
+ * address, expected value, value, what an access found that was made elsewhere; place in scratch memory and count,
+ * length of arguments and of result, length of scratch memory that was written and number of slots (4 each); then the
+ * slots, arguments, result and scratch memory, each padded to 8.
  */
 final class SavedCall {
 

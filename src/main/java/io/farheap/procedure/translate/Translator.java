@@ -24,8 +24,8 @@ public final class Translator {
      */
     public static Translation translate(byte[] classFile, Limits limits) {
         if (classFile.length > limits.classBytes()) {
-            throw new RefusedProcedureException("a class file of " + classFile.length + " bytes; at most "
-                    + limits.classBytes());
+            throw new RefusedProcedureException(
+                    "a class file of " + classFile.length + " bytes; at most " + limits.classBytes());
         }
         // Each instruction becomes a byte at least.
         ProcedureClass procedure = ClassReader.read(classFile, limits.translatedBytes());
@@ -46,7 +46,8 @@ public final class Translator {
         Inliner.Flat flat = Inliner.inline(refusal, procedure, limits.translatedBytes());
         OwnMethod run = procedure.methods().get(procedure.run());
         // Once more with all in one, which the resume points need; what is well typed apart is so together.
-        @Nullable Operands[] reached = TypeFlow.of(
+        @Nullable
+        Operands[] reached = TypeFlow.of(
                 refusal, flat.ops(), run.parameters(), flat.locals(), run.result(), procedure.methods()::get);
         Program program = new Program(refusal, flat, reached);
         byte[] written = write(program, refusal, limits);

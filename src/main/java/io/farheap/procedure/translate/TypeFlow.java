@@ -6,8 +6,8 @@ import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which types local variables and operands have before each instruction, on every way to it: a data-flow analysis to the
- * greatest fixed point, as the JVM's old verifier (JVMS 4.10.2). It believes nothing that the class says of itself.
+ * Which types local variables and operands have before each instruction, on every way to it: a data-flow analysis to
+ * the greatest fixed point, as the JVM's old verifier (JVMS 4.10.2). It believes nothing that the class says of itself.
  */
 final class TypeFlow {
 
@@ -151,7 +151,8 @@ final class TypeFlow {
             case Op.Jump jump -> jump.opcode().name().toLowerCase(java.util.Locale.ROOT);
             case Op.Select _ -> "a switch";
             case Op.OnCall on -> "Call." + on.method().name;
-            case Op.Pure pure -> pure.method().owner().displayName() + '.' + pure.method().name();
+            case Op.Pure pure ->
+                pure.method().owner().displayName() + '.' + pure.method().name();
             case Op.Own _ -> "a call of an own method";
             case Op.Return _ -> "return";
         };

@@ -57,8 +57,7 @@ final class Compiled {
             return new Compiled(
                     bytes,
                     MethodHandles.publicLookup()
-                            .findStatic(
-                                    loader.loadClass(name), "run", MethodType.methodType(int.class, Call.class)));
+                            .findStatic(loader.loadClass(name), "run", MethodType.methodType(int.class, Call.class)));
         } catch (ReflectiveOperationException e) {
             throw new AssertionError(source, e);
         }
@@ -67,12 +66,13 @@ final class Compiled {
     /** Of the class alone, whatever is in it. */
     static byte[] bytes(String name, String source) {
         Map<String, ByteArrayOutputStream> made = new TreeMap<>();
-        JavaFileObject file = new SimpleJavaFileObject(URI.create("string:///" + name + ".java"), JavaFileObject.Kind.SOURCE) {
-            @Override
-            public CharSequence getCharContent(boolean ignoreEncodingErrors) {
-                return source;
-            }
-        };
+        JavaFileObject file =
+                new SimpleJavaFileObject(URI.create("string:///" + name + ".java"), JavaFileObject.Kind.SOURCE) {
+                    @Override
+                    public CharSequence getCharContent(boolean ignoreEncodingErrors) {
+                        return source;
+                    }
+                };
         StandardJavaFileManager standard = COMPILER.getStandardFileManager(null, null, null);
         JavaFileManager manager = new ForwardingJavaFileManager<>(standard) {
             @Override
@@ -90,7 +90,8 @@ final class Compiled {
         };
         List<String> options =
                 List.of("-g", "-proc:none", "-nowarn", "-classpath", System.getProperty("java.class.path"));
-        boolean done = COMPILER.getTask(null, manager, null, options, null, List.of(file)).call();
+        boolean done = COMPILER.getTask(null, manager, null, options, null, List.of(file))
+                .call();
         if (!done) {
             throw new AssertionError("it does not compile: " + source);
         }

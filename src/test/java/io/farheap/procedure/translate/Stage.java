@@ -71,7 +71,8 @@ final class Stage implements AutoCloseable {
     void fill(Random random) {
         for (MemorySegment region : regions) {
             for (long at = 0; at < REGION_BYTES; at += 8) {
-                region.set(ValueLayout.JAVA_LONG, at, random.nextInt(4) == 0 ? random.nextLong() : random.nextInt(20_000));
+                region.set(
+                        ValueLayout.JAVA_LONG, at, random.nextInt(4) == 0 ? random.nextLong() : random.nextInt(20_000));
             }
         }
     }

@@ -8,11 +8,8 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Random;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 
 /** Translated code does what plain Java does, bit by bit, however it is interrupted. */
 class TranslatedTest {
@@ -70,9 +67,7 @@ class TranslatedTest {
             put(node + 8, i);
             put(node + 16, 100 + i);
         }
-        Stage.Outcome outcome = same(
-                Compiled.body(
-                        """
+        Stage.Outcome outcome = same(Compiled.body("""
 
                         long day = call.argument(8);
                         long sum = 0;
@@ -83,9 +78,7 @@ class TranslatedTest {
                         }
                         call.result(0, sum);
                         return 7;
-                        """),
-                24,
-                15);
+                        """), 24, 15);
         assertEquals(7, outcome.code());
         assertEquals(115 + 116 + 117 + 118 + 119, outcome.result().get(ValueLayout.JAVA_LONG_UNALIGNED, 0));
     }

@@ -8,6 +8,7 @@ import io.farheap.command.Termination;
 import io.farheap.control.ControlServer;
 import io.farheap.control.ManagerKey;
 import io.farheap.server.MemoryServer;
+import io.farheap.server.ServedCode;
 import io.farheap.server.ServerLimits;
 import io.farheap.server.ServerOptions;
 import io.farheap.thread.Idle;
@@ -125,6 +126,15 @@ public final class ServerCommand implements Subcommand, Callable<Integer> {
     private String domain;
 
     @Option(
+            names = "--procedures",
+            paramLabel = "WHOSE",
+            converter = WhoseProcedures.class,
+            defaultValue = "built-in",
+            description = "Stored procedures to run on --threads: off, built-in (those that come with Farheap) or java "
+                    + "(clients' own classes, verified; see SECURITY.md) (default: ${DEFAULT-VALUE}).")
+    private ServedCode procedures;
+
+    @Option(
             names = "--manager",
             paramLabel = "HOST:PORT",
             split = ",",
@@ -180,7 +190,8 @@ public final class ServerCommand implements Subcommand, Callable<Integer> {
                 !unpinned,
                 idle,
                 new ServerLimits(leases, queuePairs, ringMemory),
-                domain);
+                domain,
+                procedures);
         DeviceNotice.print(spec.commandLine().getErr());
         Termination termination = Termination.watch(untilStdinCloses);
         try (MemoryServer server = MemoryServer.open(options)) {

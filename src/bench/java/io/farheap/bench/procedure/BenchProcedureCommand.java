@@ -1,0 +1,307 @@
+package io.farheap.bench.procedure;
+
+import io.farheap.bench.Samples;
+import io.farheap.bench.report.BenchOutput;
+import io.farheap.bench.report.BenchReport;
+import io.farheap.cache.Cache;
+import io.farheap.cache.CacheConfiguration;
+import io.farheap.cache.Procedure;
+import io.farheap.cache.Procedures;
+import io.farheap.command.DeviceNotice;
+import io.farheap.command.Plot;
+import io.farheap.command.ServerProcess;
+import io.farheap.command.Sizes;
+import io.farheap.measure.LateOperations;
+import io.farheap.verbs.Devices;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** {@code farheap bench procedure}. */
+@Command(
+        name = "procedure",
+        mixinStandardHelpOptions = true,
+        description = {
+            "Calls of stored procedures beside the reads that they replace, in turns in one run.",
+            "chase: a chain of pointers followed by one call, and by as many blocking reads, one at a time. rate: calls with one access, as many "
+                    + "under way as a session takes, beside batched reads of 16 bytes; one server thread. tenants: the rate of calls beside another "
+                    + "client whose calls never end. Medians over turns."
+        })
+public final class BenchProcedureCommand implements Callable<Integer> {
+
+    private static final Set<String> OPS = Set.of("chase", "rate", "tenants");
+    private static final long MOST_SPAN = 16L << 30;
+
+    @Option(
+            names = "--op",
+            paramLabel = "OP",
+            split = ",",
+            defaultValue = "chase,rate,tenants",
+            description = "chase, rate, tenants (default: ${DEFAULT-VALUE})")
+    private List<String> ops;
+
+    @Option(
+            names = "--depth",
+            paramLabel = "N",
+            split = ",",
+            defaultValue = "0,1,2,4,8,16",
+            description = "hops of a chase; 0 is a call that follows none, beside one read (default: ${DEFAULT-VALUE})")
+    private List<Integer> depths;
+
+    @Option(
+            names = "--span",
+            paramLabel = "SIZE",
+            split = ",",
+            converter = Sizes.class,
+            defaultValue = "64k,256m",
+            description = "where the nodes are: within so many bytes (default: ${DEFAULT-VALUE})")
+    private List<Long> spans;
+
+    @Option(
+            names = "--repeat",
+            paramLabel = "N",
+            defaultValue = "5",
+            description = "turns that count, after two that do not (default: ${DEFAULT-VALUE})")
+    private int repeat;
+
+    @Option(
+            names = "--millis",
+            paramLabel = "MS",
+            defaultValue = "300",
+            description = "of a turn, for each side (default: ${DEFAULT-VALUE})")
+    private long millis;
+
+    @Mixin
+    private BenchOutput output;
+
+    @Spec
+    private CommandSpec spec;
+
+    @Override
+    public Integer call() throws IOException {
+        check();
+        DeviceNotice.print(spec.commandLine().getErr());
+        BenchReport report = null;
+        List<Plot> plots = new ArrayList<>();
+        for (long span : spans) {
+            long region = Math.max(64 << 10, Long.highestOneBit(Math.min(span, 64 << 20)));
+            long memory = (span + region - 1) / region * region;
+            // Room for a neighbour's cache.
+            try (ServerProcess server = ServerProcess.start(
+                            Devices.library(),
+                            "",
+                            memory + 4 * region,
+                            region,
+                            LateOperations.environment(),
+                            "--procedures",
+                            "java",
+                            "--threads",
+                            "1");
+                    Cache cache = cache(server, memory)) {
+                LateOperations.allow(cache.context());
+                if (report == null) {
+                    report = output.report(spec, cache.context());
+                    report.origin().forEach(System.out::println);
+                }
+                Chains chains = new Chains(cache, memory);
+                Procedure hops = cache.procedures().register(Hops.class, Procedures.READS | Procedures.UNORDERED);
+                if (ops.contains("chase")) {
+                    plots.add(chase(report, cache, chains, hops, span));
+                }
+                if (ops.contains("rate")) {
+                    rate(report, cache, chains, hops, span);
+                }
+                if (ops.contains("tenants")) {
+                    tenants(report, server, cache, chains, hops, span);
+                }
+            }
+        }
+        if (report != null) {
+            output.write(report, plots.toArray(Plot[]::new));
+        }
+        return 0;
+    }
+
+    private void check() {
+        output.check();
+        for (String op : ops) {
+            if (!OPS.contains(op)) {
+                throw new IllegalArgumentException("--op " + op + ": it is one of " + new TreeSet<>(OPS));
+            }
+        }
+        if (repeat < 1 || millis < 1) {
+            throw new IllegalArgumentException(
+                    "--repeat " + repeat + " --millis " + millis + ": each must be at least 1");
+        }
+        for (int depth : depths) {
+            if (depth < 0 || depth > 1_000_000) {
+                throw new IllegalArgumentException("--depth " + depth + ": it is 0 to 1000000");
+            }
+        }
+        for (long span : spans) {
+            if (span < 4096 || span > MOST_SPAN) {
+                throw new IllegalArgumentException("--span " + span + ": it is 4k to 16g");
+            }
+        }
+    }
+
+    private static Cache cache(ServerProcess server, long bytes) {
+        return Cache.builder()
+                .capacity(bytes)
+                .servers(server.address())
+                .name("farheap-bench")
+                .create();
+    }
+
+    private Plot chase(BenchReport report, Cache cache, Chains chains, Procedure hops, long span) {
+        PrintStream out = System.out;
+        out.printf(
+                "%nchase over %s%n%6s%14s%14s%24s%14s%n",
+                Sizes.format(span), "depth", "call p50 ns", "reads p50 ns", "reads/call (least..most)", "call p99 ns");
+        double[] x = new double[depths.size()];
+        double[] called = new double[depths.size()];
+        double[] read = new double[depths.size()];
+        for (int i = 0; i < depths.size(); i++) {
+            ChaseCost cost = new ChaseCost(cache, chains, hops, depths.get(i));
+            cost.run(2, repeat, millis * 1_000_000);
+            x[i] = depths.get(i);
+            called[i] = cost.call.median();
+            read[i] = cost.read.median();
+            double ratio = read[i] / called[i];
+            out.printf(
+                    "%6d%,14.0f%,14.0f%24s%,14d%n",
+                    depths.get(i),
+                    called[i],
+                    read[i],
+                    String.format(
+                            "%.2f (%.2f..%.2f)",
+                            ratio, cost.read.least() / cost.call.most(), cost.read.most() / cost.call.least()),
+                    cost.calls.getValueAtPercentile(99));
+            report.row()
+                    .put("op", "chase")
+                    .put("depth", (long) depths.get(i))
+                    .put("span", span)
+                    .put("call_p50_ns", called[i])
+                    .put("read_p50_ns", read[i])
+                    .put("ratio_p50", ratio)
+                    .put("call_p99_ns", cost.calls.getValueAtPercentile(99))
+                    .put("call_p999_ns", cost.calls.getValueAtPercentile(99.9))
+                    .put("call_max_ns", cost.calls.getMaxValue());
+        }
+        return Plot.lines(
+                        "procedure-chase-" + span,
+                        "A chain of pointers over " + Sizes.format(span) + ", one at a time",
+                        "pointers",
+                        "p50, ns")
+                .series("one call", x, called)
+                .series("reads", x, read);
+    }
+
+    private void rate(BenchReport report, Cache cache, Chains chains, Procedure hops, long span) {
+        PrintStream out = System.out;
+        out.printf("%nrate over %s, one server thread%n", Sizes.format(span));
+        cache.reconfigure(CacheConfiguration.DIRECT.with(0, 1, 16, 4));
+        for (int depth : new int[] {1, 8}) {
+            Samples calls = new Samples();
+            Samples reads = new Samples();
+            Samples ratio = new Samples();
+            try (CallLoad load = new CallLoad(cache, chains, 3)) {
+                for (int turn = -2; turn < repeat; turn++) {
+                    double called = load.calls(hops, depth, millis * 1_000_000);
+                    double read = load.reads(millis * 1_000_000);
+                    if (turn >= 0) {
+                        calls.add(called);
+                        reads.add(read);
+                        ratio.add(called / read);
+                    }
+                }
+                if (load.failed() > 0) {
+                    throw new IllegalStateException(load.failed() + " operations failed");
+                }
+            }
+            out.printf(
+                    "%d access(es) a call: %,.0f calls/s (%,.0f..%,.0f); batched 16-byte reads %,.0f/s; ratio %.3f (%.3f..%.3f)%n",
+                    depth,
+                    calls.median(),
+                    calls.least(),
+                    calls.most(),
+                    reads.median(),
+                    ratio.median(),
+                    ratio.least(),
+                    ratio.most());
+            report.row()
+                    .put("op", "rate")
+                    .put("depth", (long) depth)
+                    .put("span", span)
+                    .put("calls_per_s", calls.median())
+                    .put("reads_per_s", reads.median())
+                    .put("ratio_ops", ratio.median())
+                    .put("least_ratio_ops", ratio.least())
+                    .put("most_ratio_ops", ratio.most());
+        }
+        cache.reconfigure(CacheConfiguration.DIRECT);
+    }
+
+    private void tenants(
+            BenchReport report, ServerProcess server, Cache cache, Chains chains, Procedure hops, long span) {
+        Samples alone = new Samples();
+        Samples beside = new Samples();
+        Samples ratio = new Samples();
+        Samples stall = new Samples();
+        Samples p99 = new Samples();
+        Samples quietP99 = new Samples();
+        try (Cache other = cache(server, 64 << 10);
+                Neighbour neighbour = new Neighbour(other);
+                CallLoad load = new CallLoad(cache, chains, 4)) {
+            for (int turn = -2; turn < repeat; turn++) {
+                load.latency.reset();
+                double quiet = load.calls(hops, 1, millis * 1_000_000);
+                double quietTail = load.latency.getValueAtPercentile(99);
+                neighbour.begin();
+                load.latency.reset();
+                double loud = load.calls(hops, 1, millis * 1_000_000);
+                neighbour.pause();
+                if (turn >= 0) {
+                    alone.add(quiet);
+                    beside.add(loud);
+                    ratio.add(loud / quiet);
+                    stall.add(load.latency.getMaxValue() / 1e3);
+                    p99.add(load.latency.getValueAtPercentile(99));
+                    quietP99.add(quietTail);
+                }
+            }
+        }
+        System.out.printf(
+                "%ntenants over %s: beside calls that never end %,.0f calls/s of %,.0f: %.3f (%.3f..%.3f); p99 %,.0f ns of %,.0f; longest %,.0f us%n",
+                Sizes.format(span),
+                beside.median(),
+                alone.median(),
+                ratio.median(),
+                ratio.least(),
+                ratio.most(),
+                p99.median(),
+                quietP99.median(),
+                stall.most());
+        report.row()
+                .put("op", "tenants")
+                .put("depth", 1L)
+                .put("span", span)
+                .put("calls_per_s", beside.median())
+                .put("quiet_calls_per_s", alone.median())
+                .put("ratio_ops", ratio.median())
+                .put("least_ratio_ops", ratio.least())
+                .put("most_ratio_ops", ratio.most())
+                .put("p99_ns", p99.median())
+                .put("quiet_p99_ns", quietP99.median())
+                .put("longest_stall_us", stall.most());
+    }
+}

@@ -1,0 +1,179 @@
+package io.farheap.cache;
+
+import io.farheap.remote.RemoteServer;
+import io.farheap.remote.ReplyHandler;
+import io.farheap.remote.RpcLane;
+import io.farheap.remote.ServerRing;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A session's calls to one server: message rings of their own, beside those of its reads and writes. They are connected
+ * on a thread of their own, at the first call and after a failure, and the session's thread never waits for that.
+ */
+final class CallLink implements AutoCloseable {
+
+    private final RemoteServer server;
+    private final Supplier<ServerRing> connect;
+    private final Runnable wake;
+    private CompletableFuture<ServerRing> connecting;
+    private @Nullable RpcLane lane;
+    private boolean unreachable;
+    private boolean closed;
+
+    CallLink(RemoteServer server, Supplier<ServerRing> connect, Runnable wake) {
+        this.server = server;
+        this.connect = connect;
+        this.wake = wake;
+        this.connecting = begin(null);
+    }
+
+    RemoteServer server() {
+        return server;
+    }
+
+    /** @param before ended first, so that nothing of it takes effect when the next is used */
+    private CompletableFuture<ServerRing> begin(@Nullable ServerRing before) {
+        CompletableFuture<ServerRing> made = new CompletableFuture<>();
+        Thread.ofVirtual().start(() -> {
+            try {
+                if (before != null) {
+                    before.close();
+                }
+                server.requireHeld();
+                made.complete(connect.get());
+            } catch (Throwable e) {
+                made.completeExceptionally(e);
+            } finally {
+                wake.run();
+            }
+        });
+        return made;
+    }
+
+    /** Takes up what has been connected. */
+    private void look() {
+        if (lane != null || unreachable || closed || !connecting.isDone()) {
+            return;
+        }
+        try {
+            lane = new RpcLane(server, connecting.join().connection());
+        } catch (CompletionException e) {
+            unreachable = true;
+        }
+    }
+
+    /** After a failure; what was sent and not answered has been handed over. */
+    private void renew(RpcLane failed) {
+        if (failed.underWay() == 0 && !closed) {
+            ServerRing before = connecting.join();
+            failed.detach();
+            lane = null;
+            connecting = begin(before);
+        }
+    }
+
+    /** Whether a call may be sent now. */
+    boolean hasRoom() {
+        look();
+        RpcLane now = lane;
+        if (now == null) {
+            return false;
+        }
+        ServerRing ring = connecting.join();
+        if (ring.connection().failed()) {
+            renew(now);
+            return false;
+        }
+        return now.hasRoom();
+    }
+
+    /** Whether it could not be connected; the next call tries again. */
+    boolean unreachable() {
+        if (unreachable && !closed) {
+            unreachable = false;
+            connecting = begin(null);
+            return true;
+        }
+        return unreachable;
+    }
+
+    /** Whether its queue is full. */
+    boolean full() {
+        RpcLane now = lane;
+        return now != null && !connecting.join().connection().failed() && !now.hasRoom();
+    }
+
+    // After hasRoom.
+    @SuppressWarnings("NullAway")
+    void call(int operation, Object user, long arguments, int bytes, long reply, int replyBytes, long tag) {
+        lane.call(operation, user, arguments, bytes, reply, replyBytes, tag);
+    }
+
+    void poll(ReplyHandler handler) {
+        look();
+        if (lane != null) {
+            lane.poll(handler);
+        }
+    }
+
+    void send() {
+        if (lane != null) {
+            connecting.join().connection().send();
+        }
+    }
+
+    int underWay() {
+        return lane == null ? 0 : lane.underWay();
+    }
+
+    /** Before a look for what has come. */
+    void listen() {
+        if (lane != null) {
+            lane.listen();
+        }
+    }
+
+    /** @return false where no event is certain */
+    boolean requestWakeUp() {
+        return lane == null || lane.requestWakeUp();
+    }
+
+    boolean ready() {
+        return lane != null && lane.ready();
+    }
+
+    /** What is under way is lost. */
+    void lose() {
+        if (lane != null) {
+            connecting.join().connection().fail();
+        }
+    }
+
+    /** Ends both ends, on a thread of its own where that takes long. */
+    CompletableFuture<Void> end() {
+        closed = true;
+        if (lane != null) {
+            lane.detach();
+        }
+        return connecting
+                .handle((ring, failure) -> {
+                    if (ring != null) {
+                        ring.close();
+                        return ring.closed();
+                    }
+                    return CompletableFuture.<Void>completedFuture(null);
+                })
+                .thenCompose(later -> later);
+    }
+
+    @Override
+    public void close() {
+        CompletableFuture<Void> done = end();
+        if (done.isCompletedExceptionally()) {
+            done.join();
+        }
+    }
+}

@@ -1,0 +1,149 @@
+package io.farheap.cache;
+
+import io.farheap.procedure.CallFormat;
+import io.farheap.remote.CompletionEvents;
+import io.farheap.remote.RemoteServer;
+import io.farheap.remote.ReplyHandler;
+import io.farheap.rpc.RingShape;
+import io.farheap.verbs.CompletionChannel;
+import io.farheap.verbs.Context;
+import java.util.Arrays;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/** A session's calls to all servers. Inside its gate, or with it claimed. */
+final class CallLinks implements AutoCloseable {
+
+    /** 4 batches of 16 calls on their way to a server. */
+    private static final RingShape SHAPE = new RingShape(4, 16, CallFormat.RECORD_BYTES, true);
+
+    private static final int INLINE_BYTES = 172;
+    /** What is slept where no event is certain, or where a call waits for room. */
+    private static final long UNCERTAIN_NANOS = 50_000;
+    /** A server that is gone, or whose thread is, raises no event: polls find out. */
+    private static final long PATIENCE_NANOS = 50_000_000;
+
+    private final Context context;
+    private final int threads;
+    private final @Nullable CompletionEvents events;
+    private final Consumer<CompletableFuture<Void>> closesLater;
+    private final Runnable wake;
+    private final CompletionChannel channel;
+    private CallLink[] links = {};
+    private long eventsToken;
+
+    /**
+     * @param threads over how many of its threads a server is to spread the calls of a cache
+     * @param closesLater told of what is closed later
+     * @param wake makes the session's thread poll, if it sleeps
+     */
+    CallLinks(
+            Context context,
+            int threads,
+            @Nullable CompletionEvents events,
+            Consumer<CompletableFuture<Void>> closesLater,
+            Runnable wake) {
+        this.context = context;
+        this.threads = threads;
+        this.events = events;
+        this.closesLater = closesLater;
+        this.wake = wake;
+        this.channel = context.createCompletionChannel();
+    }
+
+    private @Nullable CallLink find(RemoteServer server) {
+        for (CallLink link : links) {
+            if (link.server() == server) {
+                return link;
+            }
+        }
+        return null;
+    }
+
+    /** The one to a server, which may not be connected yet. */
+    CallLink to(RemoteServer server) {
+        CallLink found = find(server);
+        return found != null ? found : add(server);
+    }
+
+    private CallLink add(RemoteServer server) {
+        CallLink made =
+                new CallLink(server, () -> server.connectRing(context, channel, SHAPE, threads, INLINE_BYTES), wake);
+        links = Arrays.copyOf(links, links.length + 1);
+        links[links.length - 1] = made;
+        return made;
+    }
+
+    /** Whether the queue to a server is full. */
+    boolean full(@Nullable RemoteServer server) {
+        CallLink link = server == null ? null : find(server);
+        return link != null && link.full();
+    }
+
+    void poll(ReplyHandler handler) {
+        for (CallLink link : links) {
+            link.poll(handler);
+        }
+    }
+
+    void send() {
+        for (CallLink link : links) {
+            link.send();
+        }
+    }
+
+    long listen(boolean waits) {
+        if (eventsToken == 0 && events != null) {
+            eventsToken = events.add(channel, wake);
+        }
+        long most = waits ? UNCERTAIN_NANOS : PATIENCE_NANOS;
+        for (CallLink link : links) {
+            link.listen();
+        }
+        for (CallLink link : links) {
+            if (link.underWay() > 0 && !link.requestWakeUp()) {
+                most = UNCERTAIN_NANOS;
+            }
+        }
+        return most;
+    }
+
+    boolean ready() {
+        for (CallLink link : links) {
+            if (link.ready()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    void lose(RemoteServer server) {
+        CallLink link = find(server);
+        if (link != null) {
+            link.lose();
+        }
+    }
+
+    void forget(RemoteServer server) {
+        CallLink link = find(server);
+        if (link != null) {
+            links = Arrays.stream(links).filter(other -> other != link).toArray(CallLink[]::new);
+            closesLater.accept(link.end());
+        }
+    }
+
+    @Override
+    public void close() {
+        if (eventsToken != 0 && events != null) {
+            events.remove(eventsToken);
+        }
+        CompletableFuture<Void> all =
+                CompletableFuture.allOf(Arrays.stream(links).map(CallLink::end).toArray(CompletableFuture[]::new));
+        links = new CallLink[0];
+        closesLater.accept(all.handle((nothing, failure) -> {
+            channel.close();
+            return null;
+        }));
+    }
+}

@@ -1,0 +1,17 @@
+package io.farheap.cache;
+
+import io.farheap.migration.RegionTable;
+
+/** A cache, as the calls of its sessions know it. */
+interface CallingCache {
+
+    RegionTable table();
+
+    CacheProcedures procedures();
+
+    /** @param wake makes the session's thread poll, if it sleeps */
+    CallLinks callLinks(Runnable wake);
+
+    /** Registered memory, to be freed by the caller. */
+    Buffer register(long bytes);
+}

@@ -1,0 +1,239 @@
+package io.farheap.cache;
+
+import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
+
+import io.farheap.memory.NativeMemory;
+import io.farheap.migration.RegionTable;
+import io.farheap.procedure.CallStatus;
+import io.farheap.procedure.translate.Context;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Runs calls in the client, where no server runs their procedure: the same translated code, with each access made by a
+ * read or a write of the session. Reads and writes are not atomic with what others do, so atomics are refused. Inside
+ * the session's gate.
+ */
+final class LocalCalls implements AutoCloseable, Completion {
+
+    /** Makes an access of the session; false where there is no room. */
+    interface Requests {
+        boolean issue(boolean write, long address, long length, Buffer buffer, long local, Completion done, long token);
+    }
+
+    /** Told of a call that has ended; where there is a result it is at {@code from}, for now. */
+    interface Ended {
+        void ended(int place, int status, int code, @Nullable MemorySegment from, int bytes);
+
+        /** Whether a server has taken over a call that is about to access an address. */
+        boolean takesOver(int place, Context context);
+    }
+
+    private static final int ACCESS_BYTES = 4096;
+    private static final int SLICE_FUEL = 10_000;
+    private static final long FUEL_LIMIT = 10_000_000;
+
+    private static final byte IDLE = 0;
+    /** It is to run on. */
+    private static final byte READY = 1;
+    /** It has an access to make, and there was no room. */
+    private static final byte WANTS = 2;
+    /** Its access is under way. */
+    private static final byte WAITS = 3;
+
+    private final RegionTable table;
+    private final CallingCache cache;
+    private final Requests requests;
+    private final Ended ended;
+    private final byte[] state;
+    private final @Nullable Context[] contexts;
+    private final int[] statuses;
+    private @Nullable MemorySegment nowhere;
+    private @Nullable Buffer buffer;
+    private int active;
+
+    LocalCalls(CallingCache cache, Requests requests, int most, Ended ended) {
+        this.table = cache.table();
+        this.cache = cache;
+        this.requests = requests;
+        this.ended = ended;
+        this.state = new byte[most];
+        this.contexts = new Context[most];
+        this.statuses = new int[most];
+    }
+
+    /** @param saved where it is to go on; null to begin */
+    void begin(
+            int place,
+            Procedure procedure,
+            long from,
+            long span,
+            long arguments,
+            int argumentBytes,
+            int resultCapacity,
+            @Nullable MemorySegment saved) {
+        Context context = contexts[place];
+        if (context == null) {
+            context = new Context(Arena.ofAuto().allocate(Context.MEMORY_BYTES, Long.BYTES));
+            contexts[place] = context;
+        }
+        if (buffer == null) {
+            buffer = cache.register((long) state.length * ACCESS_BYTES);
+        }
+        context.begin(procedure.translation().code(), from, span, argumentBytes, resultCapacity, FUEL_LIMIT);
+        MemorySegment.copy(NativeMemory.ALL, arguments, NativeMemory.ALL, context.argumentsAddress(), argumentBytes);
+        state[place] = READY;
+        statuses[place] = CallStatus.DONE;
+        if (saved != null && !context.load(saved, 0, (int) saved.byteSize())) {
+            // A server sent what it should not have.
+            statuses[place] = CallStatus.LOST;
+        }
+        active++;
+    }
+
+    /** Runs what is ready, and makes accesses. */
+    void poll() {
+        for (int place = 0; active > 0 && place < state.length; place++) {
+            if (state[place] == READY) {
+                run(place);
+            } else if (state[place] == WANTS) {
+                access(place);
+            }
+        }
+    }
+
+    // A place that is in use has a context.
+    @SuppressWarnings("NullAway")
+    private void run(int place) {
+        Context context = contexts[place];
+        if (statuses[place] != CallStatus.DONE) {
+            end(place, statuses[place], 0, 0);
+            return;
+        }
+        context.map(nowhere().address(), entries(), Long.numberOfTrailingZeros(table.regionBytes()));
+        switch (context.run(SLICE_FUEL)) {
+            case Context.RETURNED -> end(place, CallStatus.DONE, context.code(), context.resultBytes());
+            case Context.ENDED -> end(place, context.status(), 0, 0);
+            case Context.ACCESS -> {
+                if (ended.takesOver(place, context)) {
+                    forget(place);
+                } else {
+                    access(place);
+                }
+            }
+            default -> {
+                // It goes on with the next poll.
+            }
+        }
+    }
+
+    private int entries() {
+        return Math.max(1, Integer.highestOneBit(Math.max(1, table.size() * 2 - 1)));
+    }
+
+    /** A table in which no region is in this process. */
+    private MemorySegment nowhere() {
+        long bytes = (long) entries() * Long.BYTES;
+        MemorySegment zeros = nowhere;
+        if (zeros == null || zeros.byteSize() < bytes) {
+            zeros = Arena.ofAuto().allocate(bytes, Long.BYTES);
+            nowhere = zeros;
+        }
+        return zeros;
+    }
+
+    // As in run.
+    @SuppressWarnings("NullAway")
+    private void access(int place) {
+        Context context = contexts[place];
+        long local = buffer.address() + (long) place * ACCESS_BYTES;
+        int bytes = context.accessBytes();
+        boolean write = false;
+        switch (context.accessKind()) {
+            case Context.READ, Context.COPY_TO_SCRATCH -> {}
+            case Context.WRITE -> {
+                write = true;
+                NativeMemory.ALL.set(JAVA_LONG_UNALIGNED, local, context.value());
+            }
+            case Context.COPY_FROM_SCRATCH -> {
+                write = true;
+                MemorySegment.copy(
+                        NativeMemory.ALL,
+                        context.scratchAddress() + context.scratchAt(),
+                        NativeMemory.ALL,
+                        local,
+                        bytes);
+            }
+            default -> {
+                end(place, CallStatus.REFUSED, 0, 0);
+                return;
+            }
+        }
+        if (bytes == 0) {
+            done(context, local, 0);
+            state[place] = READY;
+            return;
+        }
+        state[place] = WAITS;
+        if (!requests.issue(write, context.address(), bytes, buffer, local, this, place)) {
+            state[place] = WANTS;
+        }
+    }
+
+    @Override
+    // As in run.
+    @SuppressWarnings("NullAway")
+    public void completed(long token, int status) {
+        int place = (int) token;
+        Context context = contexts[place];
+        if (state[place] != WAITS) {
+            return;
+        }
+        if (status == Status.OK) {
+            done(context, buffer.address() + (long) place * ACCESS_BYTES, context.accessBytes());
+        } else {
+            statuses[place] = CallStatus.LOST;
+        }
+        // Not here: another callback may be running.
+        state[place] = READY;
+    }
+
+    private static void done(Context context, long local, int bytes) {
+        long found = 0;
+        if (context.accessKind() == Context.COPY_TO_SCRATCH) {
+            MemorySegment.copy(
+                    NativeMemory.ALL, local, NativeMemory.ALL, context.scratchAddress() + context.scratchAt(), bytes);
+        } else if (context.accessKind() == Context.READ) {
+            found = NativeMemory.ALL.get(JAVA_LONG_UNALIGNED, local) & -1L >>> Long.SIZE - Byte.SIZE * bytes;
+        }
+        context.accessDone(found);
+    }
+
+    // As in run.
+    @SuppressWarnings("NullAway")
+    private void end(int place, int status, int code, int bytes) {
+        forget(place);
+        MemorySegment result = bytes == 0 ? null : NativeMemory.ALL.asSlice(contexts[place].resultAddress(), bytes);
+        ended.ended(place, status, code, result, bytes);
+    }
+
+    // As in run.
+    @SuppressWarnings("NullAway")
+    private void forget(int place) {
+        state[place] = IDLE;
+        active--;
+        contexts[place].end();
+    }
+
+    @Override
+    public void close() {
+        Arrays.fill(state, IDLE);
+        Buffer registered = buffer;
+        buffer = null;
+        if (registered != null) {
+            registered.free();
+        }
+    }
+}

@@ -1,0 +1,93 @@
+package io.farheap.cache;
+
+import io.farheap.procedure.CallFormat;
+import io.farheap.procedure.translate.RefusedProcedureException;
+import io.farheap.procedure.translate.Translation;
+import io.farheap.procedure.translate.Translator;
+import java.io.IOException;
+import java.io.InputStream;
+import java.util.List;
+
+/**
+ * The procedures of a cache (CompuCache, CIDR 2022): code that is sent once to the servers that have the cache's
+ * memory, and then called where the data is. A procedure is a class with a method {@code static int run(Call)}, in the
+ * subset of Java that docs/procedures.md describes. Any thread.
+ *
+ * <p>A server runs what its operator lets it ({@code farheap server --procedures}): where it does not run a procedure,
+ * sessions run it themselves, and read and write the server's memory one access after the other.
+ */
+public final class Procedures {
+
+    /** It changes no word of the cache; one that does is refused. */
+    public static final int READS = CallFormat.READS;
+    /** It may change words of the cache. */
+    public static final int WRITES = 0;
+    /** Its calls wait for no other request of their session, and none waits for them. */
+    public static final int UNORDERED = 2;
+    /** A call that meets memory of another server ends there, as {@code STOPPED}, instead of going on there. */
+    public static final int STOP = 4;
+
+    private static final int FLAGS = READS | UNORDERED | STOP;
+
+    private final CacheProcedures procedures;
+
+    Procedures(CacheProcedures procedures) {
+        this.procedures = procedures;
+    }
+
+    /**
+     * Registers a procedure on all servers of the cache, and on those that it gets later.
+     *
+     * @param procedure with a class file, as its class loader finds it
+     * @param flags {@link #READS} or {@link #WRITES}, with {@link #UNORDERED} and {@link #STOP} as wanted
+     * @throws RefusedProcedureException where it is not admitted, naming class, line and rule; no server has it then
+     * @throws IllegalArgumentException where it changes words of the cache, and is to be one that only reads
+     * @throws CacheException where a server does not answer, or refuses; no server has it then
+     */
+    public Procedure register(Class<?> procedure, int flags) {
+        return register(classFile(procedure), flags);
+    }
+
+    /** As {@link #register(Class, int)}, of a class file's bytes. */
+    public Procedure register(byte[] classFile, int flags) {
+        if ((flags & ~FLAGS) != 0) {
+            throw new IllegalArgumentException(
+                    "flags " + flags + " of a procedure; they are READS, UNORDERED and STOP, or WRITES alone");
+        }
+        byte[] own = classFile.clone();
+        Translation translation = Translator.translate(own, Translator.Limits.DEFAULT);
+        if (translation.writes() && (flags & READS) != 0) {
+            throw new IllegalArgumentException(
+                    translation.name() + " changes words of the cache; register it with Procedures.WRITES");
+        }
+        return procedures.register(translation, own, flags);
+    }
+
+    /**
+     * Takes a procedure from all servers. Calls of it that are under way end as they are; later ones are refused.
+     * Idempotent.
+     */
+    public void unregister(Procedure procedure) {
+        procedures.unregister(procedure);
+    }
+
+    /** Those that are registered. */
+    public List<Procedure> all() {
+        return procedures.all();
+    }
+
+    private static byte[] classFile(Class<?> type) {
+        String name = type.getName();
+        String file = name.substring(name.lastIndexOf('.') + 1) + ".class";
+        try (InputStream in = type.getResourceAsStream(file)) {
+            if (in == null) {
+                throw new IllegalArgumentException(name
+                        + " has no class file that its class loader finds, as one that was made at run time; hand its bytes"
+                        + " over instead");
+            }
+            return in.readAllBytes();
+        } catch (IOException e) {
+            throw new IllegalArgumentException("cannot read the class file of " + name + ": " + e.getMessage(), e);
+        }
+    }
+}

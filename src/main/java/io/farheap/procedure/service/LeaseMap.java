@@ -1,0 +1,94 @@
+package io.farheap.procedure.service;
+
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import io.farheap.memory.NativeMemory;
+import io.farheap.rpc.HeldRegions;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
+
+/**
+ * Where the regions of a cache are that a server has: CompuCache's LocalTranslator. Its client says so; what its lease
+ * does not hold is not there, whatever the client says.
+ *
+ * <p>Server threads use it, each inside its gate. Where {@link HeldRegions#changes} has moved on since, the table is
+ * made anew before it is used: several may do that at once, and write the same.
+ */
+final class LeaseMap {
+
+    private static final int[] NOTHING = {};
+
+    /** Of a lease whose client has not said anything yet. */
+    static final LeaseMap EMPTY = new LeaseMap(0, NOTHING, 16);
+
+    private final long version;
+    private final int[] regions;
+    private final int shift;
+    private final int entries;
+    private final MemorySegment table;
+    private volatile int seen = -1;
+
+    /**
+     * @param regions the server's, by virtual region; -1 where it is elsewhere
+     * @param shift a region has two to the power of this bytes
+     */
+    LeaseMap(long version, int[] regions, int shift) {
+        this.version = version;
+        this.regions = regions;
+        this.shift = shift;
+        this.entries = Math.max(1, Integer.highestOneBit(Math.max(1, regions.length * 2 - 1)));
+        // Freed when no thread can be in it any more: those that are hold this.
+        this.table = Arena.ofAuto().allocate((long) entries * Long.BYTES, Long.BYTES);
+    }
+
+    long version() {
+        return version;
+    }
+
+    /** Bytes of the cache that it speaks of. */
+    long span() {
+        return (long) regions.length << shift;
+    }
+
+    int shift() {
+        return shift;
+    }
+
+    /** A power of two, which the table has. */
+    int entries() {
+        return entries;
+    }
+
+    /** The table's native address: by virtual region where its bytes begin in this process, 0 where they do not. */
+    long table() {
+        return table.address();
+    }
+
+    /** Before the table is used, on the thread that will use it. */
+    void refresh(HeldRegions held) {
+        int changes = held.changes();
+        if (seen == changes) {
+            return;
+        }
+        for (int i = 0; i < regions.length; i++) {
+            table.setAtIndex(JAVA_LONG, i, regions[i] < 0 ? 0 : held.address(regions[i]));
+        }
+        seen = changes;
+    }
+
+    /** Loads a word at an address of the cache, if it is here. */
+    long touch(long address) {
+        long index = address >>> shift;
+        if (index >= regions.length) {
+            return 0;
+        }
+        long region = table.getAtIndex(JAVA_LONG, index);
+        return region == 0 ? 0 : NativeMemory.ALL.get(JAVA_LONG, region + (address & (1L << shift) - 8));
+    }
+
+    @Override
+    public String toString() {
+        return "map " + version + " of " + Arrays.toString(regions);
+    }
+}

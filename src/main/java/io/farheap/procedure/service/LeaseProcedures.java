@@ -1,0 +1,98 @@
+package io.farheap.procedure.service;
+
+import io.farheap.procedure.CallFormat;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReferenceArray;
+import org.jspecify.annotations.Nullable;
+
+/** What one lease has: its procedures, its map, and the calls that wait. Any server thread. */
+final class LeaseProcedures {
+
+    /** Calls of a lease that may be under way, beyond those that end at once. */
+    static final int MOST_CALLS = 1024;
+
+    private static final int REGISTRATIONS_A_SECOND = 10;
+    private static final long SECOND = 1_000_000_000L;
+
+    private final AtomicReferenceArray<@Nullable Registered> procedures = new AtomicReferenceArray<>(CallFormat.SLOTS);
+    private final AtomicInteger underWay = new AtomicInteger();
+    private final Upload upload = new Upload();
+    private volatile LeaseMap map = LeaseMap.EMPTY;
+    private volatile boolean ended;
+    /** Guarded by this. */
+    private double tokens = REGISTRATIONS_A_SECOND;
+
+    private long tokensAt = System.nanoTime();
+
+    /** @param id any number */
+    @Nullable
+    Registered find(int id) {
+        Registered found = procedures.get(CallFormat.slot(id));
+        return found != null && found.id == id ? found : null;
+    }
+
+    /** Replaces what was in its slot. */
+    void add(Registered procedure) {
+        procedures.set(CallFormat.slot(procedure.id), procedure);
+        if (ended) {
+            end();
+        }
+    }
+
+    void remove(int id) {
+        Registered found = find(id);
+        if (found != null) {
+            procedures.compareAndSet(CallFormat.slot(id), found, null);
+        }
+    }
+
+    Upload upload() {
+        return upload;
+    }
+
+    LeaseMap map() {
+        return map;
+    }
+
+    void map(LeaseMap next) {
+        map = next;
+    }
+
+    /** @return false where the lease has as many calls under way as it may */
+    boolean begin() {
+        if (underWay.incrementAndGet() <= MOST_CALLS) {
+            return true;
+        }
+        underWay.decrementAndGet();
+        return false;
+    }
+
+    void finish() {
+        underWay.decrementAndGet();
+    }
+
+    /** Whether it may register one more now. */
+    synchronized boolean mayRegister() {
+        long now = System.nanoTime();
+        tokens = Math.min(REGISTRATIONS_A_SECOND, tokens + (now - tokensAt) * (double) REGISTRATIONS_A_SECOND / SECOND);
+        tokensAt = now;
+        if (tokens < 1) {
+            return false;
+        }
+        tokens--;
+        return true;
+    }
+
+    /** Whatever it had can be collected. */
+    void end() {
+        ended = true;
+        map = LeaseMap.EMPTY;
+        for (int i = 0; i < procedures.length(); i++) {
+            procedures.set(i, null);
+        }
+    }
+
+    boolean ended() {
+        return ended;
+    }
+}

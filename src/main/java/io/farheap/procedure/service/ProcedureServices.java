@@ -1,0 +1,266 @@
+package io.farheap.procedure.service;
+
+import static java.lang.foreign.ValueLayout.JAVA_INT_UNALIGNED;
+
+import io.farheap.procedure.CallFormat;
+import io.farheap.procedure.builtin.BuiltIns;
+import io.farheap.procedure.translate.RefusedProcedureException;
+import io.farheap.procedure.translate.Translation;
+import io.farheap.procedure.translate.Translator;
+import io.farheap.rpc.Arguments;
+import io.farheap.rpc.HeldRegions;
+import io.farheap.rpc.PendingCall;
+import io.farheap.rpc.Reply;
+import io.farheap.rpc.RpcHandler;
+import io.farheap.rpc.RpcHandlers;
+import io.farheap.server.ServedCode;
+import io.farheap.server.ServedSpaces;
+import io.farheap.server.ServerOptions;
+import io.farheap.server.ServerService;
+import io.farheap.server.ServerWork;
+import java.lang.foreign.MemorySegment;
+import java.lang.management.ManagementFactory;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/** The calls of {@link CallFormat} on one memory server, checked: any process with a lease may send any bytes. */
+public final class ProcedureServices implements ServerService, ThreadCalls.Peers {
+
+    /** Units of fuel that a call may use in all. */
+    static final long FUEL_LIMIT = 10_000_000;
+
+    private static final int MOST_REGIONS = ServerOptions.MAX_REGIONS;
+    private static final int MOST_WAITING = 256;
+    private static final int MOST_TEXT = 4096;
+    private static final long IDLE_SECONDS = 10;
+
+    /** Of the server thread that asks, which is one server's. */
+    private static final ThreadLocal<@Nullable ThreadCalls> OWN = new ThreadLocal<>();
+
+    private final Map<Long, LeaseProcedures> leases = new ConcurrentHashMap<>();
+    /** Replaced with the lock held. */
+    private volatile ThreadCalls[] threads = {};
+
+    private ServedCode mode = ServedCode.OFF;
+    private final ThreadPoolExecutor translating = translating();
+
+    private static ThreadPoolExecutor translating() {
+        ThreadPoolExecutor executor = new ThreadPoolExecutor(
+                1, 1, IDLE_SECONDS, TimeUnit.SECONDS, new LinkedBlockingQueue<>(MOST_WAITING), task -> {
+                    Thread thread = new Thread(task, "farheap-procedures");
+                    thread.setDaemon(true);
+                    return thread;
+                });
+        executor.allowCoreThreadTimeOut(true);
+        return executor;
+    }
+
+    @Override
+    public void install(ServerOptions options, RpcHandlers handlers, ServedSpaces spaces) {
+        mode = options.procedures();
+        if (mode == ServedCode.JAVA) {
+            requireVerifier();
+        }
+        handlers.register(CallFormat.REGISTER, this::register);
+        handlers.register(CallFormat.UNREGISTER, (held, in, out) -> {
+            LeaseProcedures lease = leases.get(held.lease());
+            if (lease != null) {
+                lease.remove(in.getInt(0));
+            }
+            return 0;
+        });
+        handlers.register(CallFormat.MAP, this::map);
+        handlers.register(CallFormat.CALL, new Calls(false));
+        handlers.register(CallFormat.RESUME, new Calls(true));
+    }
+
+    /** What we make of clients' classes is admitted by the JVM too: then only where it looks. */
+    private static void requireVerifier() {
+        for (String argument : ManagementFactory.getRuntimeMXBean().getInputArguments()) {
+            if (argument.equals("-Xverify:none")
+                    || argument.equals("-noverify")
+                    || argument.equals("-XX:-BytecodeVerificationRemote")) {
+                throw new IllegalArgumentException("clients' procedures in a JVM with " + argument
+                        + ", which verifies no class; leave that option out, or run built-in procedures alone");
+            }
+        }
+    }
+
+    private final class Calls implements RpcHandler {
+
+        private final boolean resume;
+
+        Calls(boolean resume) {
+            this.resume = resume;
+        }
+
+        /** The first place that it needs: the misses of a batch overlap. */
+        @Override
+        public void touch(HeldRegions held, Arguments in) {
+            long address = in.getLong(24);
+            LeaseProcedures lease = leases.get(held.lease());
+            if (lease != null && address >= 0) {
+                LeaseMap map = lease.map();
+                map.refresh(held);
+                touched = map.touch(address);
+            }
+        }
+
+        @Override
+        public int execute(HeldRegions held, Arguments in, Reply out) {
+            ThreadCalls thread = OWN.get();
+            if (thread == null) {
+                throw new IllegalStateException("a call on a thread that serves none");
+            }
+            return thread.execute(resume, leases.get(held.lease()), held, in, out);
+        }
+    }
+
+    /** So that the load is not taken for one without an effect. */
+    @SuppressWarnings("unused")
+    private long touched;
+
+    private int register(HeldRegions held, Arguments in, Reply out) {
+        int length = in.getInt(8);
+        byte[] piece = new byte[Math.max(0, in.bytes() - CallFormat.REGISTER_BYTES)];
+        for (int i = 0; i < piece.length; i++) {
+            piece[i] = in.getByte(CallFormat.REGISTER_BYTES + i);
+        }
+        int id = in.getInt(0);
+        int flags = in.getInt(4);
+        LeaseProcedures lease = leases.computeIfAbsent(held.lease(), any -> new LeaseProcedures());
+        byte[] file;
+        try {
+            file = lease.upload().classFile(id, length, in.getInt(12), piece);
+        } catch (IllegalArgumentException e) {
+            return text(out, CallFormat.REFUSED, String.valueOf(e.getMessage()));
+        }
+        if (file == null) {
+            return text(out, CallFormat.MORE, "");
+        }
+        if (mode == ServedCode.OFF || mode == ServedCode.BUILT_IN && !BuiltIns.contains(file)) {
+            return text(
+                    out,
+                    CallFormat.NOT_SERVED,
+                    mode == ServedCode.OFF
+                            ? "the server runs no procedures"
+                            : "the server runs built-in procedures alone; start it with --procedures java");
+        }
+        if (!lease.mayRegister()) {
+            return text(
+                    out,
+                    CallFormat.REFUSED,
+                    "more than 10 registrations in a second; wait, and register procedures once");
+        }
+        PendingCall pending = out.later();
+        try {
+            translating.execute(() -> translate(lease, id, flags, file, pending));
+        } catch (RejectedExecutionException e) {
+            return text(out, CallFormat.REFUSED, "too many procedures wait to be translated; try again later");
+        }
+        return RpcHandler.LATER;
+    }
+
+    private static void translate(LeaseProcedures lease, int id, int flags, byte[] file, PendingCall pending) {
+        int outcome = CallFormat.REFUSED;
+        String why = "";
+        try {
+            Translation translation = Translator.translate(file, Translator.Limits.DEFAULT);
+            if (translation.writes() && (flags & CallFormat.READS) != 0) {
+                why = translation.name() + " changes the cache, and was to be registered as one that only reads";
+            } else {
+                lease.add(new Registered(id, translation));
+                outcome = CallFormat.REGISTERED;
+            }
+        } catch (RefusedProcedureException e) {
+            why = String.valueOf(e.getMessage());
+        } catch (Throwable e) {
+            why = "the server cannot translate it: " + e;
+        }
+        byte[] reason = bytes(why);
+        byte[] answer = new byte[Math.min(pending.capacity(), Integer.BYTES + reason.length)];
+        MemorySegment out = MemorySegment.ofArray(answer);
+        out.set(JAVA_INT_UNALIGNED, 0, outcome);
+        System.arraycopy(reason, 0, answer, Integer.BYTES, answer.length - Integer.BYTES);
+        pending.answer(out);
+    }
+
+    private static byte[] bytes(String text) {
+        byte[] all = text.getBytes(StandardCharsets.UTF_8);
+        return Arrays.copyOf(all, Math.min(all.length, MOST_TEXT));
+    }
+
+    private static int text(Reply out, int outcome, String why) {
+        byte[] text = bytes(why);
+        out.setInt(0, outcome);
+        int length = Math.min(text.length, out.capacity() - Integer.BYTES);
+        out.setBytes(Integer.BYTES, MemorySegment.ofArray(text), 0, length);
+        return Integer.BYTES + length;
+    }
+
+    private int map(HeldRegions held, Arguments in, Reply out) {
+        int[] piece = new int[in.getInt(16)];
+        for (int i = 0; i < piece.length; i++) {
+            piece[i] = in.getInt(CallFormat.MAP_BYTES + i * Integer.BYTES);
+        }
+        LeaseProcedures lease = leases.computeIfAbsent(held.lease(), any -> new LeaseProcedures());
+        int[] regions = lease.upload().map(in.getLong(0), in.getInt(8), in.getInt(12), piece, MOST_REGIONS);
+        out.setInt(0, regions == null ? 0 : 1);
+        if (regions != null) {
+            LeaseMap next = new LeaseMap(in.getLong(0), regions, Long.numberOfTrailingZeros(held.regionBytes()));
+            next.refresh(held);
+            lease.map(next);
+            ThreadCalls.awaitSlices(threads, OWN.get());
+        }
+        return Integer.BYTES;
+    }
+
+    @Override
+    public synchronized ServerWork work(Runnable wake) {
+        ThreadCalls made = new ThreadCalls(FUEL_LIMIT, this, wake);
+        OWN.set(made);
+        ThreadCalls[] all = Arrays.copyOf(threads, threads.length + 1);
+        all[all.length - 1] = made;
+        threads = all;
+        return made;
+    }
+
+    @Override
+    public @Nullable Running steal(ThreadCalls thief) {
+        for (ThreadCalls other : threads) {
+            // The last that waits is its own thread's, unless that has ended.
+            if (other != thief && other.queue().size() > (other.hasEnded() ? 0 : 1)) {
+                Running stolen = other.queue().take();
+                if (stolen != null) {
+                    return stolen;
+                }
+            }
+        }
+        return null;
+    }
+
+    @Override
+    public void help() {
+        for (ThreadCalls thread : threads) {
+            thread.wake();
+        }
+    }
+
+    @Override
+    public void leaseEnded(long leaseId) {
+        LeaseProcedures ended = leases.remove(leaseId);
+        if (ended != null) {
+            ended.end();
+            for (ThreadCalls thread : threads) {
+                thread.queue().forget(ended);
+            }
+        }
+    }
+}

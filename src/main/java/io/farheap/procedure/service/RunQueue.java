@@ -1,0 +1,99 @@
+package io.farheap.procedure.service;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.IdentityHashMap;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The calls that wait for a slice of one server thread. Leases share its time by what they have used: the one that has
+ * used least is next, and one that comes anew begins where the others are. Thread-safe, as idle threads take from it.
+ */
+final class RunQueue {
+
+    private static final class Line {
+
+        final ArrayDeque<Running> waiting = new ArrayDeque<>();
+        /** Nanoseconds, with a start that makes it comparable with the others'. */
+        long used;
+
+        boolean listed;
+    }
+
+    /** Of all leases that have had calls here lately. */
+    private final IdentityHashMap<LeaseProcedures, Line> lines = new IdentityHashMap<>();
+    /** Those with calls. */
+    private final List<Line> active = new ArrayList<>();
+    /** Written with the lock held; a look at it without tells whether to take the lock. */
+    private volatile int size;
+
+    /** Any thread. */
+    int size() {
+        return size;
+    }
+
+    synchronized void add(Running call, LeaseProcedures lease) {
+        Line line = lines.get(lease);
+        if (line == null) {
+            line = new Line();
+            lines.put(lease, line);
+        }
+        if (!line.listed) {
+            line.used = Math.max(line.used, leastUsed());
+            line.listed = true;
+            active.add(line);
+        }
+        line.waiting.addLast(call);
+        size++;
+    }
+
+    /** @return null where none waits */
+    @Nullable
+    Running take() {
+        return size == 0 ? null : takeNext();
+    }
+
+    private synchronized @Nullable Running takeNext() {
+        Line next = null;
+        for (int i = 0; i < active.size(); i++) {
+            Line line = active.get(i);
+            if (next == null || line.used - next.used < 0) {
+                next = line;
+            }
+        }
+        if (next == null) {
+            return null;
+        }
+        Running call = next.waiting.pollFirst();
+        size--;
+        if (next.waiting.isEmpty()) {
+            next.listed = false;
+            active.remove(next);
+        }
+        return call;
+    }
+
+    /** A lease has used the thread for so long. */
+    synchronized void used(LeaseProcedures lease, long nanos) {
+        Line line = lines.get(lease);
+        if (line != null) {
+            line.used += nanos;
+        }
+    }
+
+    synchronized void forget(LeaseProcedures lease) {
+        Line line = lines.get(lease);
+        if (line != null && !line.listed) {
+            lines.remove(lease);
+        }
+    }
+
+    private long leastUsed() {
+        long least = active.isEmpty() ? 0 : active.getFirst().used;
+        for (int i = 1; i < active.size(); i++) {
+            least = Math.min(least, active.get(i).used);
+        }
+        return least;
+    }
+}

@@ -1,0 +1,80 @@
+package io.farheap.procedure.service;
+
+import io.farheap.procedure.CallFormat;
+import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
+
+/** Class files, and maps, that come in pieces: one of each at a time and lease. Thread-safe. */
+final class Upload {
+
+    private static final byte[] NO_BYTES = {};
+    private static final int[] NO_REGIONS = {};
+
+    private byte[] file = NO_BYTES;
+    private int fileId = -1;
+    private int fileHas;
+
+    private int[] regions = NO_REGIONS;
+    private long version = -1;
+    private int regionsHas;
+
+    /**
+     * Takes a piece of a class file. One that begins at 0 begins anew.
+     *
+     * @return the file where it is complete, else null
+     * @throws IllegalArgumentException where it does not follow the piece before
+     */
+    synchronized byte @Nullable [] classFile(int id, int length, int at, byte[] piece) {
+        if (at == 0) {
+            if (length < 1 || length > CallFormat.MOST_CLASS_BYTES) {
+                throw new IllegalArgumentException("a class file of " + length + " bytes; it has 1 to "
+                        + CallFormat.MOST_CLASS_BYTES + ": divide the procedure");
+            }
+            file = new byte[length];
+            fileId = id;
+            fileHas = 0;
+        }
+        if (id != fileId || length != file.length || at != fileHas || piece.length > length - at) {
+            throw new IllegalArgumentException("a piece of a class file that does not follow the one before");
+        }
+        System.arraycopy(piece, 0, file, at, piece.length);
+        fileHas += piece.length;
+        if (fileHas < length) {
+            return null;
+        }
+        byte[] whole = file;
+        file = NO_BYTES;
+        fileId = -1;
+        return whole;
+    }
+
+    /**
+     * Takes a piece of a map, as {@link #classFile} does.
+     *
+     * @param most regions that a map may have
+     * @return the regions where they are complete, else null
+     */
+    synchronized int @Nullable [] map(long newVersion, int all, int at, int[] piece, int most) {
+        if (at == 0) {
+            if (all < 0 || all > most) {
+                throw new IllegalArgumentException("a map of " + all + " regions; it has 0 to " + most);
+            }
+            regions = new int[all];
+            Arrays.fill(regions, -1);
+            version = newVersion;
+            regionsHas = 0;
+        }
+        if (newVersion != version || all != regions.length || at != regionsHas || piece.length > all - at) {
+            throw new IllegalArgumentException("a piece of a map that does not follow the one before");
+        }
+        System.arraycopy(piece, 0, regions, at, piece.length);
+        regionsHas += piece.length;
+        if (regionsHas < all) {
+            return null;
+        }
+        int[] whole = regions;
+        regions = NO_REGIONS;
+        version = -1;
+        return whole;
+    }
+}

@@ -1,0 +1,106 @@
+package io.farheap.cache;
+
+import io.farheap.procedure.Call;
+
+/** Procedures of the tests. */
+final class TestProcedures {
+
+    private TestProcedures() {}
+
+    /** A list of {next, day, amount} that ends with 0: what its entries since a day come to. */
+    static final class SumSince {
+
+        public static int run(Call call) {
+            long day = call.argument(8);
+            long sum = 0;
+            for (long node = call.argument(0); node != 0; node = call.getLong(node)) {
+                if (call.getLong(node + 8) >= day) {
+                    sum += call.getLong(node + 16);
+                }
+            }
+            call.result(0, sum);
+            return 0;
+        }
+    }
+
+    /** Adds the second argument to the word at the first; the result is what was there. */
+    static final class Add {
+
+        public static int run(Call call) {
+            call.result(0, call.getAndAdd(call.argument(0), call.argument(8)));
+            return 1;
+        }
+    }
+
+    /** Adds one to each of so many words from an address on, a stride apart, by loads and stores. */
+    static final class Increment {
+
+        public static int run(Call call) {
+            long address = call.argument(0);
+            long stride = call.argument(16);
+            int count = (int) call.argument(8);
+            for (int i = 0; i < count; i++) {
+                call.putLong(address, call.getLong(address) + 1);
+                address += stride;
+            }
+            return count;
+        }
+    }
+
+    /** Stores a word. */
+    static final class Store {
+
+        public static int run(Call call) {
+            call.putLong(call.argument(0), call.argument(8));
+            return 0;
+        }
+    }
+
+    /** Loads a word. */
+    static final class Load {
+
+        public static int run(Call call) {
+            call.result(0, call.getLong(call.argument(0)));
+            return (int) call.argument(0);
+        }
+    }
+
+    /** Counts, without an end where the argument is negative; then loads a word. */
+    static final class Spin {
+
+        public static int run(Call call) {
+            long turns = call.argument(8);
+            long sum = 0;
+            for (long i = 0; i != turns; i++) {
+                sum += i ^ sum << 1;
+            }
+            call.result(0, call.getLong(call.argument(0)) + (sum & 0));
+            return 2;
+        }
+    }
+
+    static final class Divide {
+
+        public static int run(Call call) {
+            return (int) (call.argument(0) / call.argument(8));
+        }
+    }
+
+    /** A scratch word that the call before left, and then its own argument there. */
+    static final class Remember {
+
+        public static int run(Call call) {
+            call.result(0, call.scratch(0));
+            call.scratch(0, call.argument(0));
+            return 0;
+        }
+    }
+
+    /** Refused: it allocates. */
+    static final class Allocates {
+
+        public static int run(Call call) {
+            return new int[(int) call.argument(0)].length;
+        }
+    }
+}
