@@ -217,17 +217,13 @@ final class ServerThread implements AgentThread.DutyCycle, AutoCloseable {
 
     private int serveAll() {
         int served = 0;
-        for (ServerWork each : work) {
-            if (each.run()) {
-                served++;
-            }
-        }
+
         boolean reap = (++rounds & REAP_MASK) == 0;
-        boolean work = (rounds & WORK_MASK) == 0;
+        boolean answers = (rounds & WORK_MASK) == 0;
         for (MessageRing ring : rings) {
             try {
                 served += ring.serve();
-                if (reap || work && ring.answering()) {
+                if (reap || answers && ring.answering()) {
                     ring.reap();
                 }
             } catch (RuntimeException e) {
@@ -235,6 +231,12 @@ final class ServerThread implements AgentThread.DutyCycle, AutoCloseable {
             }
             if (ring.ended()) {
                 forget(ring);
+            }
+        }
+        boolean busy = served > 0;
+        for (ServerWork each : work) {
+            if (each.run(busy)) {
+                served++;
             }
         }
         return served;

@@ -11,11 +11,13 @@ package io.farheap.server;
 public interface ServerWork {
 
     /**
-     * Does some of what there is.
+     * Does some of what there is. Rings are served before each time, so who keeps them busy is to have as much of the
+     * thread as this has.
      *
-     * @return whether it has done something; the thread does not sleep as long as it does
+     * @param busy whether a ring had something to serve just now
+     * @return whether there is something to do; the thread does not sleep as long as there is
      */
-    boolean run();
+    boolean run(boolean busy);
 
     /** The thread ends, and nobody calls {@link #run} any more. */
     default void ended() {}

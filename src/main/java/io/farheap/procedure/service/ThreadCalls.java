@@ -53,11 +53,14 @@ final class ThreadCalls implements ServerWork {
     private final MemorySegment answer = Arena.ofAuto().allocate(CallFormat.RECORD_BYTES, Long.BYTES);
     private Running[] idle = new Running[16];
     private int idleCount;
+    /** When the slice before ended, and how long it took; 0 where rings have had as much since. */
+    private long sliceEnd;
+
+    private long sliceNanos;
 
     @SuppressWarnings("unused")
     private int slices;
 
-    /** Of the slice before; others read it to see who has time. */
     private volatile boolean ended;
 
     /** The threads of one server. */
@@ -133,9 +136,16 @@ final class ThreadCalls implements ServerWork {
         }
     }
 
-    /** One slice of a call of this thread's, or of another's. */
+    /**
+     * One slice of a call of this thread's, or of another's. While rings are busy, they have as much time between two
+     * slices as the slice before took.
+     */
     @Override
-    public boolean run() {
+    public boolean run(boolean busy) {
+        if (busy && sliceNanos > 0 && System.nanoTime() - sliceEnd < sliceNanos) {
+            return true;
+        }
+        sliceNanos = 0;
         Running call = queue.take();
         if (call == null) {
             call = peers.steal(this);
@@ -160,7 +170,9 @@ final class ThreadCalls implements ServerWork {
         long before = call.context.fuelUsed();
         long started = System.nanoTime();
         int left = slice(call, procedure.sliceFuel());
-        long took = System.nanoTime() - started;
+        sliceEnd = System.nanoTime();
+        long took = sliceEnd - started;
+        sliceNanos = took;
         queue.used(lease, took);
         if (left == Context.FUEL) {
             procedure.took(call.context.fuelUsed() - before, took);
