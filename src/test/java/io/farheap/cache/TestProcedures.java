@@ -47,6 +47,21 @@ final class TestProcedures {
         }
     }
 
+    /** The sum of so many words from an address on, a stride apart. */
+    static final class Sum {
+
+        public static int run(Call call) {
+            long address = call.argument(0);
+            long sum = 0;
+            for (long i = call.argument(8); i > 0; i--) {
+                sum += call.getLong(address);
+                address += call.argument(16);
+            }
+            call.result(0, sum);
+            return 0;
+        }
+    }
+
     /** Stores a word. */
     static final class Store {
 

@@ -1,0 +1,176 @@
+package io.farheap.cache;
+
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.farheap.migration.MigrationOptions;
+import io.farheap.procedure.CallStatus;
+import io.farheap.server.ServedCode;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Calls that write, while what they write moves: sessions add to words of all regions, by atomics and by loads and
+ * stores in words of their own, and regions go from server to server meanwhile. Nothing is lost, and nothing is done
+ * twice.
+ */
+class CallMigrationTest {
+
+    private static final long REGION = Cluster.REGION_BYTES;
+    private static final int REGIONS = 4;
+    private static final int SESSIONS = 3;
+    private static final int MOVES = 40;
+    /** Where words of sessions begin in a region; the first is everybody's. */
+    private static final long OWN = 64;
+
+    private final Cluster cluster = new Cluster().serving(ServedCode.JAVA);
+    private final long seed = System.nanoTime();
+
+    /** One that adds to words of all regions: what it did, by region. */
+    private final class Adder implements Runnable {
+
+        private final Cache cache;
+        private final Procedure add;
+        private final Procedure increment;
+        private final Procedure sum;
+        private final int number;
+        private final AtomicBoolean stop;
+        final long[] everybodys = new long[REGIONS];
+        long rounds;
+        volatile long calls;
+
+        Adder(Cache cache, Procedure add, Procedure increment, Procedure sum, int number, AtomicBoolean stop) {
+            this.cache = cache;
+            this.add = add;
+            this.increment = increment;
+            this.sum = sum;
+            this.number = number;
+            this.stop = stop;
+        }
+
+        @Override
+        public void run() {
+            SplittableRandom random = new SplittableRandom(seed + number);
+            try (Session session = cache.openSession();
+                    Buffer buffer = cache.allocate(4096)) {
+                while (!stop.get()) {
+                    int region = random.nextInt(REGIONS);
+                    call(session, buffer, add, region * REGION, region * REGION, 1);
+                    everybodys[region]++;
+                    // A word of its own in each region, one after the other, from wherever.
+                    call(session, buffer, increment, random.nextInt(REGIONS) * REGION, own(), REGIONS, REGION);
+                    rounds++;
+                    session.readBlocking(own() + region * REGION, buffer, 1024, 8);
+                    assertEquals(rounds, buffer.segment().get(JAVA_LONG, 1024), "a word of session " + number);
+                    calls = rounds;
+                    if (random.nextInt(4) == 0) {
+                        call(session, buffer, sum, 0, own(), REGIONS, REGION);
+                        assertEquals(REGIONS * rounds, buffer.segment().get(JAVA_LONG, 64), "what a call reads");
+                    }
+                }
+            }
+        }
+
+        private long own() {
+            return OWN + 8L * number;
+        }
+
+        private static void call(Session session, Buffer buffer, Procedure procedure, long address, long... arguments) {
+            for (int i = 0; i < arguments.length; i++) {
+                buffer.segment().set(JAVA_LONG, 8L * i, arguments[i]);
+            }
+            CallResult result = session.callBlocking(procedure, address, buffer, 0, 8 * arguments.length, 64, 8);
+            assertEquals(CallStatus.describe(CallStatus.DONE), CallStatus.describe(result.status()));
+        }
+    }
+
+    @Test
+    void nothingIsLostOrDoneTwiceWhileRegionsMove() throws InterruptedException {
+        System.out.println("seed " + seed);
+        try (cluster) {
+            for (int i = 0; i < 3; i++) {
+                cluster.add(REGIONS + 1);
+            }
+            try (Cache cache = Cache.builder()
+                    .capacity(REGIONS * REGION)
+                    .servers(cluster.addresses())
+                    .name("calls")
+                    .create()) {
+                run(cache);
+            }
+        }
+    }
+
+    private void run(Cache cache) throws InterruptedException {
+        Procedures procedures = cache.procedures();
+        Procedure add = procedures.register(TestProcedures.Add.class, Procedures.WRITES);
+        Procedure increment = procedures.register(TestProcedures.Increment.class, Procedures.WRITES);
+        Procedure sum = procedures.register(TestProcedures.Sum.class, Procedures.READS);
+        AtomicBoolean stop = new AtomicBoolean();
+        AtomicReference<Throwable> failed = new AtomicReference<>();
+        List<Adder> adders = new ArrayList<>();
+        List<Thread> threads = new ArrayList<>();
+        for (int i = 0; i < SESSIONS; i++) {
+            Adder adder = new Adder(cache, add, increment, sum, i, stop);
+            adders.add(adder);
+            threads.add(Thread.ofPlatform().start(() -> {
+                try {
+                    adder.run();
+                } catch (Throwable e) {
+                    failed.compareAndSet(null, e);
+                    stop.set(true);
+                }
+            }));
+        }
+        move(cache, adders, stop);
+        stop.set(true);
+        for (Thread thread : threads) {
+            thread.join();
+        }
+        if (failed.get() != null) {
+            throw new AssertionError("seed " + seed, failed.get());
+        }
+        try (Session session = cache.openSession();
+                Buffer buffer = cache.allocate(4096)) {
+            for (int region = 0; region < REGIONS; region++) {
+                AtomicLong added = new AtomicLong();
+                for (Adder adder : adders) {
+                    added.addAndGet(adder.everybodys[region]);
+                }
+                session.readBlocking(region * REGION, buffer, 0, 8);
+                assertEquals(added.get(), buffer.segment().get(JAVA_LONG, 0), "region " + region + ", seed " + seed);
+            }
+        }
+    }
+
+    private void move(Cache cache, List<Adder> adders, AtomicBoolean stop) throws InterruptedException {
+        SplittableRandom random = new SplittableRandom(seed);
+        CacheConfiguration[] how = {
+            CacheConfiguration.DIRECT, CacheConfiguration.DIRECT.with(0, 1, 8, 4), CacheConfiguration.DIRECT.with(1, 1, 8, 4)
+        };
+        for (int i = 0; i < MOVES && !stop.get(); i++) {
+            if (i % 10 == 9) {
+                cache.reconfigure(how[random.nextInt(how.length)]);
+            } else {
+                String to = cluster.address(random.nextInt(3));
+                cache.migrate(List.of(random.nextInt(REGIONS)), to, MigrationOptions.DEFAULT);
+            }
+            // Each has called since.
+            long[] before = adders.stream().mapToLong(adder -> adder.calls).toArray();
+            for (int j = 0; j < before.length; j++) {
+                while (adders.get(j).calls == before[j] && !stop.get()) {
+                    Thread.sleep(1);
+                }
+            }
+        }
+        for (Adder adder : adders) {
+            assertTrue(adder.calls > 0 || stop.get());
+        }
+    }
+}
