@@ -152,7 +152,9 @@ class CallMigrationTest {
     private void move(Cache cache, List<Adder> adders, AtomicBoolean stop) throws InterruptedException {
         SplittableRandom random = new SplittableRandom(seed);
         CacheConfiguration[] how = {
-            CacheConfiguration.DIRECT, CacheConfiguration.DIRECT.with(0, 1, 8, 4), CacheConfiguration.DIRECT.with(1, 1, 8, 4)
+            CacheConfiguration.DIRECT,
+            CacheConfiguration.DIRECT.with(0, 1, 8, 4),
+            CacheConfiguration.DIRECT.with(1, 1, 8, 4)
         };
         for (int i = 0; i < MOVES && !stop.get(); i++) {
             if (i % 10 == 9) {

@@ -3,7 +3,6 @@ package io.farheap.procedure.service;
 import static java.lang.foreign.ValueLayout.JAVA_INT_UNALIGNED;
 
 import io.farheap.procedure.CallFormat;
-import io.farheap.procedure.builtin.BuiltIns;
 import io.farheap.procedure.translate.RefusedProcedureException;
 import io.farheap.procedure.translate.Translation;
 import io.farheap.procedure.translate.Translator;
@@ -145,7 +144,7 @@ public final class ProcedureServices implements ServerService, ThreadCalls.Peers
         if (file == null) {
             return text(out, CallFormat.MORE, "");
         }
-        if (mode == ServedCode.OFF || mode == ServedCode.BUILT_IN && !BuiltIns.contains(file)) {
+        if (mode == ServedCode.OFF || mode == ServedCode.BUILT_IN && !BuiltInClasses.contain(file)) {
             return text(
                     out,
                     CallFormat.NOT_SERVED,

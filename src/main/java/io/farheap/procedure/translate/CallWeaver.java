@@ -13,7 +13,8 @@ import java.lang.constant.MethodTypeDesc;
 
 /**
  * Writes what calls of {@code Call} become. A load or store compares its address with the window and, where it is in
- * it, masks it and adds the region's address; where it is not, {@link Frame#locate} moves the window or says to leave.
+ * it, masks it and adds the region's address; where it is not, {@link Frame#move} moves the window, or the code leaves
+ * and goes on with {@link TranslatedCode#step}, in which {@link Frame#locate} does that and all else.
  */
 final class CallWeaver {
 
@@ -158,16 +159,15 @@ final class CallWeaver {
                 .labelBinding(found);
         weaver.behind(() -> {
             Label leave = code.newLabel();
-            code.labelBinding(miss)
-                    .aload(FRAME_SLOT)
-                    .lload(MethodWeaver.ADDRESS_SLOT)
-                    .loadConstant(method.bytes)
-                    .loadConstant(kind)
-                    .invokevirtual(FRAME, "locate", MethodTypeDesc.of(CD_long, CD_long, CD_int, CD_int))
-                    .dup2()
-                    .lconst_0()
-                    .lcmp()
-                    .ifeq(leave);
+            code.labelBinding(miss).aload(FRAME_SLOT).lload(MethodWeaver.ADDRESS_SLOT);
+            if (weaver.stepping) {
+                code.loadConstant(method.bytes)
+                        .loadConstant(kind)
+                        .invokevirtual(FRAME, "locate", MethodTypeDesc.of(CD_long, CD_long, CD_int, CD_int));
+            } else {
+                code.invokestatic(FRAME, "move", MethodTypeDesc.of(CD_long, FRAME, CD_long));
+            }
+            code.dup2().lconst_0().lcmp().ifeq(leave);
             weaver.loadWindow();
             code.goto_(found).labelBinding(leave).pop2();
             leaving.run();

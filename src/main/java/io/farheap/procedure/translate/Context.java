@@ -196,13 +196,16 @@ public final class Context extends Frame {
     }
 
     /**
-     * The access at which it left with {@link #ACCESS} has been made elsewhere: the next run goes on behind it. Copied
-     * bytes are in scratch memory already.
+     * The access at which it left with {@link #ACCESS} has been made elsewhere: the next run goes on behind it. What
+     * {@link #COPY_TO_SCRATCH} copies is in scratch memory already.
      *
      * @param result what it found: bytes loaded, from the lowest on; what {@link #ADD} found; 1 or 0
      */
     public void accessDone(long result) {
         NativeMemory.ALL.set(LONG, mailbox, result);
+        if (kind == COPY_TO_SCRATCH) {
+            scratchBytes = Math.max(scratchBytes, scratchAt + bytes);
+        }
         done = true;
         special = true;
         turned = false;

@@ -137,6 +137,31 @@ abstract class Frame {
         base = region;
     }
 
+    /**
+     * As {@link #locate} for the usual case, or 0: the code leaves, and goes on with {@link TranslatedCode#step}. Small
+     * and without calls, so that HotSpot puts it into the loop: around a call it would keep nothing in registers.
+     */
+    static long move(Frame frame, long at) {
+        frame.address = at;
+        frame.outcome = HANDOVER;
+        long mask = frame.mask;
+        long index = at >>> frame.shift;
+        if (frame.special || index >= frame.entries) {
+            return 0;
+        }
+        long region = NativeMemory.ALL.get(LONG, frame.table + (index & (frame.entries - 1)) * 8);
+        long start = at & ~mask;
+        long first = Math.max(start, frame.from);
+        long bytes = Math.min(start + mask + 1, frame.from + frame.span) - first - 7;
+        if (region == 0 || bytes <= 0 || Long.compareUnsigned(at - first, bytes) >= 0) {
+            return 0;
+        }
+        frame.window = first;
+        frame.windowBytes = bytes;
+        frame.base = region;
+        return region + (at & mask & (-region >> 63));
+    }
+
     final long refuse(int why, long at) {
         status = why;
         address = at;

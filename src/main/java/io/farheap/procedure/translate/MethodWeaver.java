@@ -45,7 +45,7 @@ final class MethodWeaver {
             MethodTypeDesc.of(ConstantDescs.CD_int, FRAME, ConstantDescs.CD_int, ConstantDescs.CD_int);
 
     private final Program program;
-    private final boolean stepping;
+    final boolean stepping;
     final CodeBuilder code;
     private final Label[] labels;
     /** Where each point is resumed, by number. */
@@ -73,7 +73,7 @@ final class MethodWeaver {
     void weave() {
         code.aload(FRAME_SLOT).getfield(FRAME, "fuel", ConstantDescs.CD_int).istore(FUEL_SLOT);
         loadWindow();
-        code.aload(FRAME_SLOT).getfield(FRAME, "mask", ConstantDescs.CD_long).lstore(MASK_SLOT);
+        positive("mask", MASK_SLOT);
         dispatch();
         code.aload(FRAME_SLOT).astore(FIRST_SLOT);
         for (int block = 0; block < program.flow.count(); block++) {
@@ -87,7 +87,15 @@ final class MethodWeaver {
     void loadWindow() {
         loadWindow("window", WINDOW_SLOT);
         loadWindow("windowBytes", WINDOW_BYTES_SLOT);
-        loadWindow("base", BASE_SLOT);
+        positive("base", BASE_SLOT);
+    }
+
+    /**
+     * HotSpot then knows the range of their sum, and drops the check of a native address against the end of all memory.
+     */
+    private void positive(String field, int slot) {
+        code.aload(FRAME_SLOT).getfield(FRAME, field, ConstantDescs.CD_long);
+        code.loadConstant(0xffff_ffff_ffffL).land().lstore(slot);
     }
 
     private void loadWindow(String field, int slot) {

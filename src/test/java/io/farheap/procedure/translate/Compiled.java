@@ -2,6 +2,8 @@ package io.farheap.procedure.translate;
 
 import io.farheap.procedure.Call;
 import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
 import java.io.OutputStream;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
@@ -9,6 +11,7 @@ import java.lang.invoke.MethodType;
 import java.net.URI;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.TreeMap;
 import javax.tools.FileObject;
 import javax.tools.ForwardingJavaFileManager;
@@ -63,11 +66,24 @@ final class Compiled {
         }
     }
 
+    /** A class of this class path. */
+    static Compiled of(Class<?> type) {
+        String file = type.getName().substring(type.getPackageName().length() + 1) + ".class";
+        try (InputStream in = type.getResourceAsStream(file)) {
+            return new Compiled(
+                    Objects.requireNonNull(in, file).readAllBytes(),
+                    MethodHandles.publicLookup().findStatic(type, "run", MethodType.methodType(int.class, Call.class)));
+        } catch (IOException | ReflectiveOperationException e) {
+            throw new AssertionError(file, e);
+        }
+    }
+
     /** Of the class alone, whatever is in it. */
     static byte[] bytes(String name, String source) {
         Map<String, ByteArrayOutputStream> made = new TreeMap<>();
         JavaFileObject file =
-                new SimpleJavaFileObject(URI.create("string:///" + name + ".java"), JavaFileObject.Kind.SOURCE) {
+                new SimpleJavaFileObject(
+                        URI.create("string:///" + name.replace('.', '/') + ".java"), JavaFileObject.Kind.SOURCE) {
                     @Override
                     public CharSequence getCharContent(boolean ignoreEncodingErrors) {
                         return source;

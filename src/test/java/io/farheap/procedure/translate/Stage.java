@@ -1,5 +1,8 @@
 package io.farheap.procedure.translate;
 
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
 import io.farheap.procedure.CallException;
 import io.farheap.procedure.CallStatus;
 import io.farheap.procedure.LocalCall;
@@ -186,6 +189,33 @@ final class Stage implements AutoCloseable {
                         context.status() == CallStatus.OUT_OF_FUEL ? 0 : context.address(),
                         context.line(),
                         MemorySegment.ofArray(result));
+    }
+
+    /** Runs a procedure in each way, and compares all that can be seen with plain Java on a copy of the memory. */
+    Outcome same(Compiled compiled, long... values) {
+        TranslatedCode code = compiled.translated().code();
+        arguments = MemorySegment.ofArray(values);
+        MemorySegment before = copy();
+        MemorySegment memory = copy();
+        Outcome expected = plain(compiled, memory);
+        for (Way way : Way.values()) {
+            restore(before);
+            Outcome found = run(code, way);
+            String what = way + ": " + CallStatus.describe(found.status()) + ", line " + found.line();
+            assertEquals(expected.status(), found.status(), what);
+            assertEquals(expected.code(), found.code(), what);
+            assertEquals(expected.address(), found.address(), what);
+            assertArrayEquals(
+                    expected.result().toArray(ValueLayout.JAVA_BYTE),
+                    found.result().toArray(ValueLayout.JAVA_BYTE),
+                    what);
+            assertEquals(-1, memory.mismatch(copy()), what + ": the caches differ");
+        }
+        return expected;
+    }
+
+    void put(long address, long value) {
+        regions[(int) (address >>> REGION_SHIFT)].set(ValueLayout.JAVA_LONG, address & (REGION_BYTES - 1), value);
     }
 
     /** What a session would do for a context whose server does not have the region. */
