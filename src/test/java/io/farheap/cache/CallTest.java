@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.procedure.CallStatus;
+import io.farheap.procedure.builtin.Chase;
 import io.farheap.procedure.translate.RefusedProcedureException;
 import io.farheap.server.ServedCode;
 import java.util.List;
@@ -117,6 +118,24 @@ class CallTest {
                 caller.call(sum, 3 * REGION, 8, 0);
                 assertEquals(all, caller.result());
             }
+        }
+    }
+
+    @Test
+    void aServerRunsBuiltInsWhereItRunsNothingElse() {
+        try (Cluster cluster = new Cluster(2);
+                Cache cache = cache(cluster, 2);
+                Caller caller = new Caller(cache)) {
+            Procedures procedures = cache.procedures();
+            Procedure chase = procedures.register(Chase.class, Procedures.READS);
+            Procedure sum = procedures.register(TestProcedures.SumSince.class, Procedures.READS);
+            assertEquals("", chase.servers().get(cluster.address(0)));
+            assertTrue(sum.servers().get(cluster.address(0)).contains("--procedures java"));
+            long all = caller.list(10, 2);
+            assertEquals(1, caller.call(chase, 8, 8, 0, 3).code());
+            assertEquals(Caller.node(3, 2), caller.result());
+            caller.call(sum, 8, 8, 0);
+            assertEquals(all, caller.result());
         }
     }
 
