@@ -18,6 +18,7 @@ import io.farheap.thread.Idle;
  * @param limits what clients may have besides regions
  * @param domain its failure domain, such as its rack: what clients must not have two servers of where both may not be
  *     lost. At most {@link ControlPlane#MAX_NAME_LENGTH} printable characters; empty: it is one of its own
+ * @param headroom what it keeps free for its machine
  */
 public record ServerOptions(
         long memoryBytes,
@@ -29,7 +30,8 @@ public record ServerOptions(
         boolean pinned,
         Idle idle,
         ServerLimits limits,
-        String domain) {
+        String domain,
+        Headroom headroom) {
 
     public static final long MIN_REGION_BYTES = 64 * 1024;
     public static final long MIN_LEASE_MILLIS = 100;
@@ -63,7 +65,7 @@ public record ServerOptions(
         Printable.require("a failure domain", domain, ControlPlane.MAX_NAME_LENGTH);
     }
 
-    /** With the limits that the device and the machine set, and a failure domain of its own. */
+    /** With the limits that the device and the machine set, a failure domain of its own, and no headroom. */
     public ServerOptions(
             long memoryBytes,
             long regionBytes,
@@ -73,7 +75,7 @@ public record ServerOptions(
             int threads,
             boolean pinned,
             Idle idle) {
-        this(memoryBytes, regionBytes, leaseNanos, device, name, threads, pinned, idle, ServerLimits.DEFAULT, "");
+        this(memoryBytes, regionBytes, leaseNanos, device, name, threads, pinned, idle, ServerLimits.DEFAULT, "", Headroom.NONE);
     }
 
     /** As many threads as the machine has cores, pinned; they sleep while there are no batches. */
@@ -84,13 +86,19 @@ public record ServerOptions(
     /** The same but for the limits. */
     public ServerOptions limits(ServerLimits limits) {
         return new ServerOptions(
-                memoryBytes, regionBytes, leaseNanos, device, name, threads, pinned, idle, limits, domain);
+                memoryBytes, regionBytes, leaseNanos, device, name, threads, pinned, idle, limits, domain, headroom);
     }
 
     /** The same in a failure domain. */
     public ServerOptions domain(String domain) {
         return new ServerOptions(
-                memoryBytes, regionBytes, leaseNanos, device, name, threads, pinned, idle, limits, domain);
+                memoryBytes, regionBytes, leaseNanos, device, name, threads, pinned, idle, limits, domain, headroom);
+    }
+
+    /** The same with headroom. */
+    public ServerOptions headroom(Headroom headroom) {
+        return new ServerOptions(
+                memoryBytes, regionBytes, leaseNanos, device, name, threads, pinned, idle, limits, domain, headroom);
     }
 
     /** As many as the machine has cores. */
