@@ -155,8 +155,7 @@ final class Replies {
 
     private static void checkId(int id, ServerDescription server) {
         if (id < 0 || id >= server.totalRegions()) {
-            throw wrong(
-                    "region " + Integer.toUnsignedString(id) + " of a server that has " + server.totalRegions());
+            throw wrong("region " + Integer.toUnsignedString(id) + " of a server that has " + server.totalRegions());
         }
     }
 

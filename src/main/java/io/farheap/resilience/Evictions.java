@@ -123,7 +123,8 @@ final class Evictions implements AutoCloseable {
         for (int range = 0; range < space.table.ranges(); range++) {
             for (int split = 0; split < space.table.splits(); split++) {
                 Slab slab = space.table.slab(range, split);
-                if (slab.region().server() == server && regions.contains(slab.region().regionId())) {
+                if (slab.region().server() == server
+                        && regions.contains(slab.region().regionId())) {
                     found.add(slab);
                 }
             }

@@ -28,8 +28,8 @@ public record Headroom(int percent, long periodNanos, int extra, Supplier<Machin
                     + MOST_PERCENT + "%, or 0 for none");
         }
         if (periodNanos < LEAST_PERIOD_MILLIS * 1_000_000) {
-            throw new IllegalArgumentException("a control period of " + periodNanos + " ns; it has at least "
-                    + LEAST_PERIOD_MILLIS + " ms");
+            throw new IllegalArgumentException(
+                    "a control period of " + periodNanos + " ns; it has at least " + LEAST_PERIOD_MILLIS + " ms");
         }
         if (extra < 0) {
             throw new IllegalArgumentException(extra + " more regions to compare; there are 0 or more");

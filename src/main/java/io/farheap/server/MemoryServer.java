@@ -87,7 +87,10 @@ public final class MemoryServer implements ControlPlane, AutoCloseable {
         try {
             context.requireActivePort();
             pool = new RegionPool(
-                    context, options.regionBytes(), options.regions(), options.headroom().isKept());
+                    context,
+                    options.regionBytes(),
+                    options.regions(),
+                    options.headroom().isKept());
             completions = context.createCompletionQueue(1, 1, null);
             threads = new ServerThreads(context, options.threads(), options.idle(), options.pinned());
             holders = new RegionHolders(pool.memory(), options.regionBytes(), options.regions());
@@ -400,11 +403,7 @@ public final class MemoryServer implements ControlPlane, AutoCloseable {
     @Override
     public ServerStatus describe() {
         return new ServerStatus(
-                hello(PROTOCOL_VERSION),
-                pool.withdrawnCount(),
-                leases.statuses(),
-                spaces.count(),
-                monitor.status());
+                hello(PROTOCOL_VERSION), pool.withdrawnCount(), leases.statuses(), spaces.count(), monitor.status());
     }
 
     static <T> T onDevice(Supplier<T> call) {

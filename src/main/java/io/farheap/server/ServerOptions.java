@@ -75,7 +75,18 @@ public record ServerOptions(
             int threads,
             boolean pinned,
             Idle idle) {
-        this(memoryBytes, regionBytes, leaseNanos, device, name, threads, pinned, idle, ServerLimits.DEFAULT, "", Headroom.NONE);
+        this(
+                memoryBytes,
+                regionBytes,
+                leaseNanos,
+                device,
+                name,
+                threads,
+                pinned,
+                idle,
+                ServerLimits.DEFAULT,
+                "",
+                Headroom.NONE);
     }
 
     /** As many threads as the machine has cores, pinned; they sleep while there are no batches. */

@@ -53,8 +53,7 @@ class EvictionTest {
             int at = random.nextInt(copy.length - bytes.length);
             if (random.nextBoolean()) {
                 random.nextBytes(bytes);
-                assertEquals(
-                        CodedStatus.OK, session.writeBlocking(at, MemorySegment.ofArray(bytes), 0, bytes.length));
+                assertEquals(CodedStatus.OK, session.writeBlocking(at, MemorySegment.ofArray(bytes), 0, bytes.length));
                 System.arraycopy(bytes, 0, copy, at, bytes.length);
             } else {
                 assertEquals(CodedStatus.OK, session.readBlocking(at, MemorySegment.ofArray(bytes), 0, bytes.length));
@@ -85,9 +84,9 @@ class EvictionTest {
                 servers.machine(pressed).wants(1);
                 CodedServers.await(
                         "its slab is gone", () -> !has(space, servers.attached.get(pressed)) && servers.whole(space));
-                CodedServers.await("the machine has the memory", () -> servers.status(pressed)
-                                .withdrawnRegions()
-                        == 1);
+                CodedServers.await(
+                        "the machine has the memory",
+                        () -> servers.status(pressed).withdrawnRegions() == 1);
                 assertEquals(1, servers.status(pressed).headroom().evictedRegions());
                 servers.machine(pressed).othersHave(0);
                 CodedServers.await("it has room again", () -> servers.freeRegions(pressed) == 1);
@@ -104,13 +103,15 @@ class EvictionTest {
                 CodedSpace space = servers.space(CODE, PAGE);
                 Load load = new Load(space, 2)) {
             servers.machine(0).wants(1);
-            CodedServers.await("it was asked for in vain", () -> space.health()
-                    .latestTrouble()
-                    .contains("no server of a free domain has room"));
+            CodedServers.await(
+                    "it was asked for in vain",
+                    () -> space.health().latestTrouble().contains("no server of a free domain has room"));
             assertEquals(0, space.health().evicted());
             assertTrue(space.health().whole());
             RemoteServer added = servers.add(1);
-            CodedServers.await("it goes to a new server", () -> has(space, added) && space.health().whole());
+            CodedServers.await(
+                    "it goes to a new server",
+                    () -> has(space, added) && space.health().whole());
             assertEquals(2, space.health().mayLose());
         }
     }
@@ -122,8 +123,8 @@ class EvictionTest {
             int server = servers.indexOf(space.serverOf(0));
             servers.machine(server).wants(1);
             CodedServers.await(
-                    "the server has looked", () -> servers.status(server).headroom().freeBytes()
-                            < CodedServers.REGION_BYTES * 16);
+                    "the server has looked",
+                    () -> servers.status(server).headroom().freeBytes() < CodedServers.REGION_BYTES * 16);
             int looks = servers.machine(server).looks();
             // Clients tell as often as it looks.
             CodedServers.await("again and again", () -> servers.machine(server).looks() > looks + 10);
@@ -146,15 +147,15 @@ class EvictionTest {
                 int dying = servers.indexOf(used.get(3 + random.nextInt(3)));
                 servers.machine(pressed).wants(2);
                 if (random.nextBoolean()) {
-                    CodedServers.await("one is asked for", () -> servers.status(pressed)
-                                            .headroom()
-                                            .askedRegions()
-                                    > 0
-                            || servers.status(pressed).withdrawnRegions() > 0);
+                    CodedServers.await(
+                            "one is asked for",
+                            () -> servers.status(pressed).headroom().askedRegions() > 0
+                                    || servers.status(pressed).withdrawnRegions() > 0);
                 }
                 servers.kill(dying);
                 CodedServers.await(
-                        "nothing is left there", () -> !has(space, servers.attached.get(pressed)) && servers.whole(space));
+                        "nothing is left there",
+                        () -> !has(space, servers.attached.get(pressed)) && servers.whole(space));
                 servers.machine(pressed).othersHave(0);
                 CodedServers.await("it has room again", () -> servers.freeRegions(pressed) == 2);
             }

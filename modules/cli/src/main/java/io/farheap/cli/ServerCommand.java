@@ -119,8 +119,9 @@ public final class ServerCommand implements Subcommand, Callable<Integer> {
             paramLabel = "PERCENT",
             converter = Percent.class,
             defaultValue = "0%",
-            description = "Part of the machine's memory to keep free, such as 25%%: while less is, free regions go back "
-                    + "to the machine, and coded caches are asked for those that they use least (default: none).")
+            description =
+                    "Part of the machine's memory to keep free, such as 25%%: while less is, free regions go back "
+                            + "to the machine, and coded caches are asked for those that they use least (default: none).")
     private int headroom;
 
     @Option(names = "--name", paramLabel = "TEXT", description = "Name that clients are told (default: the address).")

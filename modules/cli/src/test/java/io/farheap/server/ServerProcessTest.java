@@ -4,11 +4,11 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.farheap.control.ControlClient;
-import io.farheap.control.ServerStatus.HeadroomStatus;
 import io.farheap.control.ControlPlane;
 import io.farheap.control.LeaseKeeper;
 import io.farheap.control.PullResult;
 import io.farheap.control.RegionGrant;
+import io.farheap.control.ServerStatus.HeadroomStatus;
 import io.farheap.testing.TestDevice;
 import io.farheap.verbs.WcStatus;
 import java.io.IOException;
