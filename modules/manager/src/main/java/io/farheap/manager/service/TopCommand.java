@@ -38,7 +38,9 @@ public final class TopCommand implements Subcommand, Callable<Integer> {
             description = "The cache managers, with commas between; the first that answers is asked.")
     private List<String> managers = List.of();
 
-    @Option(names = "--servers", description = "Ask each of the manager's servers itself, too: its leases, its headroom.")
+    @Option(
+            names = "--servers",
+            description = "Ask each of the manager's servers itself, too: its leases, its headroom.")
     private boolean detailed;
 
     @Parameters(
