@@ -20,6 +20,7 @@ import io.farheap.control.wire.PreparePullRequest;
 import io.farheap.control.wire.PullRequest;
 import io.farheap.control.wire.ReleaseRequest;
 import io.farheap.control.wire.RenewLeaseRequest;
+import io.farheap.control.wire.ReportUseRequest;
 import io.farheap.control.wire.ShowGrantRequest;
 import io.farheap.verbs.Endpoint;
 import java.util.List;
@@ -294,6 +295,25 @@ public final class ControlClient implements ControlPlane, AutoCloseable {
     public PullResult pull(long leaseId, int regionId, String sourceAddress, byte[] token) {
         PullRequest request = pullRequest(leaseId, regionId, sourceAddress, token);
         return call(PULL_MILLIS, within -> within.pull(request), reply -> Replies.pulled(reply, server));
+    }
+
+    @Override
+    public WantedRegions reportUse(long leaseId, List<RegionUse> uses) {
+        ReportUseRequest.Builder request = ReportUseRequest.newBuilder().setLeaseId(leaseId);
+        for (RegionUse use : uses) {
+            request.addUses(io.farheap.control.wire.RegionUse.newBuilder()
+                    .setRegionId(use.regionId())
+                    .setAccesses(use.accesses()));
+        }
+        return call(CALL_MILLIS, within -> within.reportUse(request.build()), reply -> Replies.wanted(reply, server));
+    }
+
+    @Override
+    public ServerStatus describe() {
+        return call(
+                CALL_MILLIS,
+                within -> within.describe(Empty.getDefaultInstance()),
+                reply -> Replies.status(reply, PROTOCOL_VERSION));
     }
 
     /** Calls of the same connection, which end as this client's other ones. */

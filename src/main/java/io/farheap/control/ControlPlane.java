@@ -204,6 +204,24 @@ public interface ControlPlane {
      */
     PullResult pull(long leaseId, int regionId, String sourceAddress, byte[] token);
 
+    /** The most regions that {@link #reportUse} names. */
+    int MAX_REPORTED = 128;
+
+    /**
+     * Tells how much regions are used that the client can do without: it would give them back when asked, with what
+     * they hold kept elsewhere. The server asks for the least used of them while its machine is short of memory.
+     *
+     * @param uses the lease's such regions, or {@value #MAX_REPORTED} of them, others each time; one that is not named,
+     *     or not held by the lease, is not asked for
+     * @return what is wanted back by now; the same region is asked for again until it is given back, or is not needed
+     *     any more
+     * @throws ControlException LEASE_EXPIRED; INVALID_ARGUMENT where there are too many, or accesses below 0
+     */
+    WantedRegions reportUse(long leaseId, List<RegionUse> uses);
+
+    /** What it has, and who has it. */
+    ServerStatus describe();
+
     /** Memory of this server that many leases share. */
     SpacePlane spaces();
 }

@@ -12,6 +12,7 @@ import io.farheap.control.wire.ConnectRequest;
 import io.farheap.control.wire.ConnectRingReply;
 import io.farheap.control.wire.ConnectRingRequest;
 import io.farheap.control.wire.ControlGrpc;
+import io.farheap.control.wire.DescribeReply;
 import io.farheap.control.wire.DisconnectRequest;
 import io.farheap.control.wire.Empty;
 import io.farheap.control.wire.ExportReply;
@@ -28,6 +29,8 @@ import io.farheap.control.wire.PullReply;
 import io.farheap.control.wire.PullRequest;
 import io.farheap.control.wire.ReleaseRequest;
 import io.farheap.control.wire.RenewLeaseRequest;
+import io.farheap.control.wire.ReportUseReply;
+import io.farheap.control.wire.ReportUseRequest;
 import io.farheap.control.wire.ShowGrantRequest;
 import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
@@ -56,15 +59,7 @@ final class ControlService extends ControlGrpc.ControlImplBase {
                 null,
                 reply,
                 () -> plane.hello(request.getProtocolVersion()),
-                server -> HelloReply.newBuilder()
-                        .setProtocolVersion(server.protocolVersion())
-                        .setServerId(server.serverId())
-                        .setName(server.name())
-                        .setDomain(server.domain())
-                        .setRegionBytes(server.regionBytes())
-                        .setTotalRegions(server.totalRegions())
-                        .setFreeRegions(server.freeRegions())
-                        .build(),
+                ServerStatusWire::hello,
                 null);
     }
 
@@ -281,6 +276,29 @@ final class ControlService extends ControlGrpc.ControlImplBase {
         } catch (IllegalArgumentException e) {
             throw new ControlException(Code.INVALID_ARGUMENT, e.getMessage(), e);
         }
+    }
+
+    @Override
+    public void reportUse(ReportUseRequest request, StreamObserver<ReportUseReply> reply) {
+        answer(
+                CallKind.RENEW,
+                request.getLeaseId(),
+                reply,
+                () -> plane.reportUse(
+                        request.getLeaseId(),
+                        request.getUsesList().stream()
+                                .map(use -> new RegionUse(use.getRegionId(), use.getAccesses()))
+                                .toList()),
+                wanted -> ReportUseReply.newBuilder()
+                        .addAllWanted(wanted.regions())
+                        .setAgainNanos(wanted.againNanos())
+                        .build(),
+                null);
+    }
+
+    @Override
+    public void describe(Empty request, StreamObserver<DescribeReply> reply) {
+        answer(CallKind.GRANT, null, reply, plane::describe, ServerStatusWire::message, null);
     }
 
     private void answer(CallKind kind, @Nullable Long lease, StreamObserver<Empty> reply, Runnable call) {

@@ -1,16 +1,22 @@
 package io.farheap.control;
 
 import io.farheap.control.ControlException.Code;
+import io.farheap.control.ServerStatus.HeadroomStatus;
+import io.farheap.control.ServerStatus.LeaseStatus;
 import io.farheap.control.wire.AllocateReply;
 import io.farheap.control.wire.ConnectReply;
 import io.farheap.control.wire.ConnectRingReply;
+import io.farheap.control.wire.DescribeReply;
+import io.farheap.control.wire.DescribedLease;
 import io.farheap.control.wire.ExportReply;
+import io.farheap.control.wire.Headroom;
 import io.farheap.control.wire.HelloReply;
 import io.farheap.control.wire.OpenLeaseReply;
 import io.farheap.control.wire.OpenPullReply;
 import io.farheap.control.wire.PreparePullReply;
 import io.farheap.control.wire.PullReply;
 import io.farheap.control.wire.Region;
+import io.farheap.control.wire.ReportUseReply;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
@@ -87,10 +93,7 @@ final class Replies {
         List<RegionGrant> grants = new ArrayList<>(asked);
         for (Region region : regions) {
             int id = region.getRegionId();
-            if (id < 0 || id >= server.totalRegions()) {
-                throw wrong(
-                        "region " + Integer.toUnsignedString(id) + " of a server that has " + server.totalRegions());
-            }
+            checkId(id, server);
             if (seen.get(id)) {
                 throw wrong("region " + id + " twice");
             }
@@ -132,6 +135,67 @@ final class Replies {
                 Wire.read(reply.getServer().getEndpoint()),
                 address,
                 reply.getServer().getRkey());
+    }
+
+    static WantedRegions wanted(ReportUseReply reply, ServerDescription server) {
+        long nanos = reply.getAgainNanos();
+        if (nanos < 0 || nanos > DAY_NANOS) {
+            throw wrong("a report of use wanted again after " + Long.toUnsignedString(nanos) + " ns; it is 0 to "
+                    + DAY_NANOS);
+        }
+        if (reply.getWantedCount() > ControlPlane.MAX_REPORTED) {
+            throw wrong(reply.getWantedCount() + " regions wanted back; at most " + ControlPlane.MAX_REPORTED
+                    + " are reported");
+        }
+        for (int id : reply.getWantedList()) {
+            checkId(id, server);
+        }
+        return new WantedRegions(List.copyOf(reply.getWantedList()), nanos);
+    }
+
+    private static void checkId(int id, ServerDescription server) {
+        if (id < 0 || id >= server.totalRegions()) {
+            throw wrong("region " + Integer.toUnsignedString(id) + " of a server that has " + server.totalRegions());
+        }
+    }
+
+    static ServerStatus status(DescribeReply reply, int asked) {
+        ServerDescription server = description(reply.getServer(), asked);
+        int withdrawn = reply.getWithdrawnRegions();
+        if (withdrawn < 0 || withdrawn > server.totalRegions()) {
+            throw wrong(Integer.toUnsignedString(withdrawn) + " withdrawn regions of " + server.totalRegions());
+        }
+        List<LeaseStatus> leases = new ArrayList<>();
+        for (DescribedLease lease : reply.getLeasesList()) {
+            leases.add(new LeaseStatus(
+                    Printable.escaped(lease.getClientName(), ControlPlane.MAX_NAME_LENGTH),
+                    lease.getCacheId(),
+                    count("regions of a lease", lease.getRegions()),
+                    count("connections of a lease", lease.getConnections()),
+                    Math.clamp(lease.getLeftNanos(), 0, DAY_NANOS)));
+        }
+        Headroom headroom = reply.getHeadroom();
+        if (headroom.getPercent() < 0 || headroom.getPercent() > 100) {
+            throw wrong("a headroom of " + Integer.toUnsignedString(headroom.getPercent()) + "%");
+        }
+        return new ServerStatus(
+                server,
+                withdrawn,
+                List.copyOf(leases),
+                count("shared spaces", reply.getSpaces()),
+                new HeadroomStatus(
+                        headroom.getPercent(),
+                        headroom.getMachineBytes(),
+                        headroom.getFreeBytes(),
+                        count("regions asked for", headroom.getAskedRegions()),
+                        headroom.getEvictedRegions()));
+    }
+
+    private static int count(String what, int value) {
+        if (value < 0) {
+            throw wrong(Integer.toUnsignedString(value) + " " + what);
+        }
+        return value;
     }
 
     static PullResult pulled(PullReply reply, ServerDescription server) {

@@ -53,6 +53,11 @@ public final class RegisteredMemory implements AutoCloseable {
         return region.remoteKey();
     }
 
+    /** The device lets go of it, which stays mapped. */
+    public void deregister() {
+        region.close();
+    }
+
     @Override
     public void close() {
         // Where the device does not let go of it, it stays mapped: it may still write there.

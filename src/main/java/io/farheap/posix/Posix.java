@@ -48,6 +48,7 @@ public final class Posix {
 
     private static final int EPOLL_DATA_OFFSET = X86_64 ? 4 : 8;
     private static final int EINTR = 4;
+    private static final int MADV_REMOVE = 9;
     private static final int MADV_HUGEPAGE = 14;
     private static final int MADV_POPULATE_WRITE = 23;
     /**
@@ -221,6 +222,26 @@ public final class Posix {
                 }
             }
             return true;
+        } catch (Throwable e) {
+            throw rethrow(e);
+        }
+    }
+
+    /**
+     * Gives the pages of shared memory back to the kernel, for all who have it mapped. They read as zeros afterwards,
+     * and are taken anew when they are written.
+     *
+     * @param address of whole pages, and {@code bytes} too
+     */
+    public static void discard(long address, long bytes) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment state = arena.allocate(ERRNO_LAYOUT);
+            check(
+                    (int) MH$madvise.invokeExact(state, address, bytes, MADV_REMOVE),
+                    state,
+                    "madvise(%#x, %d, MADV_REMOVE)",
+                    address,
+                    bytes);
         } catch (Throwable e) {
             throw rethrow(e);
         }

@@ -14,11 +14,13 @@ import io.farheap.control.Mark;
 import io.farheap.control.PullPace;
 import io.farheap.control.PullResult;
 import io.farheap.control.RegionGrant;
+import io.farheap.control.RegionUse;
 import io.farheap.control.RingRequest;
 import io.farheap.control.ServerDescription;
 import io.farheap.control.SignedGrant;
 import io.farheap.control.SpacePlane;
 import io.farheap.control.Ticket;
+import io.farheap.control.WantedRegions;
 import io.farheap.lifetime.Closing;
 import io.farheap.rpc.BatchConnection;
 import io.farheap.rpc.RingShape;
@@ -397,6 +399,15 @@ public final class RemoteServer implements AutoCloseable {
         CompletableFuture<Void> closed = lateClose.close(resource);
         closesLater.accept(closed);
         return closed;
+    }
+
+    /**
+     * Tells it how much regions are used that could be given back.
+     *
+     * @return what it wants back, and when it is to be told again
+     */
+    public WantedRegions reportUse(List<RegionUse> uses) {
+        return call(() -> control.reportUse(lease.id(), uses));
     }
 
     /** Lets another server read a region for a while. */

@@ -252,6 +252,7 @@ public final class CodedSpace implements AutoCloseable {
                 servers,
                 space.counts.sum(),
                 keeper.regenerated(),
+                keeper.evicted(),
                 keeper.rebuild().bytesRead(),
                 keeper.rebuild().bytesRebuilt(),
                 keeper.trouble());

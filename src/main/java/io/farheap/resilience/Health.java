@@ -15,6 +15,7 @@ import java.util.List;
  * @param servers what was met at each
  * @param counts of all sessions there were
  * @param regenerated slabs
+ * @param evicted slabs that were given up since their servers wanted the memory back
  * @param regenerationBytesRead from good slabs
  * @param regenerationBytesRebuilt written to new ones
  * @param latestTrouble of the keeper, empty where it had none
@@ -29,6 +30,7 @@ public record Health(
         List<Server> servers,
         Counts counts,
         long regenerated,
+        long evicted,
         long regenerationBytesRead,
         long regenerationBytesRebuilt,
         String latestTrouble) {

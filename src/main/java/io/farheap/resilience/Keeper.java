@@ -15,8 +15,8 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A space's background: notices lost servers, judges the others' health, regenerates void slabs, and gives their memory
- * back once nothing can write it any more. A thread of its own.
+ * A space's background: notices lost servers, judges the others' health, regenerates void slabs and those that servers
+ * want back, and gives their memory back once nothing can write it any more. A thread of its own.
  */
 final class Keeper implements AutoCloseable {
 
@@ -50,9 +50,11 @@ final class Keeper implements AutoCloseable {
     private final SpaceState space;
     private final Placement placement;
     private final Rebuild rebuild;
+    private final Evictions evictions;
     private final List<Retired> retired = new ArrayList<>();
     private final Map<RemoteServer, Long> avoided = new ConcurrentHashMap<>();
     private final LongAdder regenerated = new LongAdder();
+    private final LongAdder evicted = new LongAdder();
     private final Thread thread;
     private @Nullable HealthWatch watch;
     private volatile boolean closed;
@@ -65,6 +67,7 @@ final class Keeper implements AutoCloseable {
         this.space = space;
         this.placement = placement;
         this.rebuild = new Rebuild(space);
+        this.evictions = new Evictions(space);
         this.thread = Thread.ofPlatform().daemon().name("farheap-slabs").unstarted(this::run);
     }
 
@@ -102,6 +105,7 @@ final class Keeper implements AutoCloseable {
         duties(System.nanoTime());
         if (System.nanoTime() - pausedUntil >= 0) {
             regenerate();
+            evict();
         }
     }
 
@@ -122,6 +126,7 @@ final class Keeper implements AutoCloseable {
             judge(now);
         }
         giveBack();
+        evictions.check(now);
         if (watch != null) {
             watch.check();
         }
@@ -156,19 +161,38 @@ final class Keeper implements AutoCloseable {
     }
 
     private boolean regenerate(Slab old) {
-        RemoteRegion region = place(old.range());
-        if (region == null) {
-            trouble = "no server of a free domain has room for " + old;
-            return false;
+        RemoteRegion region = place(old);
+        return region != null && regenerate(old, region);
+    }
+
+    /**
+     * What servers want back goes elsewhere, one slab after the other: it becomes void once there is a place for its
+     * successor, and while all others of its range are good. So a range has never fewer than one slab too few for that.
+     */
+    private void evict() {
+        for (Slab slab : evictions.wanted()) {
+            if (closed || !space.table.voidSlabs().isEmpty()) {
+                return;
+            }
+            if (!space.table.canSpare(slab)) {
+                continue;
+            }
+            RemoteRegion region = place(slab);
+            if (region == null) {
+                pausedUntil = System.nanoTime() + PAUSE_NANOS;
+                continue;
+            }
+            if (!space.table.evict(slab)) {
+                region.server().releaseQuietly(region);
+                continue;
+            }
+            evicted.increment();
+            regenerate(slab, region);
         }
-        try {
-            space.memory.connectQueues(region.server());
-        } catch (RuntimeException e) {
-            region.server().releaseQuietly(region);
-            avoid(region.server(), UNREACHABLE_NANOS);
-            trouble = "no connection to " + region.server().address() + " for " + old + ": " + e.getMessage();
-            return false;
-        }
+    }
+
+    /** @param region of the new slab, which is ours to give back until it is in the table */
+    private boolean regenerate(Slab old, RemoteRegion region) {
         Slab next = new Slab(region, old.range(), old.split(), old.generation() + 1, Slab.REBUILDING);
         space.table.replace(old, next);
         retired.add(new Retired(old.region()));
@@ -192,18 +216,38 @@ final class Keeper implements AutoCloseable {
         avoided.merge(server, System.nanoTime() + nanos, (known, until) -> until - known > 0 ? until : known);
     }
 
-    private @Nullable RemoteRegion place(int range) {
+    /** A region for a slab's successor, whose server all queues are connected to; or null, with the trouble said. */
+    private @Nullable RemoteRegion place(Slab old) {
+        RemoteRegion region = take(old);
+        if (region == null) {
+            trouble = "no server of a free domain has room for " + old;
+            return null;
+        }
+        try {
+            space.memory.connectQueues(region.server());
+            return region;
+        } catch (RuntimeException e) {
+            region.server().releaseQuietly(region);
+            avoid(region.server(), UNREACHABLE_NANOS);
+            trouble = "no connection to " + region.server().address() + " for " + old + ": " + e.getMessage();
+            return null;
+        }
+    }
+
+    private @Nullable RemoteRegion take(Slab old) {
         Set<String> taken = new HashSet<>();
         for (int split = 0; split < space.table.splits(); split++) {
-            Slab slab = space.table.slab(range, split);
-            if (!slab.isVoid()) {
+            Slab slab = space.table.slab(old.range(), split);
+            if (!slab.isVoid() && slab != old) {
                 taken.add(placement.domain(slab.region().server()));
             }
         }
         return placement.take(
                 space.memory.servers(),
                 taken,
-                server -> avoided.containsKey(server) || server.description().regionBytes() < space.slabBytes(),
+                server -> avoided.containsKey(server)
+                        || evictions.isPressed(server)
+                        || server.description().regionBytes() < space.slabBytes(),
                 space.table::slabsOf);
     }
 
@@ -244,6 +288,11 @@ final class Keeper implements AutoCloseable {
         return regenerated.sum();
     }
 
+    /** Slabs that went elsewhere since their servers wanted them back. */
+    long evicted() {
+        return evicted.sum();
+    }
+
     String trouble() {
         return trouble;
     }
@@ -257,6 +306,7 @@ final class Keeper implements AutoCloseable {
         closed = true;
         thread.interrupt();
         Joining.join(thread);
+        evictions.close();
         rebuild.close();
         giveBack();
         if (watch != null) {

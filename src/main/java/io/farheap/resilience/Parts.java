@@ -16,6 +16,9 @@ final class Parts {
     /** Bits of a tag that are the split; the rest is the slot. */
     static final int SPLIT_BITS = 5;
 
+    /** A prime above what a page has of splits: each of them is met in turn. */
+    private static final int COUNTED_TOGETHER = 31;
+
     static final int SPLIT_MASK = (1 << SPLIT_BITS) - 1;
     /** A clock that nobody has read for longer goes on by this much. */
     private static final long MOST_STEP_NANOS = 1_000_000;
@@ -47,6 +50,7 @@ final class Parts {
 
     private long lastNanos = System.nanoTime();
     private long dice;
+    private int uncounted;
 
     Parts(SpaceState space, RemoteQueue queue, RegisteredBuffer buffer, int slotCount, long seed) {
         this.space = space;
@@ -172,7 +176,10 @@ final class Parts {
         int bit = 1 << split;
         slot.unposted &= ~bit;
         switch (posting) {
-            case Posting.OK -> slot.outstanding |= bit;
+            case Posting.OK -> {
+                slot.outstanding |= bit;
+                countUse(slab);
+            }
             case Posting.FULL -> slot.unposted |= bit;
             default -> {
                 if (!slab.isVoid()) {
@@ -182,6 +189,14 @@ final class Parts {
             }
         }
         return true;
+    }
+
+    /** One in so many stands for all: else each operation would write to memory that all sessions read. */
+    private void countUse(Slab slab) {
+        if (++uncounted == COUNTED_TOGETHER) {
+            uncounted = 0;
+            slab.countUses(COUNTED_TOGETHER);
+        }
     }
 
     /** Where a split's column is in a slot. */

@@ -27,6 +27,11 @@ final class Slab {
     private final int split;
     private final int generation;
     private volatile int state;
+    /** About how many operations were posted to it: sessions add without a lock, and some are lost. */
+    private long uses;
+    // The keeper's: the same when it last told the server, and when that was.
+    private long toldUses;
+    private long toldAt = System.nanoTime();
 
     Slab(RemoteRegion region, int range, int split, int generation, int state) {
         this.region = region;
@@ -34,6 +39,19 @@ final class Slab {
         this.split = split;
         this.generation = generation;
         this.state = state;
+    }
+
+    void countUses(int count) {
+        uses += count;
+    }
+
+    /** How often it was used a second since this was last asked, about. The keeper. */
+    long usesASecond(long now) {
+        long count = uses - toldUses;
+        long nanos = Math.max(1, now - toldAt);
+        toldUses += count;
+        toldAt = now;
+        return (long) (Math.max(0, count) * 1e9 / nanos);
     }
 
     RemoteRegion region() {

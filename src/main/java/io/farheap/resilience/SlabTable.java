@@ -98,6 +98,26 @@ final class SlabTable {
         return true;
     }
 
+    /** Whether a range has all its slabs, and enough without one: then that may go elsewhere for others' sake. */
+    boolean canSpare(Slab slab) {
+        return splits > kept
+                && slab(slab.range(), slab.split()) == slab
+                && Integer.bitCount(good(slab.range())) == splits;
+    }
+
+    /**
+     * Makes a slab void whose server wants its memory back, if its range {@linkplain #canSpare can spare} it.
+     *
+     * @return whether it is void
+     */
+    synchronized boolean evict(Slab slab) {
+        if (!canSpare(slab)) {
+            return false;
+        }
+        slab.become(Slab.VOID);
+        return true;
+    }
+
     /** All that a server had is void: its lease is lost, and its memory with it. */
     synchronized int makeVoid(RemoteServer server) {
         int voided = 0;

@@ -51,8 +51,12 @@ public final class RegionHolders {
         return cleared.get();
     }
 
-    /** @param region any number */
-    boolean holds(long lease, int region) {
+    /**
+     * Whether a lease holds a region. Any thread, which may see what changes a moment late.
+     *
+     * @param region any number
+     */
+    public boolean holds(long lease, int region) {
         return Integer.compareUnsigned(region, leases.length) < 0 && leases[region] == lease && lease != NOBODY;
     }
 

@@ -11,10 +11,11 @@ import java.nio.file.Path;
 final class AvailableMemory {
 
     private static final String MEMINFO = "proc/meminfo";
-    private static final String FIELD = "MemAvailable:";
+    private static final String AVAILABLE = "MemAvailable:";
+    private static final String TOTAL = "MemTotal:";
 
-    /** Of whom, for people, and how much. */
-    record Available(String where, long bytes) {
+    /** Of whom, for people, how much, and of how much. */
+    record Available(String where, long bytes, long total) {
 
         Available least(Available other) {
             return other.bytes < bytes ? other : this;
@@ -42,14 +43,26 @@ final class AvailableMemory {
     }
 
     static Available of(Path root) {
-        return new Available("this machine", machine(root)).least(ControlGroups.least(root));
+        return machine(root).least(ControlGroups.least(root));
     }
 
-    private static long machine(Path root) {
+    /** Of the machine and its most loaded control group the one with less left, as a part of what it has. */
+    static Available tightest(Path root) {
+        Available machine = machine(root);
+        Available group = ControlGroups.least(root);
+        boolean less = (double) group.bytes / group.total < (double) machine.bytes / machine.total;
+        return less ? group : machine;
+    }
+
+    private static Available machine(Path root) {
+        return new Available("this machine", meminfo(root, AVAILABLE), meminfo(root, TOTAL));
+    }
+
+    private static long meminfo(Path root, String field) {
         try {
             for (String line : Files.readAllLines(root.resolve(MEMINFO))) {
-                if (line.startsWith(FIELD)) {
-                    return Long.parseLong(line.substring(FIELD.length())
+                if (line.startsWith(field)) {
+                    return Long.parseLong(line.substring(field.length())
                                     .replace("kB", "")
                                     .trim())
                             << 10;

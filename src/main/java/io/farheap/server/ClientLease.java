@@ -8,6 +8,7 @@ import io.farheap.control.ControlException.Code;
 import io.farheap.control.ControlPlane;
 import io.farheap.control.RegionGrant;
 import io.farheap.control.RingRequest;
+import io.farheap.control.ServerStatus.LeaseStatus;
 import io.farheap.rpc.RegionHolders;
 import io.farheap.rpc.RpcHandlers;
 import io.farheap.verbs.Access;
@@ -567,6 +568,11 @@ final class ClientLease {
         grants.clear();
         connections.clear();
         return regions;
+    }
+
+    synchronized LeaseStatus status() {
+        long left = durationNanos - (System.nanoTime() - renewedAt);
+        return new LeaseStatus(clientName, cacheId, regions(), connections.size(), Math.max(0, left));
     }
 
     /** For the log. */

@@ -32,7 +32,7 @@ final class ControlGroups {
         }
     }
 
-    private static final Available UNLIMITED = new Available("no control group", Long.MAX_VALUE);
+    private static final Available UNLIMITED = new Available("no control group", Long.MAX_VALUE, Long.MAX_VALUE);
 
     private ControlGroups() {}
 
@@ -116,7 +116,7 @@ final class ControlGroups {
                 cache = bytes == Long.MAX_VALUE ? 0 : bytes;
             }
         }
-        return new Available("control group " + group, Math.max(0, limit - Math.max(0, usage - cache)));
+        return new Available("control group " + group, Math.max(0, limit - Math.max(0, usage - cache)), limit);
     }
 
     /** The one number in a file; "max", v1's near 2^63, and no file at all are no limit. */

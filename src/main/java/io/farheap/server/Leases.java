@@ -3,6 +3,7 @@ package io.farheap.server;
 import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
 import io.farheap.control.ControlPlane;
+import io.farheap.control.ServerStatus.LeaseStatus;
 import io.farheap.thread.Joining;
 import java.util.HashMap;
 import java.util.List;
@@ -107,6 +108,11 @@ final class Leases {
             }
         }
         return regions;
+    }
+
+    /** Of all, for those who look on. */
+    List<LeaseStatus> statuses() {
+        return leases.values().stream().map(ClientLease::status).toList();
     }
 
     ClientLease require(long id) {

@@ -3,7 +3,6 @@ package io.farheap.server;
 import io.farheap.control.Caller;
 import io.farheap.control.Connected;
 import io.farheap.control.ConnectedRing;
-import io.farheap.control.ControlClient;
 import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
 import io.farheap.control.ControlPlane;
@@ -14,11 +13,14 @@ import io.farheap.control.PullPace;
 import io.farheap.control.PullResult;
 import io.farheap.control.PullSource;
 import io.farheap.control.RegionGrant;
+import io.farheap.control.RegionUse;
 import io.farheap.control.RingRequest;
 import io.farheap.control.ServerDescription;
+import io.farheap.control.ServerStatus;
 import io.farheap.control.SignedGrant;
 import io.farheap.control.SpacePlane;
 import io.farheap.control.Ticket;
+import io.farheap.control.WantedRegions;
 import io.farheap.lifetime.Closing;
 import io.farheap.rpc.RegionHolders;
 import io.farheap.rpc.RpcHandler;
@@ -72,6 +74,8 @@ public final class MemoryServer implements ControlPlane, AutoCloseable {
     private Retired retired;
     private Leases leases;
     private Spaces spaces;
+    private IncomingPulls incoming;
+    private ResourceMonitor monitor;
     /** Null where there is no manager. */
     private volatile @Nullable GrantBook grants;
 
@@ -83,7 +87,11 @@ public final class MemoryServer implements ControlPlane, AutoCloseable {
         context = Devices.open(options.device());
         try {
             context.requireActivePort();
-            pool = new RegionPool(context, options.regionBytes(), options.regions());
+            pool = new RegionPool(
+                    context,
+                    options.regionBytes(),
+                    options.regions(),
+                    options.headroom().isKept());
             completions = context.createCompletionQueue(1, 1, null);
             List<ServerService> services = new ArrayList<>();
             ServiceLoader.load(ServerService.class, ServerService.class.getClassLoader())
@@ -96,7 +104,9 @@ public final class MemoryServer implements ControlPlane, AutoCloseable {
             spaces = new Spaces(leases, pool, threads, budgets, retired, () -> grants != null);
             leases.alsoReap(spaces::expire);
             leases.alsoTell(lease -> services.forEach(service -> service.leaseEnded(lease)));
+            incoming = new IncomingPulls(context, pool, budgets, sources, retired);
             services.forEach(service -> service.install(options, handlers, spaces));
+            monitor = new ResourceMonitor(options.headroom(), pool, holders);
         } catch (Throwable e) {
             Closing.after(e, this);
             throw e;
@@ -379,89 +389,26 @@ public final class MemoryServer implements ControlPlane, AutoCloseable {
 
     @Override
     public Mark preparePull(long leaseId, int regionId, String sourceAddress, byte[] token, PullPace pace) {
-        ClientLease lease = leases.require(leaseId);
-        lease.endCopy(regionId);
-        try {
-            PreparedPull pull = open(lease, sourceAddress, regionId, token, pace);
-            try {
-                Mark mark = pull.mark();
-                lease.keep(regionId, pull);
-                return mark;
-            } catch (Throwable e) {
-                lease.abandon(pull);
-                throw e;
-            }
-        } catch (ControlException e) {
-            throw pullFailure(sourceAddress, e);
-        }
+        return incoming.prepare(leases.require(leaseId), regionId, sourceAddress, token, pace);
     }
 
     @Override
     public PullResult pull(long leaseId, int regionId, String sourceAddress, byte[] token) {
-        ClientLease lease = leases.require(leaseId);
-        lease.requireHolds(regionId);
-        try {
-            PreparedPull pull = lease.take(regionId, sourceAddress, token);
-            return copy(lease, regionId, pull == null ? open(lease, sourceAddress, regionId, token, null) : pull);
-        } catch (ControlException e) {
-            throw pullFailure(sourceAddress, e);
-        }
+        return incoming.pull(leases.require(leaseId), regionId, sourceAddress, token);
     }
 
-    private PreparedPull open(
-            ClientLease lease, String sourceAddress, int regionId, byte[] token, @Nullable PullPace pace) {
-        Budget.Loan loan = lease.lend(budgets.pulls(), 1);
-        ControlClient source = null;
-        try {
-            ControlClient taken = sources.take(sourceAddress);
-            source = taken;
-            return onDevice(
-                    () -> PreparedPull.open(taken, sourceAddress, token, context, pool.segment(regionId), pace, loan));
-        } catch (Throwable e) {
-            loan.close();
-            if (source != null) {
-                source.close();
-            }
-            throw e;
-        }
+    @Override
+    public WantedRegions reportUse(long leaseId, List<RegionUse> uses) {
+        return monitor.report(leases.require(leaseId), uses);
     }
 
-    private PullResult copy(ClientLease lease, int regionId, PreparedPull pull) {
-        Grant grant;
-        try {
-            grant = lease.attach(regionId, pull.copy());
-        } catch (Throwable e) {
-            lease.abandon(pull);
-            throw e;
-        }
-        boolean done = false;
-        try {
-            PullResult result = onDevice(pull::run);
-            done = true;
-            return result;
-        } finally {
-            boolean finished = done;
-            retired.close("a pull of client " + lease.clientName(), () -> {
-                if (finished) {
-                    pull.finish(sources);
-                } else {
-                    pull.abandon();
-                }
-                lease.detach(grant);
-            });
-        }
+    @Override
+    public ServerStatus describe() {
+        return new ServerStatus(
+                hello(PROTOCOL_VERSION), pool.withdrawnCount(), leases.statuses(), spaces.count(), monitor.status());
     }
 
-    private static ControlException pullFailure(String sourceAddress, ControlException e) {
-        return switch (e.code()) {
-            case INVALID_ARGUMENT, TICKET_REFUSED, LEASE_EXPIRED, NOT_FOUND, CANCELLED -> e;
-            default ->
-                new ControlException(
-                        Code.PULL_FAILED, "cannot pull a region from " + sourceAddress + ": " + e.getMessage(), e);
-        };
-    }
-
-    private static <T> T onDevice(Supplier<T> call) {
+    static <T> T onDevice(Supplier<T> call) {
         try {
             return call.get();
         } catch (VerbsException e) {
@@ -479,7 +426,7 @@ public final class MemoryServer implements ControlPlane, AutoCloseable {
             return;
         }
         closed = true;
-        Closing.all(sources, this::closeLeases);
+        Closing.all(monitor, sources, this::closeLeases);
     }
 
     private void closeLeases() {

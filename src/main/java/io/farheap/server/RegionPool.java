@@ -4,18 +4,23 @@ import io.farheap.control.ControlException;
 import io.farheap.control.ControlException.Code;
 import io.farheap.lifetime.Closing;
 import io.farheap.memory.RegisteredMemory;
+import io.farheap.posix.Posix;
+import io.farheap.posix.PosixException;
 import io.farheap.verbs.Access;
 import io.farheap.verbs.Context;
 import io.farheap.verbs.ProtectionDomain;
 import io.farheap.verbs.VerbsException;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
+import org.agrona.collections.IntArrayList;
 
 /**
  * All of a server's regions: one arena, populated and registered when the server starts, so that a limit on locked
  * memory shows then and not at a client's first request. Thread-safe.
  */
 final class RegionPool implements AutoCloseable {
+
+    private static final System.Logger LOG = System.getLogger(RegionPool.class.getName());
 
     private final ProtectionDomain domain;
     private final RegisteredMemory memory;
@@ -24,8 +29,16 @@ final class RegionPool implements AutoCloseable {
     private int freeCount;
     private volatile boolean zeroLater;
     private final Zeroing zeroing;
+    /** Their memory is the machine's for now. */
+    private final IntArrayList withdrawn = new IntArrayList();
+    /** So many regions are to be withdrawn as they come back. */
+    private int owed;
 
-    RegionPool(Context context, long regionBytes, int regions) {
+    /**
+     * @param elastic whether regions may be {@linkplain #owe withdrawn}: then nothing but leases' registrations, which
+     *     come and go with the leases, pins the memory
+     */
+    RegionPool(Context context, long regionBytes, int regions, boolean elastic) {
         AvailableMemory.require(regionBytes * regions);
         this.regionBytes = regionBytes;
         domain = context.allocateProtectionDomain();
@@ -38,6 +51,9 @@ final class RegionPool implements AutoCloseable {
         } catch (Throwable e) {
             domain.close();
             throw e;
+        }
+        if (elastic) {
+            memory.deregister();
         }
         free = new int[regions];
         for (int id = regions - 1; id >= 0; id--) {
@@ -100,9 +116,75 @@ final class RegionPool implements AutoCloseable {
         return zeroing;
     }
 
-    /** Makes a region free that is zero. */
-    synchronized void free(int id) {
-        free[freeCount++] = id;
+    /** Makes a region free that is zero, or withdraws it where regions are owed. */
+    void free(int id) {
+        synchronized (this) {
+            if (owed == 0) {
+                free[freeCount++] = id;
+                return;
+            }
+            owed--;
+        }
+        withdraw(id);
+    }
+
+    /**
+     * So many more regions are to be withdrawn from now on: free ones at once, and those that are given back. What was
+     * owed before is not any more. Not by two threads at a time.
+     *
+     * @return how many are still owed
+     */
+    int owe(int regions) {
+        synchronized (this) {
+            owed = 0;
+        }
+        for (int left = regions; left > 0; left--) {
+            int id;
+            synchronized (this) {
+                if (freeCount == 0) {
+                    owed = left;
+                    return left;
+                }
+                id = free[--freeCount];
+            }
+            withdraw(id);
+        }
+        return 0;
+    }
+
+    private void withdraw(int id) {
+        try {
+            Posix.discard(segment(id).address(), regionBytes);
+        } catch (PosixException e) {
+            LOG.log(System.Logger.Level.WARNING, "the kernel does not take a region back: " + e.getMessage());
+            synchronized (this) {
+                free[freeCount++] = id;
+            }
+            return;
+        }
+        synchronized (this) {
+            withdrawn.addInt(id);
+        }
+    }
+
+    /** Takes memory for a withdrawn region from the machine, which has it, and makes it free; if there is one. */
+    boolean restore() {
+        int id;
+        synchronized (this) {
+            if (withdrawn.isEmpty()) {
+                return false;
+            }
+            id = withdrawn.removeAt(withdrawn.size() - 1);
+        }
+        Zeroing.zero(segment(id));
+        synchronized (this) {
+            free[freeCount++] = id;
+        }
+        return true;
+    }
+
+    synchronized int withdrawnCount() {
+        return withdrawn.size();
     }
 
     /** All regions, one after another. */

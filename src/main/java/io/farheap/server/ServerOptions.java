@@ -19,6 +19,7 @@ import io.farheap.thread.Idle;
  * @param domain its failure domain, such as its rack: what clients must not have two servers of where both may not be
  *     lost. At most {@link ControlPlane#MAX_NAME_LENGTH} printable characters; empty: it is one of its own
  * @param procedures whose stored procedures it runs
+ * @param headroom what it keeps free for its machine
  */
 public record ServerOptions(
         long memoryBytes,
@@ -31,7 +32,8 @@ public record ServerOptions(
         Idle idle,
         ServerLimits limits,
         String domain,
-        ServedCode procedures) {
+        ServedCode procedures,
+        Headroom headroom) {
 
     public static final long MIN_REGION_BYTES = 64 * 1024;
     public static final long MIN_LEASE_MILLIS = 100;
@@ -65,7 +67,7 @@ public record ServerOptions(
         Printable.require("a failure domain", domain, ControlPlane.MAX_NAME_LENGTH);
     }
 
-    /** With the limits that the device and the machine set, and a failure domain of its own. */
+    /** With the limits that the device and the machine set, a failure domain of its own, and no headroom. */
     public ServerOptions(
             long memoryBytes,
             long regionBytes,
@@ -86,7 +88,8 @@ public record ServerOptions(
                 idle,
                 ServerLimits.DEFAULT,
                 "",
-                ServedCode.BUILT_IN);
+                ServedCode.BUILT_IN,
+                Headroom.NONE);
     }
 
     /** As many threads as the machine has cores, pinned; they sleep while there are no batches. */
@@ -97,19 +100,69 @@ public record ServerOptions(
     /** The same but for the limits. */
     public ServerOptions limits(ServerLimits limits) {
         return new ServerOptions(
-                memoryBytes, regionBytes, leaseNanos, device, name, threads, pinned, idle, limits, domain, procedures);
+                memoryBytes,
+                regionBytes,
+                leaseNanos,
+                device,
+                name,
+                threads,
+                pinned,
+                idle,
+                limits,
+                domain,
+                procedures,
+                headroom);
     }
 
     /** The same in a failure domain. */
     public ServerOptions domain(String domain) {
         return new ServerOptions(
-                memoryBytes, regionBytes, leaseNanos, device, name, threads, pinned, idle, limits, domain, procedures);
+                memoryBytes,
+                regionBytes,
+                leaseNanos,
+                device,
+                name,
+                threads,
+                pinned,
+                idle,
+                limits,
+                domain,
+                procedures,
+                headroom);
     }
 
     /** The same, running other procedures. */
     public ServerOptions procedures(ServedCode procedures) {
         return new ServerOptions(
-                memoryBytes, regionBytes, leaseNanos, device, name, threads, pinned, idle, limits, domain, procedures);
+                memoryBytes,
+                regionBytes,
+                leaseNanos,
+                device,
+                name,
+                threads,
+                pinned,
+                idle,
+                limits,
+                domain,
+                procedures,
+                headroom);
+    }
+
+    /** The same with headroom. */
+    public ServerOptions headroom(Headroom headroom) {
+        return new ServerOptions(
+                memoryBytes,
+                regionBytes,
+                leaseNanos,
+                device,
+                name,
+                threads,
+                pinned,
+                idle,
+                limits,
+                domain,
+                procedures,
+                headroom);
     }
 
     /** As many as the machine has cores. */

@@ -56,6 +56,11 @@ final class Spaces implements SpacePlane, ServedSpaces {
     private int lastNumber;
     private volatile boolean stopped;
 
+    /** How many there are. */
+    int count() {
+        return byId.size();
+    }
+
     Spaces(
             Leases leases,
             RegionPool pool,

@@ -127,6 +127,12 @@ class ControlRoundTripTest {
         assertSameEnd(mark.endpoint());
         assertEquals(-8L, mark.remoteAddress());
         assertEquals(-9, mark.rkey());
+        List<RegionUse> uses = List.of(new RegionUse(1, 1L << 40), new RegionUse(0, 0));
+        assertEquals(new WantedRegions(List.of(1, 0), 7), client.reportUse(LEASE, uses));
+        assertEquals(List.of("reportUse", LEASE, uses), lastCall());
+        assertEquals(InMemoryPlane.STATUS, client.describe());
+        assertEquals(List.of("describe"), lastCall());
+
         plane.pullMayEnd.countDown();
         assertEquals(new PullResult(1L << 30, 123), client.pull(LEASE, 3, "10.0.0.7:7400", ticket.token()));
         assertEquals(List.of("pull", LEASE, 3, "10.0.0.7:7400", 16), lastCall());

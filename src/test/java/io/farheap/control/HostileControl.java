@@ -7,6 +7,7 @@ import io.farheap.control.wire.ConnectRequest;
 import io.farheap.control.wire.ConnectRingReply;
 import io.farheap.control.wire.ConnectRingRequest;
 import io.farheap.control.wire.ControlGrpc;
+import io.farheap.control.wire.DescribeReply;
 import io.farheap.control.wire.Empty;
 import io.farheap.control.wire.ExportReply;
 import io.farheap.control.wire.ExportRequest;
@@ -21,6 +22,8 @@ import io.farheap.control.wire.PreparePullRequest;
 import io.farheap.control.wire.PullReply;
 import io.farheap.control.wire.PullRequest;
 import io.farheap.control.wire.RenewLeaseRequest;
+import io.farheap.control.wire.ReportUseReply;
+import io.farheap.control.wire.ReportUseRequest;
 import io.grpc.Context;
 import io.grpc.Deadline;
 import io.grpc.Server;
@@ -35,6 +38,8 @@ import java.net.InetSocketAddress;
 final class HostileControl extends ControlGrpc.ControlImplBase implements AutoCloseable {
 
     volatile HelloReply hello;
+    volatile ReportUseReply wanted;
+    volatile DescribeReply described;
     volatile OpenLeaseReply lease;
     volatile ConnectReply connect;
     volatile ConnectRingReply ring;
@@ -110,6 +115,16 @@ final class HostileControl extends ControlGrpc.ControlImplBase implements AutoCl
     @Override
     public void openPull(OpenPullRequest request, StreamObserver<OpenPullReply> reply) {
         answer(reply, opened);
+    }
+
+    @Override
+    public void reportUse(ReportUseRequest request, StreamObserver<ReportUseReply> reply) {
+        answer(reply, wanted);
+    }
+
+    @Override
+    public void describe(Empty request, StreamObserver<DescribeReply> reply) {
+        answer(reply, described);
     }
 
     @Override

@@ -10,7 +10,10 @@ import io.farheap.control.ControlException.Code;
 import io.farheap.control.wire.AllocateReply;
 import io.farheap.control.wire.ConnectReply;
 import io.farheap.control.wire.ConnectRingReply;
+import io.farheap.control.wire.DescribeReply;
+import io.farheap.control.wire.DescribedLease;
 import io.farheap.control.wire.ExportReply;
+import io.farheap.control.wire.Headroom;
 import io.farheap.control.wire.HelloReply;
 import io.farheap.control.wire.OpenLeaseReply;
 import io.farheap.control.wire.OpenPullReply;
@@ -18,8 +21,10 @@ import io.farheap.control.wire.PreparePullReply;
 import io.farheap.control.wire.PullReply;
 import io.farheap.control.wire.QueuePairEndpoint;
 import io.farheap.control.wire.Region;
+import io.farheap.control.wire.ReportUseReply;
 import io.farheap.verbs.Endpoint;
 import io.grpc.Status;
+import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
@@ -137,6 +142,40 @@ class HostileRepliesTest {
                 .setDurationNanos(nanos)
                 .build();
         refused("a lease of " + nanos + " ns", () -> client.openLease("c"));
+    }
+
+    @Test
+    void regionsThatNobodyHasWantedBack() {
+        server.wanted = ReportUseReply.newBuilder().addWanted(4).build();
+        refused("region 4", () -> client.reportUse(7, List.of()));
+        server.wanted = ReportUseReply.newBuilder().addWanted(-1).build();
+        refused("region 4294967295", () -> client.reportUse(7, List.of()));
+        server.wanted = ReportUseReply.newBuilder().setAgainNanos(-1).build();
+        refused("wanted again after", () -> client.reportUse(7, List.of()));
+        server.wanted = ReportUseReply.newBuilder()
+                .addAllWanted(Collections.nCopies(ControlPlane.MAX_REPORTED + 1, 0))
+                .build();
+        refused("129 regions wanted back", () -> client.reportUse(7, List.of()));
+    }
+
+    @Test
+    void aStatusThatNoServerHas() {
+        refusedStatus("5 withdrawn regions of 4", reply -> reply.setWithdrawnRegions(5));
+        refusedStatus("shared spaces", reply -> reply.setSpaces(-1));
+        refusedStatus(
+                "regions of a lease",
+                reply -> reply.addLeases(DescribedLease.newBuilder().setRegions(-1)));
+        refusedStatus(
+                "a headroom of 101%",
+                reply -> reply.setHeadroom(Headroom.newBuilder().setPercent(101)));
+        refusedStatus("version 0", DescribeReply.Builder::clearServer);
+    }
+
+    private void refusedStatus(String why, Consumer<DescribeReply.Builder> change) {
+        DescribeReply.Builder reply = DescribeReply.newBuilder().setServer(server.hello);
+        change.accept(reply);
+        server.described = reply.build();
+        refused(why, client::describe);
     }
 
     private static QueuePairEndpoint.Builder end() {

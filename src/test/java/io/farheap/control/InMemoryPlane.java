@@ -16,6 +16,13 @@ final class InMemoryPlane implements ControlPlane {
 
     static final Endpoint SERVER_END = new Endpoint(0xFFFFFF, 0, 0xFFFF, gid(0x80), 5, 255, 1);
 
+    static final ServerStatus STATUS = new ServerStatus(
+            new ServerDescription(-1, "s", "d", PROTOCOL_VERSION, 1 << 20, 8, 2),
+            1,
+            List.of(new ServerStatus.LeaseStatus("tést", -2, 5, 3, 4_000_000_000L)),
+            6,
+            new ServerStatus.HeadroomStatus(25, 1L << 40, 1L << 38, 2, 1L << 33));
+
     final List<Object> calls = new CopyOnWriteArrayList<>();
     final CountDownLatch pullMayEnd = new CountDownLatch(1);
     final CountDownLatch pullHasBegun = new CountDownLatch(1);
@@ -228,6 +235,18 @@ final class InMemoryPlane implements ControlPlane {
                 return List.of(new SpaceInfo("tést", 3, MAX_MILLIS, 2));
             }
         };
+    }
+
+    @Override
+    public WantedRegions reportUse(long leaseId, List<RegionUse> uses) {
+        called("reportUse", leaseId, uses);
+        return new WantedRegions(List.of(1, 0), 7);
+    }
+
+    @Override
+    public ServerStatus describe() {
+        called("describe");
+        return STATUS;
     }
 
     /** Blocks until {@link #pullMayEnd}. */

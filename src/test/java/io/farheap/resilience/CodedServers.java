@@ -2,8 +2,10 @@ package io.farheap.resilience;
 
 import io.farheap.control.ControlPlane;
 import io.farheap.control.ControlServer;
+import io.farheap.control.ServerStatus;
 import io.farheap.remote.RemoteMemory;
 import io.farheap.remote.RemoteServer;
+import io.farheap.server.FakeMachine;
 import io.farheap.server.MemoryServer;
 import io.farheap.server.ServerOptions;
 import io.farheap.testing.TestDevice;
@@ -19,27 +21,43 @@ final class CodedServers implements AutoCloseable {
     private static final long LEASE_NANOS = TestDevice.patience(30_000_000_000L);
 
     private final List<MemoryServer> servers = new ArrayList<>();
+    private final List<FakeMachine> machines = new ArrayList<>();
     private final List<ControlServer> controls = new ArrayList<>();
     private final List<Integer> dead = new ArrayList<>();
     final RemoteMemory memory = RemoteMemory.open(TestDevice.client(), "test");
     final List<RemoteServer> attached = new ArrayList<>();
 
     private final long leaseNanos;
+    private final boolean headroom;
 
     CodedServers(int count, int regions) {
         this(count, regions, LEASE_NANOS);
     }
 
     CodedServers(int count, int regions, long leaseNanos) {
+        this(count, regions, leaseNanos, false);
+    }
+
+    private CodedServers(int count, int regions, long leaseNanos, boolean headroom) {
         this.leaseNanos = leaseNanos;
+        this.headroom = headroom;
         for (int i = 0; i < count; i++) {
             add(regions);
         }
     }
 
+    /** Each on a machine of its own, which has memory to spare until a test says otherwise. */
+    static CodedServers withHeadroom(int count, int regions) {
+        return new CodedServers(count, regions, LEASE_NANOS, true);
+    }
+
     RemoteServer add(int regions) {
-        MemoryServer server = MemoryServer.open(new ServerOptions(
-                regions * REGION_BYTES, REGION_BYTES, leaseNanos, TestDevice.server(), "coded" + servers.size()));
+        ServerOptions options = new ServerOptions(
+                regions * REGION_BYTES, REGION_BYTES, leaseNanos, TestDevice.server(), "coded" + servers.size());
+        FakeMachine machine = new FakeMachine(REGION_BYTES, 64, regions);
+        MemoryServer server = MemoryServer.open(headroom ? options.headroom(machine.headroom()) : options);
+        machine.runs(server);
+        machines.add(machine);
         servers.add(server);
         controls.add(ControlServer.start("127.0.0.1:0", server));
         attached.add(memory.attach(controls.getLast().address()));
@@ -70,6 +88,14 @@ final class CodedServers implements AutoCloseable {
 
     int indexOf(RemoteServer server) {
         return attached.indexOf(server);
+    }
+
+    FakeMachine machine(int server) {
+        return machines.get(server);
+    }
+
+    ServerStatus status(int server) {
+        return servers.get(server).describe();
     }
 
     int freeRegions(int server) {

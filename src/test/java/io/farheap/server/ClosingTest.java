@@ -26,7 +26,7 @@ class ClosingTest {
     @Test
     void ofARegionPool() throws ReflectiveOperationException {
         try (Context context = Devices.open(TestDevice.server())) {
-            RegionPool pool = new RegionPool(context, REGION, 2);
+            RegionPool pool = new RegionPool(context, REGION, 2, false);
             RegisteredMemory memory = Fields.get(pool, "memory", RegisteredMemory.class);
             assertInstanceOf(IllegalStateException.class, Held.during(memory.segment(), pool::close));
             memory.close();

@@ -2,11 +2,13 @@ package io.farheap.cli;
 
 import io.farheap.command.DeviceNotice;
 import io.farheap.command.Durations;
+import io.farheap.command.Percent;
 import io.farheap.command.Sizes;
 import io.farheap.command.Subcommand;
 import io.farheap.command.Termination;
 import io.farheap.control.ControlServer;
 import io.farheap.control.ManagerKey;
+import io.farheap.server.Headroom;
 import io.farheap.server.MemoryServer;
 import io.farheap.server.ServedCode;
 import io.farheap.server.ServerLimits;
@@ -113,6 +115,16 @@ public final class ServerCommand implements Subcommand, Callable<Integer> {
                     + "available then).")
     private long ringMemory;
 
+    @Option(
+            names = "--headroom",
+            paramLabel = "PERCENT",
+            converter = Percent.class,
+            defaultValue = "0%",
+            description =
+                    "Part of the machine's memory to keep free, such as 25%%: while less is, free regions go back "
+                            + "to the machine, and coded caches are asked for those that they use least (default: none).")
+    private int headroom;
+
     @Option(names = "--name", paramLabel = "TEXT", description = "Name that clients are told (default: the address).")
     private String name;
 
@@ -191,7 +203,8 @@ public final class ServerCommand implements Subcommand, Callable<Integer> {
                 idle,
                 new ServerLimits(leases, queuePairs, ringMemory),
                 domain,
-                procedures);
+                procedures,
+                Headroom.of(headroom));
         DeviceNotice.print(spec.commandLine().getErr());
         Termination termination = Termination.watch(untilStdinCloses);
         try (MemoryServer server = MemoryServer.open(options)) {

@@ -8,6 +8,7 @@ import io.farheap.control.ControlPlane;
 import io.farheap.control.LeaseKeeper;
 import io.farheap.control.PullResult;
 import io.farheap.control.RegionGrant;
+import io.farheap.control.ServerStatus.HeadroomStatus;
 import io.farheap.testing.TestDevice;
 import io.farheap.verbs.WcStatus;
 import java.io.IOException;
@@ -79,6 +80,28 @@ class ServerProcessTest {
         try (Child server = server("--domain", "x".repeat(300))) {
             assertTrue(server.await() != 0);
             assertTrue(server.errors().contains("a failure domain of 300 characters"), server.errors());
+        }
+    }
+
+    @Test
+    void itLooksAtTheMachinesMemoryWhereItIsToKeepHeadroom() throws Exception {
+        try (Child server = server("--headroom", "1%");
+                ControlClient plane = ControlClient.connect(address(server))) {
+            HeadroomStatus seen = plane.describe().headroom();
+            for (int i = 0; i < 1000 && seen.machineBytes() == 0; i++) {
+                Thread.sleep(10);
+                seen = plane.describe().headroom();
+            }
+            assertEquals(1, seen.percent());
+            assertTrue(seen.freeBytes() > 0 && seen.freeBytes() <= seen.machineBytes(), seen.toString());
+        }
+        try (Child server = server("--headroom", "25")) {
+            assertEquals(2, server.await());
+            assertTrue(server.errors().contains("such as 25%"), server.errors());
+        }
+        try (Child server = server("--headroom", "91%")) {
+            assertEquals(1, server.await());
+            assertTrue(server.errors().contains("1% to 90%"), server.errors());
         }
     }
 

@@ -97,7 +97,7 @@ record Overview(long epoch, List<ServerReport> servers, List<CacheDescription> c
         return left.toString().substring("PT".length()).toLowerCase(Locale.ROOT);
     }
 
-    private static void append(StringBuilder text, List<List<String>> rows) {
+    static void append(StringBuilder text, List<List<String>> rows) {
         int columns = rows.getFirst().size();
         int[] widths = new int[columns];
         for (List<String> row : rows) {

@@ -151,4 +151,23 @@ class TopCommandTest {
         assertEquals(2, run(new ManagerCommand()));
         assertTrue(out.toString().contains("--data DIR, or --temporary"), out::toString);
     }
+
+    @Test
+    void aManagersServersAreAskedThemselvesWhereThatIsWanted() {
+        report(1, 4);
+        assertEquals(1, run(new TopCommand(), "--once", "--servers", "--json", "--manager", server.address()));
+        JsonObject json = JsonParser.parseString(out.toString()).getAsJsonObject();
+        JsonObject described = json.getAsJsonArray("described").get(0).getAsJsonObject();
+        assertEquals("host1:1", described.get("address").getAsString());
+        assertTrue(described.has("trouble"), "nobody is there");
+        assertEquals(1, json.getAsJsonArray("servers").size());
+    }
+
+    @Test
+    void eitherManagersOrServersAreNamed() {
+        assertEquals(2, run(new TopCommand(), "--once"));
+        assertEquals(2, run(new TopCommand(), "--once", "--manager", server.address(), "127.0.0.1:1"));
+        assertEquals(2, run(new TopCommand(), "--once", "--servers", "127.0.0.1:1"));
+        assertTrue(out.toString().contains("name either managers"), out.toString());
+    }
 }
