@@ -25,7 +25,7 @@ import org.openjdk.jmh.annotations.Warmup;
 
 /**
  * What translation costs: a chase and a scan, translated, beside the same loops as plain Java on the same native
- * memory. Nanoseconds a hop, or a record of 16 bytes. Hot means 16 KiB; the memory is one region.
+ * memory. Nanoseconds a hop, or a record of 16 bytes. Hot means 16 KiB.
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
@@ -42,6 +42,10 @@ public class ProcedureBenchmark {
     /** Bytes that the chase goes over. */
     @Param({"16384", "1073741824"})
     private long bytes;
+
+    /** That they are in; a power of two. */
+    @Param("1")
+    private int regions;
 
     /** Units of fuel in a slice. */
     @Param("1000000")
@@ -89,9 +93,11 @@ public class ProcedureBenchmark {
     @Setup
     public void open() throws IOException {
         memory = arena.allocate(bytes, 4096);
-        shift = Long.numberOfTrailingZeros(bytes);
-        table = arena.allocate(8, 8);
-        table.set(LONG, 0, memory.address());
+        shift = Long.numberOfTrailingZeros(bytes / regions);
+        table = arena.allocate(8L * regions, 8);
+        for (int i = 0; i < regions; i++) {
+            table.set(LONG, 8L * i, memory.address() + ((long) i << shift));
+        }
         contextMemory = arena.allocate(Context.MEMORY_BYTES, 64);
         context = new Context(contextMemory);
         link();
@@ -184,7 +190,7 @@ public class ProcedureBenchmark {
         context.begin(code, 0, bytes, 24, 8, Long.MAX_VALUE);
         int outcome;
         do {
-            context.map(table.address(), 1, shift);
+            context.map(table.address(), regions, shift);
             outcome = context.run(slice);
         } while (outcome == Context.FUEL);
         if (outcome != Context.RETURNED) {

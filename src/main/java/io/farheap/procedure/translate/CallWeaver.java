@@ -16,23 +16,53 @@ import java.lang.constant.MethodTypeDesc;
  * it, masks it and adds the region's address; where it is not, {@link Frame#move} moves the window, or the code leaves
  * and goes on with {@link TranslatedCode#step}, in which {@link Frame#locate} does that and all else.
  */
-final class CallWeaver {
+abstract class CallWeaver {
 
-    private static final ClassDesc FRAME = MethodWeaver.FRAME;
-    private static final int FRAME_SLOT = MethodWeaver.FRAME_SLOT;
+    static final ClassDesc FRAME = ClassDesc.of("io.farheap.procedure.translate.Frame");
+    /** Local variables; those of the procedure are behind them. */
+    static final int FRAME_SLOT = 1;
+
+    /** First the point to resume at, then the int of a store. */
+    static final int INT_SLOT = 2;
+
+    static final int FUEL_SLOT = 3;
+    static final int WINDOW_SLOT = 4;
+    static final int WINDOW_BYTES_SLOT = 6;
+    static final int BASE_SLOT = 8;
+    static final int MASK_SLOT = 10;
+    static final int ADDRESS_SLOT = 12;
+    static final int VALUE_SLOT = 14;
+    static final int FIRST_SLOT = 16;
+
     private static final ClassDesc WORDS = ClassDesc.of("io.farheap.procedure.translate.Words");
     private static final ClassDesc ATOMICS = ClassDesc.of("io.farheap.procedure.translate.Atomics");
     private static final ClassDesc COPIES = ClassDesc.of("io.farheap.procedure.translate.Copies");
 
-    private final MethodWeaver weaver;
+    final CodeBuilder code;
+    /** Whether this is {@link TranslatedCode#step}. */
+    final boolean stepping;
 
-    CallWeaver(MethodWeaver weaver) {
-        this.weaver = weaver;
+    CallWeaver(CodeBuilder code, boolean stepping) {
+        this.code = code;
+        this.stepping = stepping;
     }
+
+    /** Keeps what a point keeps, and returns. */
+    abstract void leave(Program.Point point);
+
+    /** Returns by a method of the frame. */
+    abstract void end(String how, int line);
+
+    abstract void loadWindow();
+
+    /** Has code that is seldom run written behind the rest. */
+    abstract void behind(Runnable weaving);
+
+    /** Loads one of the frame. */
+    abstract void field(String name, TypeKind kind);
 
     /** What does not go to the cache. On the stack: the frame, and the method's arguments. */
     void local(CallMethod method, int line) {
-        CodeBuilder code = weaver.code;
         switch (method.kind) {
             case FIELD -> code.getfield(FRAME, method.name, CD_int);
             case ARGUMENT -> get("checkArgument", method, line);
@@ -43,7 +73,7 @@ final class CallWeaver {
                 code.invokestatic(COPIES, "toResult", MethodTypeDesc.of(CD_int, FRAME, CD_int, CD_int, CD_int));
                 Label copied = code.newLabel();
                 code.dup().ifge(copied);
-                weaver.end("end", line);
+                end("end", line);
                 code.labelBinding(copied);
                 charge();
             }
@@ -54,7 +84,7 @@ final class CallWeaver {
     private void get(String check, CallMethod method, int line) {
         check(check, method, line);
         ClassDesc found = value(method);
-        weaver.code.invokestatic(
+        code.invokestatic(
                 WORDS,
                 method.name,
                 MethodTypeDesc.of(method.bytes == 1 ? ConstantDescs.CD_byte : found, FRAME, CD_int));
@@ -63,23 +93,22 @@ final class CallWeaver {
     private void set(String check, CallMethod method, int line) {
         boolean wide = method.bytes == 8;
         if (wide) {
-            weaver.code.lstore(MethodWeaver.VALUE_SLOT);
+            code.lstore(VALUE_SLOT);
         } else {
-            weaver.code.istore(MethodWeaver.INT_SLOT);
+            code.istore(INT_SLOT);
         }
         check(check, method, line);
         loadValue(wide);
-        weaver.code.invokestatic(WORDS, method.name, MethodTypeDesc.of(CD_void, FRAME, CD_int, value(method)));
+        code.invokestatic(WORDS, method.name, MethodTypeDesc.of(CD_void, FRAME, CD_int, value(method)));
     }
 
     private void check(String check, CallMethod method, int line) {
-        CodeBuilder code = weaver.code;
         Label allowed = code.newLabel();
         code.dup2()
                 .loadConstant(method.bytes)
                 .invokestatic(WORDS, check, MethodTypeDesc.of(CD_int, FRAME, CD_int, CD_int))
                 .ifge(allowed);
-        weaver.end("end", line);
+        end("end", line);
         code.labelBinding(allowed);
     }
 
@@ -89,9 +118,9 @@ final class CallWeaver {
 
     private void loadValue(boolean wide) {
         if (wide) {
-            weaver.code.lload(MethodWeaver.VALUE_SLOT);
+            code.lload(VALUE_SLOT);
         } else {
-            weaver.code.iload(MethodWeaver.INT_SLOT);
+            code.iload(INT_SLOT);
         }
     }
 
@@ -105,8 +134,7 @@ final class CallWeaver {
     }
 
     private void load(CallMethod method, Program.Point point) {
-        CodeBuilder code = weaver.code;
-        place(method, Context.READ, () -> weaver.leave(point));
+        place(method, Context.READ, () -> leave(point));
         ClassDesc found =
                 switch (method.bytes) {
                     case 1 -> ConstantDescs.CD_byte;
@@ -118,12 +146,11 @@ final class CallWeaver {
     }
 
     private void store(CallMethod method, Program.Point point) {
-        CodeBuilder code = weaver.code;
         boolean wide = method.bytes == 8;
         if (wide) {
-            code.lstore(MethodWeaver.VALUE_SLOT);
+            code.lstore(VALUE_SLOT);
         } else {
-            code.istore(MethodWeaver.INT_SLOT);
+            code.istore(INT_SLOT);
         }
         place(method, Context.WRITE, () -> {
             code.aload(FRAME_SLOT);
@@ -132,7 +159,7 @@ final class CallWeaver {
                 code.i2l();
             }
             code.putfield(FRAME, "value", CD_long);
-            weaver.leave(point);
+            leave(point);
         });
         loadValue(wide);
         code.invokestatic(WORDS, method.name, MethodTypeDesc.of(CD_void, CD_long, value(method)));
@@ -140,27 +167,26 @@ final class CallWeaver {
 
     /** From the frame and an address on the stack to a native address. */
     private void place(CallMethod method, int kind, Runnable leaving) {
-        CodeBuilder code = weaver.code;
         Label miss = code.newLabel();
         Label found = code.newLabel();
-        code.lstore(MethodWeaver.ADDRESS_SLOT)
+        code.lstore(ADDRESS_SLOT)
                 .pop()
-                .lload(MethodWeaver.ADDRESS_SLOT)
-                .lload(MethodWeaver.WINDOW_SLOT)
+                .lload(ADDRESS_SLOT)
+                .lload(WINDOW_SLOT)
                 .lsub()
-                .lload(MethodWeaver.WINDOW_BYTES_SLOT)
+                .lload(WINDOW_BYTES_SLOT)
                 .invokestatic(ConstantDescs.CD_Long, "compareUnsigned", MethodTypeDesc.of(CD_int, CD_long, CD_long))
                 .ifge(miss)
-                .lload(MethodWeaver.ADDRESS_SLOT)
-                .lload(MethodWeaver.MASK_SLOT)
+                .lload(ADDRESS_SLOT)
+                .lload(MASK_SLOT)
                 .land()
-                .lload(MethodWeaver.BASE_SLOT)
+                .lload(BASE_SLOT)
                 .ladd()
                 .labelBinding(found);
-        weaver.behind(() -> {
+        behind(() -> {
             Label leave = code.newLabel();
-            code.labelBinding(miss).aload(FRAME_SLOT).lload(MethodWeaver.ADDRESS_SLOT);
-            if (weaver.stepping) {
+            code.labelBinding(miss).aload(FRAME_SLOT).lload(ADDRESS_SLOT);
+            if (stepping) {
                 code.loadConstant(method.bytes)
                         .loadConstant(kind)
                         .invokevirtual(FRAME, "locate", MethodTypeDesc.of(CD_long, CD_long, CD_int, CD_int));
@@ -168,7 +194,7 @@ final class CallWeaver {
                 code.invokestatic(FRAME, "move", MethodTypeDesc.of(CD_long, FRAME, CD_long));
             }
             code.dup2().lconst_0().lcmp().ifeq(leave);
-            weaver.loadWindow();
+            loadWindow();
             code.goto_(found).labelBinding(leave).pop2();
             leaving.run();
         });
@@ -176,7 +202,6 @@ final class CallWeaver {
 
     /** By a method that answers below 0 where the code is to leave. */
     private void helped(CallMethod method, Program.Point point) {
-        CodeBuilder code = weaver.code;
         switch (method) {
             case COMPARE_AND_SET ->
                 code.invokestatic(ATOMICS, method.name, MethodTypeDesc.of(CD_int, FRAME, CD_long, CD_long, CD_long));
@@ -192,13 +217,13 @@ final class CallWeaver {
         }
         Label leave = code.newLabel();
         code.dup().iflt(leave);
-        weaver.behind(() -> {
+        behind(() -> {
             code.labelBinding(leave).pop();
-            weaver.leave(point);
+            leave(point);
         });
         if (method == CallMethod.GET_AND_ADD) {
             code.pop();
-            weaver.field("found", TypeKind.LONG);
+            field("found", TypeKind.LONG);
         } else if (method.kind == CallMethod.Kind.COPY) {
             charge();
         }
@@ -206,42 +231,42 @@ final class CallWeaver {
 
     /** An int of fuel that is on the stack. */
     private void charge() {
-        weaver.code.iload(MethodWeaver.FUEL_SLOT).swap().isub().istore(MethodWeaver.FUEL_SLOT);
+        code.iload(FUEL_SLOT).swap().isub().istore(FUEL_SLOT);
     }
 
     /** Pushes what an access was about to pop when the code left. */
     void pushOperands(CallMethod method) {
-        weaver.code.aload(FRAME_SLOT);
+        code.aload(FRAME_SLOT);
         switch (method) {
             case COMPARE_AND_SET -> {
-                weaver.field("address", TypeKind.LONG);
-                weaver.field("expected", TypeKind.LONG);
-                weaver.field("value", TypeKind.LONG);
+                field("address", TypeKind.LONG);
+                field("expected", TypeKind.LONG);
+                field("value", TypeKind.LONG);
             }
             case GET_AND_ADD -> {
-                weaver.field("address", TypeKind.LONG);
-                weaver.field("value", TypeKind.LONG);
+                field("address", TypeKind.LONG);
+                field("value", TypeKind.LONG);
             }
             case COMPARE_AND_SET_ALL -> {
-                weaver.field("scratchAt", TypeKind.INT);
-                weaver.field("count", TypeKind.INT);
+                field("scratchAt", TypeKind.INT);
+                field("count", TypeKind.INT);
             }
             case COPY_TO_SCRATCH -> {
-                weaver.field("address", TypeKind.LONG);
-                weaver.field("scratchAt", TypeKind.INT);
-                weaver.field("count", TypeKind.INT);
+                field("address", TypeKind.LONG);
+                field("scratchAt", TypeKind.INT);
+                field("count", TypeKind.INT);
             }
             case COPY_FROM_SCRATCH -> {
-                weaver.field("scratchAt", TypeKind.INT);
-                weaver.field("address", TypeKind.LONG);
-                weaver.field("count", TypeKind.INT);
+                field("scratchAt", TypeKind.INT);
+                field("address", TypeKind.LONG);
+                field("count", TypeKind.INT);
             }
             default -> {
-                weaver.field("address", TypeKind.LONG);
+                field("address", TypeKind.LONG);
                 if (method.kind == CallMethod.Kind.PUT) {
-                    weaver.field("value", TypeKind.LONG);
+                    field("value", TypeKind.LONG);
                     if (method.bytes < 8) {
-                        weaver.code.l2i();
+                        code.l2i();
                     }
                 }
             }

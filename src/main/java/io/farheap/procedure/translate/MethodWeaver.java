@@ -21,23 +21,7 @@ import java.util.List;
  * badly: so {@link TranslatedCode#fast} is entered at the start and at heads of outermost loops only, which leaves them
  * natural, and {@link TranslatedCode#step}, entered anywhere, goes on only to the next such head.
  */
-final class MethodWeaver {
-
-    static final ClassDesc FRAME = ClassDesc.of("io.farheap.procedure.translate.Frame");
-    /** Local variables; those of the procedure are behind them. */
-    static final int FRAME_SLOT = 1;
-
-    /** First the point to resume at, then the int of a store. */
-    static final int INT_SLOT = 2;
-
-    static final int FUEL_SLOT = 3;
-    static final int WINDOW_SLOT = 4;
-    static final int WINDOW_BYTES_SLOT = 6;
-    static final int BASE_SLOT = 8;
-    static final int MASK_SLOT = 10;
-    static final int ADDRESS_SLOT = 12;
-    static final int VALUE_SLOT = 14;
-    static final int FIRST_SLOT = 16;
+final class MethodWeaver extends CallWeaver {
 
     private static final ClassDesc SLOTS = ClassDesc.of("io.farheap.procedure.translate.Slots");
     private static final int MOST_CHARGED = 30_000;
@@ -45,8 +29,6 @@ final class MethodWeaver {
             MethodTypeDesc.of(ConstantDescs.CD_int, FRAME, ConstantDescs.CD_int, ConstantDescs.CD_int);
 
     private final Program program;
-    final boolean stepping;
-    final CodeBuilder code;
     private final Label[] labels;
     /** Where each point is resumed, by number. */
     private final Label[] resumed;
@@ -54,12 +36,9 @@ final class MethodWeaver {
     /** Code that is seldom run, behind the rest. */
     private final List<Runnable> behind = new ArrayList<>();
 
-    private final CallWeaver calls = new CallWeaver(this);
-
     MethodWeaver(Program program, boolean stepping, CodeBuilder code) {
+        super(code, stepping);
         this.program = program;
-        this.stepping = stepping;
-        this.code = code;
         this.labels = new Label[program.ops.size()];
         this.resumed = new Label[program.points.size() + 1];
         for (int block = 0; block < program.flow.count(); block++) {
@@ -84,6 +63,7 @@ final class MethodWeaver {
         }
     }
 
+    @Override
     void loadWindow() {
         loadWindow("window", WINDOW_SLOT);
         loadWindow("windowBytes", WINDOW_BYTES_SLOT);
@@ -126,6 +106,7 @@ final class MethodWeaver {
         code.labelBinding(start);
     }
 
+    @Override
     void behind(Runnable weaving) {
         behind.add(weaving);
     }
@@ -224,6 +205,7 @@ final class MethodWeaver {
     }
 
     /** Whatever is on the operand stack goes with the method's return. */
+    @Override
     void end(String how, int line) {
         code.aload(FRAME_SLOT)
                 .iload(FUEL_SLOT)
@@ -250,13 +232,14 @@ final class MethodWeaver {
         if (on.method().accesses()) {
             Program.Point point = program.access(index);
             code.labelBinding(resumed[point.number()]);
-            calls.access(on.method(), point);
+            access(on.method(), point);
         } else {
-            calls.local(on.method(), on.line());
+            local(on.method(), on.line());
         }
     }
 
     /** With the operands of the point on the stack, and no more. */
+    @Override
     void leave(Program.Point point) {
         int slot = point.kept();
         for (int i = point.types().size() - 1; i >= 0; i--) {
@@ -300,7 +283,7 @@ final class MethodWeaver {
             code.storeLocal(type.kind, FIRST_SLOT + point.slots().get(i));
         }
         if (point.access() != null) {
-            calls.pushOperands(point.access());
+            pushOperands(point.access());
         }
         code.goto_(resumed[point.number()]);
     }
@@ -323,6 +306,7 @@ final class MethodWeaver {
     }
 
     /** Of the frame. */
+    @Override
     void field(String name, TypeKind kind) {
         code.aload(FRAME_SLOT).getfield(FRAME, name, kind.upperBound());
     }

@@ -17,7 +17,7 @@ final class Weaver {
     private static final ClassDesc SHAPE = ClassDesc.of("io.farheap.procedure.translate.CodeShape");
     private static final MethodTypeDesc CONSTRUCTOR = MethodTypeDesc.of(ConstantDescs.CD_void, SHAPE);
     private static final MethodTypeDesc RUN =
-            MethodTypeDesc.of(ConstantDescs.CD_int, MethodWeaver.FRAME, ConstantDescs.CD_int);
+            MethodTypeDesc.of(ConstantDescs.CD_int, CallWeaver.FRAME, ConstantDescs.CD_int);
 
     private Weaver() {}
 

@@ -7,6 +7,7 @@ import io.farheap.control.ControlException;
 import io.farheap.kv.MapException;
 import io.farheap.manager.state.StateException;
 import io.farheap.posix.PosixException;
+import io.farheap.procedure.translate.RefusedProcedureException;
 import io.farheap.slo.InfeasibleSloException;
 import io.farheap.slo.ModelFileException;
 import io.farheap.verbs.VerbsException;
@@ -66,6 +67,7 @@ public final class Main {
             case InfeasibleSloException e -> command.getErr().println("farheap: " + e.getMessage());
             case PosixException e -> command.getErr().println("farheap: " + e.getMessage());
             case StateException e -> command.getErr().println("farheap: " + e.getMessage());
+            case RefusedProcedureException e -> command.getErr().println("farheap: " + e.getMessage());
             case BenchRunException e -> command.getErr().println("farheap: " + e.getMessage());
             case IllegalArgumentException e -> command.getErr().println("farheap: " + e.getMessage());
             default -> failure.printStackTrace(command.getErr());

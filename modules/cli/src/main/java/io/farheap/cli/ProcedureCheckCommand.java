@@ -1,0 +1,51 @@
+package io.farheap.cli;
+
+import io.farheap.procedure.translate.Translation;
+import io.farheap.procedure.translate.Translator;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** {@code farheap procedure check}: says what a server would of a class file. */
+@Command(
+        name = "check",
+        mixinStandardHelpOptions = true,
+        description = {
+            "Say what a memory server would of a stored procedure: what it costs, or the line that is refused, and why.",
+            "Fuel: about one unit for an instruction, 4 for an access to the cache (docs/procedures.md)."
+        })
+final class ProcedureCheckCommand implements Callable<Integer> {
+
+    @Parameters(paramLabel = "FILE", description = "a class file, as javac writes it")
+    private Path file;
+
+    @Spec
+    private CommandSpec spec;
+
+    @Override
+    public Integer call() throws IOException {
+        if (!Files.isRegularFile(file)) {
+            throw new IllegalArgumentException(file + ": there is no such file; compile the procedure first");
+        }
+        Translator.Limits limits = Translator.Limits.DEFAULT;
+        Translation procedure = Translator.translate(Files.readAllBytes(file), limits);
+        PrintWriter out = spec.commandLine().getOut();
+        out.printf("%s: admitted, %s%n", procedure.name(), procedure.writes() ? "writes" : "reads");
+        out.printf("resume points  %,d%n", procedure.resumePoints());
+        out.printf("translated     %,d bytes of %,d%n", procedure.translatedBytes(), limits.translatedBytes());
+        for (Translation.Loop loop : procedure.loops()) {
+            String where = loop.line() == 0 ? "line unknown" : "line " + loop.line();
+            String depth =
+                    loop.depth() == 1 ? "" : ", in " + (loop.depth() - 1) + " other" + (loop.depth() > 2 ? "s" : "");
+            out.printf("loop           %s%s: at most %,d units of fuel a turn%n", where, depth, loop.fuelPerTurn());
+        }
+        out.flush();
+        return 0;
+    }
+}
