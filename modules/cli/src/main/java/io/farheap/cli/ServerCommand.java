@@ -16,6 +16,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -113,7 +114,7 @@ public final class ServerCommand implements Subcommand, Callable<Integer> {
     private long ringMemory;
 
     @Option(names = "--name", paramLabel = "TEXT", description = "Name that clients are told (default: the address).")
-    private String name;
+    private @Nullable String name;
 
     @Option(
             names = "--domain",
