@@ -51,7 +51,7 @@ final class InMemoryPlane implements ControlPlane {
         }
     }
 
-    @SuppressWarnings("unchecked")
+    @SuppressWarnings({"unchecked", "TypeParameterUnusedInFormals"})
     private static <E extends Throwable> E unchecked(Throwable failure) throws E {
         throw (E) failure;
     }
