@@ -115,7 +115,7 @@ final class BenchCacheCommand implements Callable<Integer> {
     @Spec
     private CommandSpec spec;
 
-    private List<Integer> cores;
+    private List<Integer> cores = List.of();
 
     /**
      * @param separate operations/s, posted one by one
@@ -237,7 +237,7 @@ final class BenchCacheCommand implements Callable<Integer> {
 
     /** Redy's b. */
     private int batch(long size) {
-        return (int) Math.clamp(RingShape.PAYLOAD_BYTES / size, 1, largestBatch);
+        return Math.clamp(RingShape.PAYLOAD_BYTES / size, 1, largestBatch);
     }
 
     /**

@@ -14,6 +14,7 @@ import java.util.concurrent.Callable;
 import java.util.stream.Stream;
 import org.HdrHistogram.Histogram;
 import org.apache.zookeeper.KeeperException;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -84,7 +85,7 @@ final class BenchManagerCommand implements Callable<Integer> {
             description =
                     "where ZooKeeper's files are meanwhile, in a directory of their own: the disk counts (default: that of "
                             + "temporary files)")
-    private Path data;
+    private @Nullable Path data;
 
     @Mixin
     private BenchOutput output;

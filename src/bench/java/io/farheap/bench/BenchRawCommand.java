@@ -19,6 +19,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -60,7 +61,9 @@ final class BenchRawCommand implements Callable<Integer> {
             paramLabel = "Q",
             description =
                     "operations in flight; above 1 they are posted one by one, and once more all by one list (default: 1 and 16, or the device's most)")
-    private List<Integer> depths;
+    private @Nullable List<Integer> givenDepths;
+
+    private List<Integer> depths = List.of();
 
     @Option(
             names = "--turns",
@@ -92,9 +95,7 @@ final class BenchRawCommand implements Callable<Integer> {
         try (Context context = Devices.open()) {
             deepest = Connection.maxDepth(context.limits());
         }
-        if (depths == null) {
-            depths = List.of(1, Math.min(USUAL_DEPTH, deepest));
-        }
+        depths = givenDepths != null ? givenDepths : List.of(1, Math.min(USUAL_DEPTH, deepest));
         List<RawOperation> operations = checkOptions(deepest);
         output.check();
         against.check(output);

@@ -12,7 +12,9 @@ import io.farheap.verbs.Devices;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.time.Duration;
+import java.util.Objects;
 import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -44,14 +46,14 @@ final class BenchReclaimCommand implements Callable<Integer> {
             names = "--repeat",
             paramLabel = "N",
             description = "reclaims of each case (default: " + REPEAT + ", with --deadline " + DEADLINE_REPEAT + ")")
-    private Integer repeat;
+    private @Nullable Integer repeat;
 
     @Option(
             names = "--notice",
             paramLabel = "TIME",
             converter = Durations.class,
             description = "notice of the servers, after which they are killed (default: 30s)")
-    private Duration notice;
+    private @Nullable Duration notice;
 
     @Option(
             names = "--deadline",
@@ -122,7 +124,7 @@ final class BenchReclaimCommand implements Callable<Integer> {
                 lost += reads.lost() + writes.lost();
             }
         }
-        return report;
+        return Objects.requireNonNull(report);
     }
 
     private void printTitles() {

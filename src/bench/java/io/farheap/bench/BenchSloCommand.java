@@ -25,6 +25,7 @@ import java.io.PrintStream;
 import java.nio.file.Files;
 import java.util.List;
 import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -69,7 +70,7 @@ final class BenchSloCommand implements Callable<Integer> {
             names = "--server",
             paramLabel = "HOST:PORT",
             description = "memory server to measure with (default: one is started on this host)")
-    private String server;
+    private @Nullable String server;
 
     @Mixin
     private SubjectOptions options;

@@ -104,7 +104,7 @@ final class CacheBench implements AutoCloseable {
     void scatter(long span, int record, long seed) {
         SplittableRandom random = new SplittableRandom(seed);
         long records = span / record;
-        addresses = new long[(int) Math.clamp(Long.highestOneBit(span / LINE_BYTES), MIN_ADDRESSES, MAX_ADDRESSES)];
+        addresses = new long[Math.clamp(Long.highestOneBit(span / LINE_BYTES), MIN_ADDRESSES, MAX_ADDRESSES)];
         mask = addresses.length - 1;
         Arrays.setAll(addresses, i -> random.nextLong(records) * record);
     }

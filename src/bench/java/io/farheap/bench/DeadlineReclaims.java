@@ -4,7 +4,9 @@ import io.farheap.command.ManagerProcess;
 import io.farheap.manager.ManagerClient;
 import io.farheap.verbs.Context;
 import java.time.Duration;
+import java.util.Objects;
 import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Servers that leave under writes, and are killed at the end of their notice as a spot machine is, each with room for
@@ -20,7 +22,7 @@ final class DeadlineReclaims {
     private final MoveCase how;
     private final Duration notice;
     private final RecordContent content;
-    private Context device;
+    private @Nullable Context device;
 
     DeadlineReclaims(
             ManagerProcess manager,
@@ -52,6 +54,7 @@ final class DeadlineReclaims {
     private void untilLoss(ReclaimRig rig, ReclaimFigures figures, int count) {
         MigrationLoad load = new MigrationLoad(rig.cache(), true, figures.reclaims(), content);
         boolean whole = true;
+        long failures;
         try {
             while (whole && figures.reclaims() < count) {
                 load.pause();
@@ -69,15 +72,15 @@ final class DeadlineReclaims {
                 }
             }
         } finally {
-            long failures = load.end();
-            if (whole && failures > 0) {
-                throw new IllegalStateException(failures + " requests of the load failed, and nothing was lost");
-            }
+            failures = load.end();
+        }
+        if (whole && failures > 0) {
+            throw new IllegalStateException(failures + " requests of the load failed, and nothing was lost");
         }
     }
 
     /** Of the last cache, which is closed: for a report. */
     Context device() {
-        return device;
+        return Objects.requireNonNull(device);
     }
 }

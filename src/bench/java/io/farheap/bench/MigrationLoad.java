@@ -11,6 +11,7 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.SplittableRandom;
 import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One thread that reads, or writes, 8-byte records at random addresses of all regions, and does not wait for those that
@@ -36,7 +37,7 @@ final class MigrationLoad implements AutoCloseable {
     private final Buffer buffer;
     private final boolean write;
     /** What the cache is to have, where somebody checks it; or null. */
-    private final RecordContent content;
+    private final @Nullable RecordContent content;
 
     private final SplittableRandom random;
     private final long regionBytes;
@@ -63,7 +64,7 @@ final class MigrationLoad implements AutoCloseable {
     }
 
     /** @param content what the cache has, which is told of each write; or null: nobody looks what is written */
-    MigrationLoad(Cache cache, boolean write, long seed, RecordContent content) {
+    MigrationLoad(Cache cache, boolean write, long seed, @Nullable RecordContent content) {
         this.write = write;
         this.content = content;
         this.random = new SplittableRandom(seed);
@@ -172,16 +173,16 @@ final class MigrationLoad implements AutoCloseable {
         int slot = free[freeCount - 1];
         long address = region * regionBytes + random.nextLong(regionBytes / RECORD_BYTES) * RECORD_BYTES;
         long at = (long) slot * RECORD_BYTES;
-        boolean told = write && content != null;
-        if (told) {
-            buffer.segment().set(JAVA_LONG, at, content.next(address / RECORD_BYTES));
+        RecordContent told = write ? content : null;
+        if (told != null) {
+            buffer.segment().set(JAVA_LONG, at, told.next(address / RECORD_BYTES));
         }
         boolean accepted = write
                 ? session.write(address, buffer, at, RECORD_BYTES, onDone, slot)
                 : session.read(address, buffer, at, RECORD_BYTES, onDone, slot);
         if (accepted) {
-            if (told) {
-                content.wrote(address / RECORD_BYTES);
+            if (told != null) {
+                told.wrote(address / RECORD_BYTES);
             }
             freeCount--;
             waiting[region]++;

@@ -1,6 +1,7 @@
 package io.farheap.bench;
 
 import io.farheap.migration.MigrationOptions;
+import java.util.Locale;
 
 /**
  * What some regions move like.
@@ -11,7 +12,7 @@ import io.farheap.migration.MigrationOptions;
 record MoveCase(int move, MigrationOptions options) {
 
     String name() {
-        return move == 0 ? "none" : options.pause().name().toLowerCase();
+        return move == 0 ? "none" : options.pause().name().toLowerCase(Locale.ROOT);
     }
 
     /** Whether reads go on from the old copy, for people. */

@@ -5,6 +5,7 @@ import io.farheap.migration.MigrationOptions;
 import io.farheap.migration.Pause;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
 /** Which regions move, and how: options of the commands that measure it. */
@@ -55,14 +56,14 @@ final class MoveOptions {
             paramLabel = "SIZE",
             converter = Sizes.class,
             description = "chunk size (default: the library's)")
-    private Long chunkBytes;
+    private @Nullable Long chunkBytes;
 
     @Option(
             names = "--window",
             paramLabel = "SIZE",
             converter = Sizes.class,
             description = "how far ahead of the copy writes are held (default: the library's)")
-    private Long windowBytes;
+    private @Nullable Long windowBytes;
 
     int regions() {
         return regions;

@@ -14,11 +14,13 @@ import io.farheap.verbs.Devices;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A cache that a manager found servers for: the regions that are to move are on one of their own, which can be told to
@@ -42,8 +44,10 @@ final class ReclaimRig implements AutoCloseable {
     private final Cache cache;
     private final BlockingQueue<Left> left = new LinkedBlockingQueue<>();
     private volatile long alerted;
-    private ServerProcess holder;
-    private ServerProcess spare;
+    /** Null where nothing is to move. */
+    private @Nullable ServerProcess holder;
+
+    private @Nullable ServerProcess spare;
 
     /** @param notice that its servers have */
     ReclaimRig(ManagerProcess manager, ManagerClient asked, MoveOptions options, MoveCase how, Duration notice) {
@@ -128,8 +132,8 @@ final class ReclaimRig implements AutoCloseable {
 
     /** As {@code bench migration} moves regions: from the server that is to leave to the spare one, or back. */
     MigrationResult move(boolean back) {
-        ServerProcess from = back ? spare : holder;
-        ServerProcess to = back ? holder : spare;
+        ServerProcess from = Objects.requireNonNull(back ? spare : holder);
+        ServerProcess to = Objects.requireNonNull(back ? holder : spare);
         List<Integer> regions = IntStream.range(0, cache.regions())
                 .filter(region -> cache.serverOf(region).equals(from.address()))
                 .boxed()
@@ -139,8 +143,9 @@ final class ReclaimRig implements AutoCloseable {
 
     /** The cache has nothing to do with the spare server, as before a {@link #move} there and back. */
     void leaveSpare() {
-        cache.retire(spare.address(), moved -> {});
-        awaitFree(spare, how.move());
+        ServerProcess left = Objects.requireNonNull(spare);
+        cache.retire(left.address(), moved -> {});
+        awaitFree(left, how.move());
     }
 
     /**
@@ -150,14 +155,15 @@ final class ReclaimRig implements AutoCloseable {
      * @param whenLeft is run when the cache has left, or the notice is over
      */
     ReclaimTimes reclaim(Runnable whenLeft) {
-        ServerProcess leaver = holder;
+        ServerProcess leaver = Objects.requireNonNull(holder);
+        ServerProcess heir = Objects.requireNonNull(spare);
         alerted = 0;
         left.clear();
         long signalled = System.nanoTime();
         long deadline = signalled + notice.toNanos();
         leaver.leave();
         BooleanSupplier ended = () -> leaver.await(0);
-        BooleanSupplier known = () -> cache.servers().contains(spare.address());
+        BooleanSupplier known = () -> cache.servers().contains(heir.address());
         long connected = look(deadline, () -> known.getAsBoolean() || !left.isEmpty());
         // The last word: the manager may find another way after one that failed.
         Left last = null;
@@ -173,7 +179,7 @@ final class ReclaimRig implements AutoCloseable {
         if (last == null) {
             last = next(System.nanoTime() + LAST_WORD_NANOS);
         }
-        holder = spare;
+        holder = heir;
         spare = null;
         return new ReclaimTimes(
                 signalled,
@@ -196,10 +202,11 @@ final class ReclaimRig implements AutoCloseable {
 
     /** The manager has it that the cache is where it is, and so would plan the next move. */
     void awaitTold() {
+        String at = Objects.requireNonNull(holder).address();
         await("the manager has not heard where the cache is", () -> {
             Allocation now = asked.describe(cache.id()).allocation();
             return now.reserved().isEmpty()
-                    && now.shares().stream().anyMatch(share -> share.address().equals(holder.address()));
+                    && now.shares().stream().anyMatch(share -> share.address().equals(at));
         });
     }
 

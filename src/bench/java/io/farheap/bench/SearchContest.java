@@ -13,6 +13,7 @@ import io.farheap.slo.Slo;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
 import java.util.Comparator;
+import java.util.Objects;
 import java.util.SplittableRandom;
 
 /**
@@ -60,7 +61,7 @@ final class SearchContest {
             missed++;
         } else if (COST.compare(paperResult.found(), right.found()) != 0) {
             dearer++;
-        } else if (!paperResult.found().equals(right.found())) {
+        } else if (!Objects.equals(paperResult.found(), right.found())) {
             other++;
         }
     }

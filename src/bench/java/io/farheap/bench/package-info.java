@@ -3,4 +3,7 @@
  * measures of the library from inside stands in packages of the library: {@code io.farheap.verbs.RawLoop},
  * {@code io.farheap.slo.SimulatedSystem}.
  */
+@NullMarked
 package io.farheap.bench;
+
+import org.jspecify.annotations.NullMarked;

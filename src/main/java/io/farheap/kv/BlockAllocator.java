@@ -34,7 +34,6 @@ final class BlockAllocator {
     /** In a map of as many segments or more, a session asks for its next one ahead. */
     private static final int AHEAD_SEGMENTS = 64;
 
-    private static final int NEVER = -1;
     /** What one request gives back at most. */
     private static final int SURPLUS_AT_ONCE = 8;
 
@@ -54,8 +53,6 @@ final class BlockAllocator {
     /** By class: the place that the next block is cut at, and how many blocks are left there. */
     private final long[] cuts = new long[SizeClasses.COUNT];
 
-    /** By class: with so many left of a segment, the next one is asked for: when the first has been cut. */
-    private final int[] aheadAt = new int[SizeClasses.COUNT];
     /** Not in a small map, of which a segment more in each session would be a large part. */
     private final boolean asksAhead;
 
@@ -101,12 +98,17 @@ final class BlockAllocator {
     /** The same, up to a class. */
     long take(int sizeClass, int largest) {
         long block = takeExact(sizeClass);
+        if (block == NONE && mailbox.hasAhead()) {
+            takeGiven(sizeClass);
+            block = takeExact(sizeClass);
+        }
         for (int larger = sizeClass + 1; block == NONE && larger <= largest; larger++) {
             block = takeFree(larger);
         }
         return block;
     }
 
+    /** Of what is held. What was asked for ahead stays where it is: it may be that all is to go back. */
     private long takeExact(int sizeClass) {
         long block = takeFree(sizeClass);
         return block != NONE ? block : takeCut(sizeClass);
@@ -128,14 +130,8 @@ final class BlockAllocator {
     }
 
     private long takeCut(int sizeClass) {
-        if (cutsLeft(sizeClass) == 0 && mailbox.hasAhead()) {
-            takeGiven();
-        }
         while (cutsLeft(sizeClass) > 0) {
             long block = cut(sizeClass);
-            if (cutsLeft(sizeClass) == aheadAt[sizeClass]) {
-                mailbox.askAhead(sizeClass);
-            }
             if (space.mayUse(block)) {
                 return block;
             }
@@ -245,11 +241,26 @@ final class BlockAllocator {
         emptyHand();
         int blocks = bytes / BlockFormat.UNIT_BYTES / SizeClasses.units(sizeClass);
         WORDS.setRelease(cuts, sizeClass, place << CUTS_BITS | blocks);
-        aheadAt[sizeClass] = asksAhead ? blocks - 1 : NEVER;
         heldUnits += (long) blocks * SizeClasses.units(sizeClass);
     }
 
-    /** Takes over what the services gave, if they have answered. @return its class, 0 for nothing */
+    /**
+     * Takes over what the services gave, if they have answered, for requests that use it at once: a segment of their
+     * class is begun, so the next one is asked for.
+     *
+     * @param wantedClass {@link SizeClasses#COUNT} where they are of several
+     * @return the largest class of blocks; 0 for a segment or nothing
+     */
+    int takeGiven(int wantedClass) {
+        boolean begins = asksAhead && mailbox.given(MapCalls.SEGMENT) && mailbox.givenClass() == wantedClass;
+        int largest = takeGiven();
+        if (begins) {
+            mailbox.askAhead(wantedClass);
+        }
+        return largest;
+    }
+
+    /** The same where nothing is used. */
     int takeGiven() {
         int largest = 0;
         if (mailbox.given(MapCalls.SEGMENT)) {

@@ -313,7 +313,7 @@ final class Room {
         }
         if (waiting == 0 && mailbox.hasBlocks()) {
             // They came too late for who asked.
-            allocator.takeGiven();
+            allocator.takeGiven(sizeClass[place]);
         }
         long block = allocator.take(sizeClass[place], largest(place));
         if (block == BlockAllocator.NONE) {
@@ -379,7 +379,7 @@ final class Room {
             return false;
         }
         int askedClass = mailbox.givenClass();
-        int largestGiven = allocator.takeGiven();
+        int largestGiven = allocator.takeGiven(waitedFor(askedClass) ? askedClass : SizeClasses.COUNT);
         for (int place = 0; place < waits.length; place++) {
             woken[place] |= waits[place];
             if (waits[place]) {
@@ -389,6 +389,16 @@ final class Room {
         }
         Arrays.fill(waits, false);
         waiting = 0;
+        return true;
+    }
+
+    /** Whether no request waits for another class, which would have to wait for what is asked for ahead of this one. */
+    private boolean waitedFor(int oneClass) {
+        for (int place = 0; place < waits.length; place++) {
+            if (waits[place] && sizeClass[place] != oneClass) {
+                return false;
+            }
+        }
         return true;
     }
 

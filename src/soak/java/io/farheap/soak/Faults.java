@@ -8,9 +8,9 @@ import io.farheap.verbs.VerbsLibrary;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
-import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SymbolLookup;
 import java.lang.invoke.MethodHandle;
+import org.jspecify.annotations.Nullable;
 
 /**
  * softverbs' settings, changed while this process runs. A real device has faults of its own, and takes none from here.
@@ -22,8 +22,8 @@ final class Faults {
 
     private static final String ENVIRONMENT = System.getenv().getOrDefault("SOFTVERBS", "");
 
-    /** Null on a real device. */
-    private final MethodHandle control;
+    /** None on a real device. */
+    private final @Nullable MethodHandle control;
 
     Faults() {
         control = Devices.library() != VerbsLibrary.SOFT
@@ -51,7 +51,7 @@ final class Faults {
             return;
         }
         try (Arena arena = Arena.ofConfined()) {
-            int error = (int) control.invokeExact((MemorySegment) arena.allocateFrom(settings));
+            int error = (int) control.invokeExact(arena.allocateFrom(settings));
             if (error != 0) {
                 throw new IllegalArgumentException("softverbs refuses the settings " + settings);
             }

@@ -46,7 +46,7 @@ final class MapPart implements AutoCloseable {
         this.name = "soak-map-" + Long.toHexString(random.nextLong());
         this.gone = gone;
         map = builder()
-                .memory(REGIONS * servers.size() * regionBytes)
+                .memory((long) REGIONS * servers.size() * regionBytes)
                 .objects(OBJECTS)
                 .policy(POLICIES.get(random.nextInt(POLICIES.size())))
                 .create();

@@ -222,7 +222,7 @@ final class MapUser implements Runnable {
     }
 
     private static byte content(int key, long write) {
-        return (byte) (31 * key + write);
+        return (byte) (31L * key + write);
     }
 
     private void fill(int key, long write, int bytes) {
@@ -243,6 +243,7 @@ final class MapUser implements Runnable {
         }
     }
 
+    @SuppressWarnings("NonAtomicVolatileUpdate") // One thread writes it.
     private void ended(int status, MemorySegment memory, long at, int bytes) {
         Request request = inFlight.remove();
         operations++;

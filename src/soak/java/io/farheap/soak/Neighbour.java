@@ -9,6 +9,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import org.jspecify.annotations.Nullable;
 
 /** A {@link Tenant} as the soak sees it: what is done to it, and what it says. */
 final class Neighbour implements AutoCloseable {
@@ -100,7 +101,7 @@ final class Neighbour implements AutoCloseable {
      * @param gone servers that were killed, or stopped for longer than the lease
      * @return null where it was killed
      */
-    Tenant.Result end(Set<String> gone, Waits waits) throws InterruptedException {
+    Tenant.@Nullable Result end(Set<String> gone, Waits waits) throws InterruptedException {
         if (killed) {
             return null;
         }
@@ -126,11 +127,11 @@ final class Neighbour implements AutoCloseable {
         return done;
     }
 
-    private <T> T await(CompletableFuture<T> what, String otherwise) throws InterruptedException {
+    private <T> @Nullable T await(CompletableFuture<T> what, String otherwise) throws InterruptedException {
         try {
             return what.get(PATIENCE_NANOS, TimeUnit.NANOSECONDS);
         } catch (ExecutionException e) {
-            problems.add("a client process " + otherwise + ": " + e.getCause().getMessage());
+            problems.add("a client process " + otherwise + ": " + e.getMessage());
         } catch (TimeoutException e) {
             problems.add("a client process " + otherwise + " within " + PATIENCE_NANOS / 1_000_000_000 + " s");
         }

@@ -1,11 +1,13 @@
 package io.farheap.soak;
 
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.StringJoiner;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Stops and kills servers and client processes, one at a time: some for less than a lease, again and again, and one for
@@ -67,13 +69,13 @@ final class Outages implements AutoCloseable {
     private final Set<String> disturbed = ConcurrentHashMap.newKeySet();
     private boolean graveBegun;
     /** Null where nothing is stopped. */
-    private Runnable resume;
+    private @Nullable Runnable resume;
 
     private long resumeAt;
     /** Null where nobody has a client's regions. */
-    private Claim claim;
+    private @Nullable Claim claim;
 
-    private Thread claiming;
+    private @Nullable Thread claiming;
     private long claimEndsAt;
     private long nextShortAt = System.nanoTime();
     private long shortOnes;
@@ -162,9 +164,9 @@ final class Outages implements AutoCloseable {
             throws InterruptedException {
         long now = System.nanoTime();
         if (resume != null) {
-            goOn(now);
+            goOn(resume, now);
         } else if (claim != null) {
-            watchClaim(now);
+            watchClaim(claim, now);
         } else if (late && !graveBegun && grave != Grave.NONE) {
             graveBegun = true;
             begin(servers.get(graveVictim % servers.size()), neighbours.get(graveVictim % neighbours.size()), claimer);
@@ -173,23 +175,23 @@ final class Outages implements AutoCloseable {
         }
     }
 
-    private void goOn(long now) {
+    private void goOn(Runnable stopped, long now) {
         if (claim != null && !claim.isDue()) {
             resumeAt = now + afterClaimNanos;
         } else if (now - resumeAt > 0) {
-            resume.run();
+            stopped.run();
             resume = null;
             claimEndsAt = now + afterClaimNanos;
         }
     }
 
-    private void watchClaim(long now) throws InterruptedException {
-        if (!claim.isTaken()) {
+    private void watchClaim(Claim held, long now) throws InterruptedException {
+        if (!held.isTaken()) {
             claimEndsAt = now + afterClaimNanos;
         } else if (now - claimEndsAt > 0) {
-            claim.stop();
-            claiming.join();
-            longestHeldNanos = claim.nanos();
+            held.stop();
+            Objects.requireNonNull(claiming).join();
+            longestHeldNanos = held.nanos();
             claim = null;
         }
     }

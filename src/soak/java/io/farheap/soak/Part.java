@@ -2,6 +2,7 @@ package io.farheap.soak;
 
 import java.util.function.IntPredicate;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 
 /** A part of the cache, and what must be in it. */
 interface Part {
@@ -32,6 +33,7 @@ interface Part {
      * @param done whether it ended well.
      * @return what is wrong with it, or null
      */
+    @Nullable
     String finished(Request request, boolean done);
 
     /**
@@ -39,5 +41,6 @@ interface Part {
      *
      * @return what is wrong with that, or null
      */
+    @Nullable
     String settle(Request readOfAll);
 }

@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Deque;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Bytes that one worker alone writes and reads. Writes whose outcome is not known yet, and those that followed them,
@@ -100,7 +101,7 @@ final class Piece implements Part {
     }
 
     @Override
-    public String finished(Request request, boolean done) {
+    public @Nullable String finished(Request request, boolean done) {
         if (lost) {
             return null;
         }
@@ -132,7 +133,7 @@ final class Piece implements Part {
         return false;
     }
 
-    private static String check(Request read) {
+    private static @Nullable String check(Request read) {
         MemorySegment found = read.data();
         long at = MemorySegment.ofArray(read.expected).mismatch(found);
         return at < 0
@@ -145,7 +146,7 @@ final class Piece implements Part {
     }
 
     @Override
-    public String settle(Request readOfAll) {
+    public @Nullable String settle(Request readOfAll) {
         byte[] found = readOfAll.data().toArray(JAVA_BYTE);
         List<Write> covering = new ArrayList<>();
         for (int at = 0; at < found.length; at++) {

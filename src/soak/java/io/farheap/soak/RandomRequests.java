@@ -55,7 +55,7 @@ final class RandomRequests {
             request.onHeap = false;
             for (int record = 0; record < request.count; record++) {
                 request.addresses[record] =
-                        request.part.address() + record * share + random.nextInt(share - request.length + 1);
+                        request.part.address() + (long) record * share + random.nextInt(share - request.length + 1);
             }
         } else {
             request.addresses[0] += random.nextInt(bytes - request.length + 1);

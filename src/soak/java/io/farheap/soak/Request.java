@@ -16,7 +16,10 @@ final class Request {
     final MemorySegment heap = MemorySegment.ofArray(new byte[MAX_BYTES]);
 
     boolean write;
+    /** Chosen before the request is issued, again and again. */
+    @SuppressWarnings("NullAway.Init")
     Part part;
+
     /** In the cache. */
     final long[] addresses = new long[MAX_RECORDS];
 
@@ -25,7 +28,7 @@ final class Request {
     boolean onHeap;
 
     /** What a read of a piece must return. */
-    byte[] expected;
+    byte[] expected = {};
     /** What a read of a word returns at least, and what a write of one writes. */
     long known;
 

@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -41,7 +42,7 @@ public final class SoakCommand implements Subcommand, Callable<Integer> {
             names = "--seed",
             paramLabel = "S",
             description = "of all that is random but time (default: another each time)")
-    private Long seed;
+    private @Nullable Long seed;
 
     @Option(
             names = "--lease",
@@ -56,6 +57,7 @@ public final class SoakCommand implements Subcommand, Callable<Integer> {
     private CommandSpec spec;
 
     @Override
+    @SuppressWarnings("ClosingStandardOutputStreams") // The soak does not close what it prints to.
     public Integer call() throws InterruptedException {
         if (!(minutes > 0)) {
             throw new IllegalArgumentException("--minutes " + minutes + ": it must be more than 0");

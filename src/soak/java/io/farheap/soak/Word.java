@@ -3,6 +3,7 @@ package io.farheap.soak;
 import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 
 import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Eight bytes that one worker writes and all read. They hold how often they were written and a check of that; a read
@@ -60,7 +61,7 @@ final class Word implements Part {
     }
 
     @Override
-    public String finished(Request request, boolean done) {
+    public @Nullable String finished(Request request, boolean done) {
         if (!done) {
             return null;
         }
@@ -70,11 +71,11 @@ final class Word implements Part {
     }
 
     @Override
-    public String settle(Request readOfAll) {
+    public @Nullable String settle(Request readOfAll) {
         return check(readOfAll.known, readOfAll.data().get(JAVA_LONG_UNALIGNED, 0));
     }
 
-    private String check(long least, long value) {
+    private @Nullable String check(long least, long value) {
         long count = value & COUNT;
         if (value != value(count)) {
             return "the word at address " + address + " is " + Long.toHexString(value) + ", which nobody has written";
@@ -87,7 +88,7 @@ final class Word implements Part {
         return seen(value);
     }
 
-    private String seen(long value) {
+    private @Nullable String seen(long value) {
         known.accumulateAndGet(value & COUNT, Math::max);
         return null;
     }

@@ -26,8 +26,13 @@ final class Worker implements Runnable {
     private volatile long progressAt = System.nanoTime();
     private volatile boolean stop;
 
+    // Of its session, which its own thread opens first of all.
+    @SuppressWarnings("NullAway.Init")
     private InFlight inFlight;
+
+    @SuppressWarnings("NullAway.Init")
     private Recovery recovery;
+
     /** How many requests it wants under way. */
     private int target = 1;
 

@@ -56,7 +56,7 @@ class AllocationTest {
                         .create();
                 Session session = cache.openSession();
                 Buffer buffer = cache.allocate(64 * 1024)) {
-            int operations = configuration == Configurations.DIRECT ? OPERATIONS : HANDED_OVER_OPERATIONS;
+            int operations = configuration.equals(Configurations.DIRECT) ? OPERATIONS : HANDED_OVER_OPERATIONS;
             run(session, buffer, operations);
             // Who goes to sleep calls it, so seldom that it would stay interpreted, which allocates.
             for (int i = 0; i < FENCES; i++) {

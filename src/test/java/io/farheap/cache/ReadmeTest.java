@@ -8,6 +8,7 @@ import java.io.PrintStream;
 import java.lang.reflect.Method;
 import java.net.URL;
 import java.net.URLClassLoader;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -39,7 +40,7 @@ class ReadmeTest {
                 "-cp",
                 System.getProperty("java.class.path"),
                 source.toString());
-        assertEquals(0, result, messages.toString());
+        assertEquals(0, result, messages.toString(StandardCharsets.UTF_8));
 
         ByteArrayOutputStream output = new ByteArrayOutputStream();
         PrintStream standardOutput = System.out;
@@ -53,6 +54,7 @@ class ReadmeTest {
         } finally {
             System.setOut(standardOutput);
         }
-        assertEquals(List.of("42"), output.toString().lines().toList());
+        assertEquals(
+                List.of("42"), output.toString(StandardCharsets.UTF_8).lines().toList());
     }
 }

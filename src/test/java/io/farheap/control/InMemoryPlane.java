@@ -58,7 +58,7 @@ final class InMemoryPlane implements ControlPlane {
         }
     }
 
-    @SuppressWarnings("unchecked")
+    @SuppressWarnings({"unchecked", "TypeParameterUnusedInFormals"})
     private static <E extends Throwable> E unchecked(Throwable failure) throws E {
         throw (E) failure;
     }

@@ -51,6 +51,7 @@ class LeaseTimesTest {
     }
 
     @Test
+    @SuppressWarnings("ConstantOverflow") // As nanoTime may.
     void aKeeperThatSleptAsksAllTheSameButNotAfterAFailure() {
         long late = START + 10 * DURATION;
         assertEquals(DURATION / 3, times.begin(late));

@@ -168,6 +168,7 @@ final class RenewalFates implements Renewals, AutoCloseable {
             ended.accept(failed);
         }
 
+        @SuppressWarnings("ReferenceEquality")
         synchronized void told(Lease told, ControlException why) {
             losses++;
             cause = why;

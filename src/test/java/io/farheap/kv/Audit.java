@@ -64,7 +64,6 @@ final class Audit {
 
     private void check(long word, int region, long at) {
         own(word, "live, in region " + region + " at " + at);
-        long place = SlotWord.place(word);
         readBlock(word, 4096);
         assertTrue(BlockFormat.isWhole(NativeMemory.ALL, address(4096), word));
         if (SlotWord.isIndex(word)) {

@@ -15,7 +15,10 @@ class KvAllocationTest {
     private static final int MEASUREMENTS = 8;
 
     private final ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+
+    @SuppressWarnings("UnusedVariable") // The handler is to do something.
     private long ended;
+
     private long version;
     private Session session;
 

@@ -17,8 +17,10 @@ class AvailableMemoryTest {
     private static final long MIB = 1 << 20;
     private static final String V2 =
             "30 23 0:26 %s /sys/fs/cgroup rw,nosuid shared:9 - cgroup2 cgroup2 " + "rw,nsdelegate\n";
-    private static final String V1 = "31 23 0:27 / /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpu,cpuacct\n"
-            + "32 23 0:28 %s /sys/fs/cgroup/memory rw shared:10 - cgroup cgroup rw,memory\n";
+    private static final String V1 = """
+            31 23 0:27 / /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpu,cpuacct
+            32 23 0:28 %s /sys/fs/cgroup/memory rw shared:10 - cgroup cgroup rw,memory
+            """;
 
     @TempDir
     private Path root;

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -67,7 +68,8 @@ class ModelFileTest {
                 }
             }
         }
-        assertTrue(new String(whole).startsWith("farheap performance model, version 3\ndevice sim0 (simulated) #"));
+        assertTrue(new String(whole, StandardCharsets.UTF_8)
+                .startsWith("farheap performance model, version 3\ndevice sim0 (simulated) #"));
     }
 
     @Test
@@ -114,7 +116,7 @@ class ModelFileTest {
 
     @Test
     void anotherVersionIsRefused() throws IOException {
-        Files.writeString(file, new String(whole).replace("version 3", "version 4"));
+        Files.writeString(file, new String(whole, StandardCharsets.UTF_8).replace("version 3", "version 4"));
         assertTrue(refusal(SUBJECT).contains("format version 4, and this Farheap reads version 3"));
         assertTrue(assertThrows(ModelFileException.class, () -> ModelFile.load(file))
                 .getMessage()
@@ -136,7 +138,7 @@ class ModelFileTest {
 
     @Test
     void lostMovedAndAddedLinesAreNoticed() throws IOException {
-        String[] lines = new String(whole).split("\n");
+        String[] lines = new String(whole, StandardCharsets.UTF_8).split("\n");
         for (int lost = 0; lost < lines.length - 1; lost++) {
             StringBuilder text = new StringBuilder();
             for (int i = 0; i < lines.length; i++) {
@@ -145,7 +147,7 @@ class ModelFileTest {
             Files.writeString(file, text);
             refusal(SUBJECT);
         }
-        Files.writeString(file, new String(whole) + lines[lines.length - 2] + "\n");
+        Files.writeString(file, new String(whole, StandardCharsets.UTF_8) + lines[lines.length - 2] + "\n");
         refusal(SUBJECT);
     }
 

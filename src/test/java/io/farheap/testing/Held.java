@@ -47,6 +47,7 @@ public final class Held {
     }
 
     /** What leaves it would end the JVM. */
+    @SuppressWarnings({"UnusedMethod", "UnusedVariable"}) // Found by its name and type.
     private int compare(long left, long right) {
         try {
             action.run();

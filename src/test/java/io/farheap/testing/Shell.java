@@ -1,6 +1,7 @@
 package io.farheap.testing;
 
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 
 /** Commands that change the guest; nothing else may use it. */
 public final class Shell {
@@ -26,7 +27,7 @@ public final class Shell {
             Process process = new ProcessBuilder("bash", "-c", line)
                     .redirectErrorStream(true)
                     .start();
-            String output = new String(process.getInputStream().readAllBytes());
+            String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
             return new Result(process.waitFor(), output);
         } catch (IOException e) {
             throw new AssertionError(line, e);

@@ -10,6 +10,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import io.farheap.posix.Posix;
 import java.io.File;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
@@ -257,7 +258,7 @@ class EmbeddedLibraryTest {
         command.addAll(List.of(flags));
         command.addAll(List.of("-cp", classPath, Loaded.class.getName()));
         Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
-        String output = new String(process.getInputStream().readAllBytes());
+        String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
         assertEquals(0, process.waitFor(), output);
         return output.lines().filter(line -> !line.startsWith("WARNING")).collect(Collectors.joining("\n"));
     }

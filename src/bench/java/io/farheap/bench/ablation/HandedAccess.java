@@ -3,6 +3,7 @@ package io.farheap.bench.ablation;
 import io.farheap.cache.Completion;
 import io.farheap.thread.Joining;
 import io.farheap.thread.Pinning;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The application's thread hands its requests over to another, which issues and polls (Redy's client thread), and gets
@@ -16,7 +17,7 @@ final class HandedAccess implements Access {
     private final HandOver requests;
     private final HandOver ended;
     private final Thread thread;
-    private volatile Throwable failure;
+    private volatile @Nullable Throwable failure;
     private final Completion onDone = (token, status) -> {
         Records.check(status);
         end(token);

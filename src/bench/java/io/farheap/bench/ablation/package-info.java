@@ -2,4 +2,7 @@
  * What each of Redy's optimisations is worth (its section 4.3), by a hand-over between threads of which each can be
  * turned off.
  */
+@NullMarked
 package io.farheap.bench.ablation;
+
+import org.jspecify.annotations.NullMarked;

@@ -10,6 +10,8 @@ import java.io.PrintStream;
 import java.nio.file.Path;
 import java.util.Collection;
 import java.util.Locale;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 
@@ -24,14 +26,14 @@ public final class AgainstOptions {
             paramLabel = "JAR",
             description = "compare this build with another one's executable jar: "
                     + "both run this benchmark in JVMs of their own, in turns")
-    private Path jar;
+    private @Nullable Path jar;
 
     @Option(
             names = "--rounds",
             paramLabel = "N",
             description = "with --against, how often three runs are made: of one build, the other, and the first again "
                     + "(default: " + DEFAULT_ROUNDS + ")")
-    private Integer rounds;
+    private @Nullable Integer rounds;
 
     /** Whether two builds are to be compared, instead of this one measured. */
     public boolean wanted() {
@@ -83,7 +85,7 @@ public final class AgainstOptions {
 
     private FarheapBuild other() {
         try {
-            return FarheapBuild.of(jar);
+            return FarheapBuild.of(Objects.requireNonNull(jar));
         } catch (IllegalArgumentException e) {
             throw new IllegalArgumentException("--against " + e.getMessage(), e);
         }
@@ -91,7 +93,7 @@ public final class AgainstOptions {
 
     private void put(BenchReport report, RowShape shape, Comparison comparison, int count) {
         report.summary()
-                .put("against", jar.toString())
+                .put("against", String.valueOf(jar))
                 .put("rounds", count)
                 .put("rows_matched", comparison.matched())
                 .put("rows_beyond", comparison.beyond().size());

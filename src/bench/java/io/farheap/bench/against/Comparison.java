@@ -11,6 +11,7 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.function.ToDoubleFunction;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What two builds differ by. Each three runs in succession have a ratio of the builds, and a factor between two runs of
@@ -78,14 +79,14 @@ final class Comparison {
 
     /** One build's row of this name. */
     JsonObject row(String name) {
-        return rows.get(name);
+        return Objects.requireNonNull(rows.get(name));
     }
 
     private boolean has(boolean ours, String row) {
         return runs.stream().anyMatch(run -> run.ours() == ours && run.rows().containsKey(row));
     }
 
-    private Difference difference(String row, Figure figure) {
+    private @Nullable Difference difference(String row, Figure figure) {
         double[] ours = known(runs.stream().filter(Run::ours).toList(), run -> run.value(row, figure));
         double[] theirs = known(runs.stream().filter(run -> !run.ours()).toList(), run -> run.value(row, figure));
         if (ours.length == 0 || theirs.length == 0) {

@@ -3,6 +3,7 @@ package io.farheap.bench.against;
 import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonPrimitive;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A field of a benchmark's rows that two builds may differ in.
@@ -12,7 +13,11 @@ import com.google.gson.JsonPrimitive;
  * @param baseline the field of the same row that it is divided by, to leave the machine's speed out; null for none
  * @param baselineName what that is, for people: {@code C}
  */
-public record Figure(String field, Kind kind, String baseline, String baselineName) {
+public record Figure(
+        String field,
+        Kind kind,
+        @Nullable String baseline,
+        @Nullable String baselineName) {
 
     private static final double ALL_PERCENT = 100;
 

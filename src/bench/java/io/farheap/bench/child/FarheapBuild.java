@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.jar.Attributes;
 import java.util.jar.JarFile;
 import java.util.jar.Manifest;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A build of Farheap's command line.
@@ -35,7 +36,7 @@ public record FarheapBuild(String title, List<String> launch) {
         return new FarheapBuild(jar.toString(), List.of("-jar", jar.toString()));
     }
 
-    private static String mainClass(Path jar) {
+    private static @Nullable String mainClass(Path jar) {
         try (JarFile file = new JarFile(jar.toFile())) {
             Manifest manifest = file.getManifest();
             return manifest == null ? null : manifest.getMainAttributes().getValue(Attributes.Name.MAIN_CLASS);

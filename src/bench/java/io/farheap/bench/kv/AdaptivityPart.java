@@ -32,6 +32,8 @@ final class AdaptivityPart {
     private final PrintStream out;
     private final int objects;
     private final Map<String, double[]> phases = new LinkedHashMap<>();
+
+    @SuppressWarnings("NullAway.Init") // run() starts it.
     private ServerProcess server;
 
     /** @param objects that the map holds */

@@ -7,6 +7,7 @@ import io.farheap.remote.VerbCounts;
 import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.BrokenBarrierException;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.ExecutionException;
@@ -229,7 +230,7 @@ final class ClosedLoop {
                 requests,
                 new Samples(),
                 latency,
-                after.posted.since(before.posted),
+                after.posted.since(Objects.requireNonNull(before).posted),
                 after.gets - before.gets,
                 after.absent - before.absent,
                 after.cpuNanos - before.cpuNanos);

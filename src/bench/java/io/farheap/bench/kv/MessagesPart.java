@@ -123,8 +123,8 @@ final class MessagesPart {
             double floorPerSecond = floorPiped * 1e9 / (System.nanoTime() - started);
             requests += ran + piped;
             if (turn >= 0) {
-                ours.add(latency.getValueAtPercentile(50));
-                bare.add(floorLatency.getValueAtPercentile(50));
+                ours.add((double) latency.getValueAtPercentile(50));
+                bare.add((double) floorLatency.getValueAtPercentile(50));
                 rate.add(perSecond);
                 bareRate.add(floorPerSecond);
             }

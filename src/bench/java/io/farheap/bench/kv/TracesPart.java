@@ -172,7 +172,7 @@ final class TracesPart {
                 .max()
                 .orElseThrow();
         // A map that has ended is zeroed while the next one is there.
-        try (ServerProcess server = BenchMaps.server(2 * atOnce * bytes, bytes);
+        try (ServerProcess server = BenchMaps.server(2L * atOnce * bytes, bytes);
                 ExecutorService executor = Executors.newFixedThreadPool(atOnce)) {
             List<Future<Played>> playing = new ArrayList<>();
             for (int i = 0; i < games.size(); i++) {

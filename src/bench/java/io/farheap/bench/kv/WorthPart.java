@@ -13,6 +13,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.function.IntFunction;
 
 /**
@@ -60,6 +61,8 @@ final class WorthPart {
     private final Map<Variant, List<ClosedLoop.Ran>> measured = new LinkedHashMap<>();
 
     private final List<Variant> variants = new ArrayList<>();
+
+    @SuppressWarnings("NullAway.Init") // run() starts it.
     private ServerProcess server;
 
     /**
@@ -217,8 +220,8 @@ final class WorthPart {
     }
 
     private void gain(String part, int at, String load, String without, String with, String paper) {
-        ClosedLoop.Ran before = measured.get(variant(load, without)).get(at);
-        ClosedLoop.Ran after = measured.get(variant(load, with)).get(at);
+        ClosedLoop.Ran before = ran(load, without).get(at);
+        ClosedLoop.Ran after = ran(load, with).get(at);
         out.printf(
                 "%-30s%9d%+8.0f%%%+8.0f%%%16s%+11.0f%%   %s%n",
                 part,
@@ -228,6 +231,10 @@ final class WorthPart {
                 String.format("%.2f to %.2f", messages(before), messages(after)),
                 percentMore(messages(before), messages(after)),
                 paper);
+    }
+
+    private List<ClosedLoop.Ran> ran(String load, String name) {
+        return Objects.requireNonNull(measured.get(variant(load, name)));
     }
 
     private static double percentMore(double one, double other) {
@@ -252,7 +259,7 @@ final class WorthPart {
         Map<String, Plot> plots = new LinkedHashMap<>();
         plots.put(FITS, plot("kv-worth-lists", "Reads a second, all keys have room"));
         plots.put(MISSES, plot("kv-worth-parts", "Reads a second, a tenth of the keys has room"));
-        measured.forEach((variant, ran) -> plots.get(variant.load)
+        measured.forEach((variant, ran) -> Objects.requireNonNull(plots.get(variant.load))
                 .series(
                         variant.name,
                         sessions,

@@ -24,7 +24,7 @@ final class YcsbKeys {
         random = new SplittableRandom(seed);
         double sum = 0;
         for (long rank = 1; rank <= keys; rank++) {
-            sum += 1 / Math.pow(rank, SKEW);
+            sum += 1 / Math.pow((double) rank, SKEW);
         }
         zeta = sum;
         alpha = 1 / (1 - SKEW);

@@ -135,6 +135,7 @@ final class Attendants implements AutoCloseable {
         void say(Leader to, int who);
     }
 
+    @SuppressWarnings("ReferenceEquality")
     private void say(int who, Word word) {
         Leader to = leader;
         if (to == null) {

@@ -57,7 +57,7 @@ final class ChildProcess implements AutoCloseable {
 
     /** Whether a server listens on a Unix socket: its file is there before that. */
     static boolean accepts(Path socket) {
-        try (SocketChannel ignored = SocketChannel.open(UnixDomainSocketAddress.of(socket))) {
+        try (SocketChannel _ = SocketChannel.open(UnixDomainSocketAddress.of(socket))) {
             return true;
         } catch (IOException e) {
             return false;

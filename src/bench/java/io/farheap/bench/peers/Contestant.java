@@ -1,6 +1,7 @@
 package io.farheap.bench.peers;
 
 /** Whatever can take a turn. */
+@SuppressWarnings("try")
 interface Contestant extends AutoCloseable {
 
     /** @throws AbsentException where it cannot do that operation with values of that size */

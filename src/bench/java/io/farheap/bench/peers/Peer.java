@@ -4,6 +4,7 @@ package io.farheap.bench.peers;
  * A place for one value, which is put and got one operation after another. One thread at a time. The loops are the
  * peer's own, so that the benchmark pays no call through this interface for each operation.
  */
+@SuppressWarnings("try") // What a peer's library throws when it is closed.
 public interface Peer extends AutoCloseable {
 
     /** Uses this value from now on: its size is what is measured, its content is what {@link #put} stores. */

@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.IntConsumer;
 import java.util.function.ToDoubleFunction;
+import org.jspecify.annotations.Nullable;
 
 /** Lets all peers take turns: for each operation and size one after the other, round after round. */
 public final class PeersBench {
@@ -127,7 +128,7 @@ public final class PeersBench {
     }
 
     /** The row that others are compared with; null where it was not measured. */
-    public static Row farheap(List<Row> rows, Operation operation, int bytes) {
+    public static @Nullable Row farheap(List<Row> rows, Operation operation, int bytes) {
         return rows.stream()
                 .filter(row -> row.peer().equals(Peers.FARHEAP) && row.operation() == operation && row.bytes() == bytes)
                 .findFirst()

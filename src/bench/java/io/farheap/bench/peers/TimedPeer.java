@@ -16,6 +16,7 @@ import java.util.SplittableRandom;
  * operations timed one by one, every block followed by one of them: the clock's cost is in it, since what overlaps with
  * it cannot be told apart.
  */
+@SuppressWarnings("try")
 final class TimedPeer implements Contestant {
 
     private static final int BLOCK_NANOS = 4_000;

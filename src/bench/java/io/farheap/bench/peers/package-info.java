@@ -3,4 +3,7 @@
  * peers}. Those that need a client library of their own are in {@code src/peers}, found as services: no such library is
  * in the product's jars.
  */
+@NullMarked
 package io.farheap.bench.peers;
+
+import org.jspecify.annotations.NullMarked;

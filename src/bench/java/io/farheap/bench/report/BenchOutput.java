@@ -10,6 +10,7 @@ import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Locale;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 
@@ -17,10 +18,10 @@ import picocli.CommandLine.Option;
 public final class BenchOutput {
 
     @Option(names = "--json", paramLabel = "FILE", description = "write the figures to this file as one JSON object")
-    private Path json;
+    private @Nullable Path json;
 
     @Option(names = "--report", paramLabel = "DIR", description = "write plots to this directory, as PNG")
-    private Path directory;
+    private @Nullable Path directory;
 
     /** Fails before the benchmark runs, and not after it, where a file could not be written. */
     public void check() {
@@ -58,7 +59,7 @@ public final class BenchOutput {
         return report(command, "none", null);
     }
 
-    private static BenchReport report(CommandSpec command, String device, String settings) {
+    private static BenchReport report(CommandSpec command, String device, @Nullable String settings) {
         String typed = TypedCommand.of(
                 settings,
                 ManagementFactory.getRuntimeMXBean().getInputArguments(),

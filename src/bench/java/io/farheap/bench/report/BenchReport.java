@@ -9,6 +9,7 @@ import com.google.gson.JsonObject;
 import com.google.gson.JsonPrimitive;
 import io.farheap.measure.SoftverbsModel;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A benchmark's figures and what they were taken on, as one JSON object: {@code device}, {@code model}, {@code cores},
@@ -95,7 +96,7 @@ public final class BenchReport {
             this.fields = fields;
         }
 
-        public Row put(String name, String value) {
+        public Row put(String name, @Nullable String value) {
             return add(name, value == null ? JsonNull.INSTANCE : new JsonPrimitive(value));
         }
 

@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /** A command line as its user typed it, so that it can be typed again. */
 final class TypedCommand {
@@ -18,7 +19,7 @@ final class TypedCommand {
      * @param softverbs the environment variable SOFTVERBS, or null
      * @param jvmOptions all of the JVM's; those that users pass through the launcher are told apart
      */
-    static String of(String softverbs, List<String> jvmOptions, List<String> arguments) {
+    static String of(@Nullable String softverbs, List<String> jvmOptions, List<String> arguments) {
         List<String> words = new ArrayList<>();
         if (softverbs != null && !softverbs.isEmpty()) {
             words.add(SoftverbsModel.VARIABLE + "=" + quote(softverbs));

@@ -122,7 +122,7 @@ final class BackupFile implements AutoCloseable {
                 if (lengths[slot] == pageBytes) {
                     writeAll(content, page * slotBytes);
                 } else {
-                    long position = page * slotBytes + at / blockBytes * blockBytes;
+                    long position = page * slotBytes + (long) (at / blockBytes) * blockBytes;
                     readAll(block, position);
                     MemorySegment.copy(content, 0, block, at % blockBytes, lengths[slot]);
                     writeAll(block, position);

@@ -128,7 +128,7 @@ final class CompressedSide implements FarSide {
                 queue = opened.add(
                         memory.openQueue(QueueOptions.DEFAULT.withDepth(Math.min(DEPTH, memory.maxQueueDepth()))));
             } catch (Throwable e) {
-                Closing.after(e, this::close);
+                Closing.after(e, this);
                 throw e;
             }
             slot = buffer.segment();

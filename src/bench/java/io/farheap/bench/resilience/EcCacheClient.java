@@ -76,7 +76,7 @@ final class EcCacheClient extends PageClient {
             queue = opened.add(
                     memory.openQueue(QueueOptions.DEFAULT.withDepth(Math.min(DEPTH, memory.maxQueueDepth()))));
         } catch (Throwable e) {
-            Closing.after(e, this::close);
+            Closing.after(e, this);
             throw e;
         }
     }

@@ -5,6 +5,7 @@ import io.farheap.resilience.Health;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.function.ToIntFunction;
 import org.jspecify.annotations.Nullable;
 
@@ -33,7 +34,7 @@ final class OutagePart {
 
         void step(Map<Access, Tally> tallies, boolean begins) {
             if (busy) {
-                busy = !requester.ended(tallies.get(accesses.get(next)));
+                busy = !requester.ended(Objects.requireNonNull(tallies.get(accesses.get(next))));
             } else if (begins) {
                 next = (next + 1) % accesses.size();
                 requester.begin(accesses.get(next));
@@ -166,7 +167,7 @@ final class OutagePart {
                     kind,
                     access,
                     fault,
-                    during.get(access),
+                    Objects.requireNonNull(during.get(access)),
                     quiet.get(access),
                     baseline == null ? null : baseline.get(access),
                     memoryOverhead,

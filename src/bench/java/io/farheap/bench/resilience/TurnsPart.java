@@ -12,6 +12,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -119,7 +120,8 @@ final class TurnsPart implements AutoCloseable {
                 Burst burst = new Burst(side.side(), side.shadow(), plan.pageBytes(), plan.bytes(), count);
                 bySide.put(side, bursts.add(burst));
             }
-            Turn turn = (side, access, nanos, tally) -> bySide.get(side).run(access, nanos, tally);
+            Turn turn = (side, access, nanos, tally) ->
+                    Objects.requireNonNull(bySide.get(side)).run(access, nanos, tally);
             warmUp(turn);
             measure(Faults.BURST, turn);
             rows.report().summary().put("burst", count);
@@ -143,7 +145,7 @@ final class TurnsPart implements AutoCloseable {
             sides.forEach(side -> tallies.put(side.kind(), new Tally()));
             for (int turn = 0; turn < plan.turns(); turn++) {
                 for (Side side : sides) {
-                    Tally tally = tallies.get(side.kind());
+                    Tally tally = Objects.requireNonNull(tallies.get(side.kind()));
                     how.run(side, access, plan.turnNanos(), tally);
                     tally.endTurn();
                     if (fault.equals(Faults.CORRUPTION)) {
@@ -152,7 +154,7 @@ final class TurnsPart implements AutoCloseable {
                 }
             }
             for (Side side : sides) {
-                Tally tally = tallies.get(side.kind());
+                Tally tally = Objects.requireNonNull(tallies.get(side.kind()));
                 if (access.write()) {
                     tally.verified(side.requester().verify());
                 }
@@ -163,7 +165,7 @@ final class TurnsPart implements AutoCloseable {
                         side.kind(),
                         access,
                         fault,
-                        tallies.get(side.kind()),
+                        Objects.requireNonNull(tallies.get(side.kind())),
                         withoutFault.get(new Key(side.kind().name(), access)),
                         baseline(all, access),
                         side.memoryOverhead(),

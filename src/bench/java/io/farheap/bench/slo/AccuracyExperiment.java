@@ -11,6 +11,7 @@ import io.farheap.slo.SearchResult;
 import io.farheap.slo.Slo;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.SplittableRandom;
 import java.util.stream.IntStream;
 
@@ -62,7 +63,9 @@ public final class AccuracyExperiment {
             long nanos = System.nanoTime() - start;
             drawn++;
             if (found.feasible()) {
-                choices.add(new SloChoice(slo, new Candidate(found.found(), found.predicted()), nanos));
+                Candidate candidate =
+                        new Candidate(Objects.requireNonNull(found.found()), Objects.requireNonNull(found.predicted()));
+                choices.add(new SloChoice(slo, candidate, nanos));
             }
         }
         return choices;

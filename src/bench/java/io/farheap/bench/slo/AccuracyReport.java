@@ -9,6 +9,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.function.ToDoubleFunction;
+import org.jspecify.annotations.Nullable;
 
 /** The table, the summary and the plots of an {@link AccuracyExperiment}. One thread. */
 public final class AccuracyReport {
@@ -17,8 +18,8 @@ public final class AccuracyReport {
     private final int wanted;
     private final double margin;
     private final PrintStream out;
-    private Configuration baseline;
-    private Performance baselinePerformance;
+    private @Nullable Configuration baseline;
+    private @Nullable Performance baselinePerformance;
     private int baselineMet = -1;
 
     /** @param wanted objectives that can be met */

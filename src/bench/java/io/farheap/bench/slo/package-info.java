@@ -1,2 +1,5 @@
 /** How well performance models keep their promises, and what the machine did meanwhile. */
+@NullMarked
 package io.farheap.bench.slo;
+
+import org.jspecify.annotations.NullMarked;

@@ -18,6 +18,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.atomic.LongAdder;
 import org.HdrHistogram.Histogram;
 import org.HdrHistogram.Recorder;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Readers and one writer of a coded space, each a thread that waits for its request: lines of 64 bytes, pages, and what
@@ -34,7 +35,6 @@ final class CodedDemoLoad implements AutoCloseable {
     private static final int CHUNK_BYTES = 1 << 20;
     private static final long HIGHEST_NANOS = TimeUnit.HOURS.toNanos(1);
 
-    private final CodedSpace space;
     private final int pageBytes;
     private final int lines;
     private final Arena arena = Arena.ofShared();
@@ -61,7 +61,6 @@ final class CodedDemoLoad implements AutoCloseable {
 
     /** Makes the copy, and the sessions; nothing is written yet. */
     CodedDemoLoad(CodedSpace space) {
-        this.space = space;
         this.pageBytes = space.resilience().pageBytes();
         this.lines = Math.toIntExact(space.capacity() / LINE_BYTES);
         this.versions = new AtomicIntegerArray(lines);
@@ -115,6 +114,7 @@ final class CodedDemoLoad implements AutoCloseable {
     }
 
     /** The first request that failed or read what nobody wrote, or null. */
+    @Nullable
     String trouble() {
         return trouble.get();
     }

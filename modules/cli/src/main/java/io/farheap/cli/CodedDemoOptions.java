@@ -5,6 +5,7 @@ import io.farheap.resilience.Resilience;
 import io.farheap.server.ServerOptions;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What {@code demo --resilience K+R --kill N} asks for.
@@ -25,7 +26,7 @@ record CodedDemoOptions(Resilience resilience, int kill) {
      * @param kill null where it was not given: as many as the code survives
      * @throws IllegalArgumentException with the limit and the remedy
      */
-    static CodedDemoOptions parse(String code, Integer kill) {
+    static CodedDemoOptions parse(@Nullable String code, @Nullable Integer kill) {
         if (code == null) {
             throw new IllegalArgumentException(
                     "--kill " + kill + ": servers are killed where memory is coded; add --resilience K+R, such as 4+2");

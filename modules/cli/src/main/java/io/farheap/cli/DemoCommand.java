@@ -41,6 +41,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import me.tongfei.progressbar.ProgressBar;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -87,13 +88,13 @@ public final class DemoCommand implements Subcommand, Callable<Integer> {
             paramLabel = "K+R",
             description = "instead of the above: memory coded over K + R servers of one region each, some of which are "
                     + "killed under load, such as 4+2")
-    private String code;
+    private @Nullable String code;
 
     @Option(
             names = "--kill",
             paramLabel = "N",
             description = "with --resilience: servers that are killed at once, 1 to R (default: R)")
-    private Integer kill;
+    private @Nullable Integer kill;
 
     @Option(
             names = "--device",
@@ -108,19 +109,22 @@ public final class DemoCommand implements Subcommand, Callable<Integer> {
     private String serverDevice = "";
 
     @Option(names = "--json", paramLabel = "OUT", description = "write the figures to this file as one JSON object")
-    private Path json;
+    private @Nullable Path json;
 
     @Option(
             names = "--hlog",
             paramLabel = "OUT",
             description = "write the latency histograms of each second to this file (HdrHistogram log)")
-    private Path hlog;
+    private @Nullable Path hlog;
 
     @Spec
     private CommandSpec spec;
 
     private final PrintStream out = System.out;
+    /** Started before the servers. */
+    @SuppressWarnings("NullAway.Init")
     private ManagerProcess manager;
+
     private final List<ServerProcess> running = new ArrayList<>();
     /** What has moved, each time the cache has left a server. */
     private final BlockingQueue<MigrationResult> reclaimed = new LinkedBlockingQueue<>();
@@ -298,7 +302,7 @@ public final class DemoCommand implements Subcommand, Callable<Integer> {
         }
     }
 
-    private DemoReport load(Cache cache, DemoLoad load, MemorySegment content, PrintStream log) {
+    private DemoReport load(Cache cache, DemoLoad load, MemorySegment content, @Nullable PrintStream log) {
         if (log != null) {
             cache.latency().logTo(log);
         }

@@ -33,6 +33,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -70,7 +71,7 @@ public final class ExplainCommand implements Subcommand, Callable<Integer> {
                     "types of machines and their prices, as a manager's: print for each distance the configuration "
                             + "with the lowest latency, the one with the highest throughput and the balanced one, and the "
                             + "cheapest type for each; takes no objective")
-    private Path menu;
+    private @Nullable Path menu;
 
     @Option(
             names = "--models",
@@ -201,7 +202,7 @@ public final class ExplainCommand implements Subcommand, Callable<Integer> {
         for (Candidate candidate : why.candidates()) {
             out.printf(
                     "%s   %s: %s%n",
-                    candidate == why.chosen() ? "chosen   " : "candidate",
+                    candidate.equals(why.chosen()) ? "chosen   " : "candidate",
                     candidate.configuration(),
                     candidate.predicted());
         }

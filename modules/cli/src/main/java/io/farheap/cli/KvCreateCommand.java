@@ -6,6 +6,7 @@ import io.farheap.kv.FarMap;
 import io.farheap.kv.FarMapBuilder;
 import java.time.Duration;
 import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -37,14 +38,14 @@ final class KvCreateCommand implements Callable<Integer> {
             description =
                     "How many objects it is to hold; the table takes 80 bytes for each. Default: one for each 512 "
                             + "bytes of memory.")
-    private Long objects;
+    private @Nullable Long objects;
 
     @Option(
             names = "--life",
             paramLabel = "TIME",
             converter = Durations.class,
             description = "It ends after this time. Default: never.")
-    private Duration life;
+    private @Nullable Duration life;
 
     @Spec
     private CommandSpec spec;

@@ -8,6 +8,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -34,7 +35,7 @@ final class KvGetCommand implements Callable<Integer> {
     private boolean withVersion;
 
     @Option(names = "--to", paramLabel = "FILE", description = "Write the value there, and do not print it.")
-    private Path to;
+    private @Nullable Path to;
 
     @Spec
     private CommandSpec spec;

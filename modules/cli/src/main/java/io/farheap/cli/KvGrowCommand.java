@@ -3,6 +3,7 @@ package io.farheap.cli;
 import io.farheap.command.Sizes;
 import io.farheap.kv.FarMap;
 import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -33,7 +34,7 @@ final class KvGrowCommand implements Callable<Integer> {
             names = "--on",
             paramLabel = "HOST:PORT",
             description = "All of it on this server, which joins the map by this address and can be drained again.")
-    private String server;
+    private @Nullable String server;
 
     @Spec
     private CommandSpec spec;

@@ -9,6 +9,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -31,13 +32,14 @@ final class KvSetCommand implements Callable<Integer> {
         private boolean absent;
 
         @Option(names = "--if-present", description = "Only where the map has the key.")
+        @SuppressWarnings("UnusedVariable") // It excludes the others; what is done without them is done with it.
         private boolean present;
 
         @Option(
                 names = "--if-version",
                 paramLabel = "N",
                 description = "Only where the object is of this version, as 'kv get --with-version' prints it.")
-        private Long version;
+        private @Nullable Long version;
     }
 
     @Mixin
@@ -47,10 +49,10 @@ final class KvSetCommand implements Callable<Integer> {
     private String key;
 
     @Parameters(index = "2", arity = "0..1", paramLabel = "VALUE")
-    private String value;
+    private @Nullable String value;
 
     @Option(names = "--from", paramLabel = "FILE", description = "Store what is in there, in place of VALUE.")
-    private Path from;
+    private @Nullable Path from;
 
     @Option(
             names = "--life",
@@ -61,7 +63,7 @@ final class KvSetCommand implements Callable<Integer> {
     private Duration life;
 
     @ArgGroup
-    private Condition condition;
+    private @Nullable Condition condition;
 
     @Spec
     private CommandSpec spec;

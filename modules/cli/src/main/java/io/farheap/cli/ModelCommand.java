@@ -13,6 +13,7 @@ import io.farheap.verbs.Context;
 import io.farheap.verbs.Devices;
 import java.io.IOException;
 import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -38,7 +39,7 @@ public final class ModelCommand implements Subcommand, Callable<Integer> {
             names = "--server",
             paramLabel = "HOST:PORT",
             description = "memory server to measure with (default: one is started on this host)")
-    private String server;
+    private @Nullable String server;
 
     @Option(
             names = "--seed",

@@ -19,6 +19,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -126,7 +127,7 @@ public final class ServerCommand implements Subcommand, Callable<Integer> {
     private int headroom;
 
     @Option(names = "--name", paramLabel = "TEXT", description = "Name that clients are told (default: the address).")
-    private String name;
+    private @Nullable String name;
 
     @Option(
             names = "--domain",

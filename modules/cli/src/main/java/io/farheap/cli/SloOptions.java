@@ -2,6 +2,7 @@ package io.farheap.cli;
 
 import io.farheap.slo.Objective;
 import io.farheap.slo.Slo;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
 /** An objective, as a command's options. */
@@ -11,19 +12,19 @@ public final class SloOptions {
             names = "--read-latency",
             paramLabel = "US",
             description = "reads take at most so many microseconds on average")
-    private Double readMicros;
+    private @Nullable Double readMicros;
 
     @Option(names = "--read-rate", paramLabel = "N", description = "at least so many reads a second")
-    private Double reads;
+    private @Nullable Double reads;
 
     @Option(
             names = "--write-latency",
             paramLabel = "US",
             description = "writes take at most so many microseconds on average")
-    private Double writeMicros;
+    private @Nullable Double writeMicros;
 
     @Option(names = "--write-rate", paramLabel = "N", description = "at least so many writes a second")
-    private Double writes;
+    private @Nullable Double writes;
 
     /** Whether anything is asked for. */
     public boolean given() {
@@ -40,7 +41,7 @@ public final class SloOptions {
         return slo;
     }
 
-    private static Objective objective(Double micros, Double perSecond) {
+    private static Objective objective(@Nullable Double micros, @Nullable Double perSecond) {
         return new Objective(
                 micros == null ? Double.POSITIVE_INFINITY : micros * 1e3, perSecond == null ? 0 : perSecond);
     }

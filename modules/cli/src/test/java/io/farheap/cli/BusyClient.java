@@ -2,6 +2,7 @@ package io.farheap.cli;
 
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.List;
 import java.util.SplittableRandom;
@@ -30,7 +31,7 @@ final class BusyClient {
             LockSupport.parkNanos(1_000_000);
         }
         System.out.println(BUSY);
-        BufferedReader input = new BufferedReader(new InputStreamReader(System.in));
+        BufferedReader input = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
         while (input.readLine() != null) {
             System.out.println(least(activities));
         }

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.farheap.testing.TestDevice;
 import java.io.BufferedReader;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -55,7 +56,7 @@ class DemoTest {
         Path json = directory.resolve("demo.json");
         Path hlog = directory.resolve("demo.hlog");
         Process demo = demo("--seconds", "2", "--json", json.toString(), "--hlog", hlog.toString());
-        String output = new String(demo.getInputStream().readAllBytes());
+        String output = new String(demo.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
         assertEquals(0, demo.waitFor(), output);
         String figures = Files.readString(json);
         for (String field : List.of(
@@ -105,7 +106,7 @@ class DemoTest {
     @Test
     void badInputIsOneSentence() throws Exception {
         Process demo = demo("--servers", "1");
-        String output = new String(demo.getInputStream().readAllBytes());
+        String output = new String(demo.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
         assertEquals(1, demo.waitFor());
         assertTrue(output.contains("--servers 1: the demo needs at least 2"), output);
         assertTrue(output.lines().count() <= 2, output);

@@ -14,6 +14,7 @@ import io.farheap.testing.Need;
 import io.farheap.testing.Needs;
 import io.farheap.verbs.Context;
 import io.farheap.verbs.Devices;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -77,7 +78,7 @@ class ModelCommandTest {
 
         String second = run(0, SLOW, SMALL, "model");
         assertTrue(second.contains(", 0 of them now, in "), second);
-        assertEquals(new String(model), Files.readString(directory.resolve("model")));
+        assertEquals(new String(model, StandardCharsets.UTF_8), Files.readString(directory.resolve("model")));
 
         String otherDevice = run(1, "", SMALL, "model");
         assertTrue(

@@ -9,11 +9,13 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A JVM with this one's class path, as a child of this process. What it runs must end when its standard input does, so
@@ -28,7 +30,7 @@ public final class ChildJvm implements AutoCloseable {
     private final Process process;
     private final BufferedReader output;
     /** Null while it runs. */
-    private Suspension suspension;
+    private @Nullable Suspension suspension;
 
     private ChildJvm(Process process) {
         this.process = process;
@@ -50,7 +52,7 @@ public final class ChildJvm implements AutoCloseable {
                 "-XX:+UseSerialGC",
                 "--enable-native-access=ALL-UNNAMED",
                 "--sun-misc-unsafe-memory-access=allow",
-                "-D" + VerbsLibrary.PROPERTY + "=" + library.name().toLowerCase(),
+                "-D" + VerbsLibrary.PROPERTY + "=" + library.name().toLowerCase(Locale.ROOT),
                 "-Dfarheap.slowness=" + SLOWNESS,
                 "-cp",
                 System.getProperty("java.class.path")));

@@ -10,6 +10,7 @@ import java.nio.file.Files;
 import java.time.Duration;
 import java.util.Locale;
 import me.tongfei.progressbar.ProgressBar;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What a user sees of a {@link ModelRun}: a bar on standard error that says how far it is and how long it will take,
@@ -18,7 +19,7 @@ import me.tongfei.progressbar.ProgressBar;
 public final class ModelConsole {
 
     private final ModelRun run;
-    private ProgressBar bar;
+    private @Nullable ProgressBar bar;
 
     public ModelConsole(ModelRun run) {
         this.run = run;

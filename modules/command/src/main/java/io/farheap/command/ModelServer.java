@@ -5,6 +5,7 @@ import io.farheap.measure.MeasuredCache;
 import io.farheap.thread.Idle;
 import io.farheap.verbs.Devices;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The memory server that a model is measured with: one that is given or, where none is, one that is started on this
@@ -15,11 +16,11 @@ public final class ModelServer implements AutoCloseable {
     /** Long: where threads spin on all cores, who renews it may have to wait. */
     private static final String LEASE = "60s";
 
-    private final String given;
-    private ServerProcess started;
+    private final @Nullable String given;
+    private @Nullable ServerProcess started;
 
-    /** @param given HOST:PORT, or null */
-    public ModelServer(String given) {
+    /** @param given HOST:PORT */
+    public ModelServer(@Nullable String given) {
         this.given = given;
     }
 

@@ -11,6 +11,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import javax.imageio.ImageIO;
+import org.jspecify.annotations.Nullable;
 import org.knowm.xchart.CategoryChart;
 import org.knowm.xchart.CategoryChartBuilder;
 import org.knowm.xchart.CategorySeries;
@@ -40,14 +41,14 @@ public final class Plot {
     private static final Color FOOTER_COLOR = new Color(0x555555);
 
     private final String name;
-    private final XYChart lines;
-    private final CategoryChart bars;
+    private final @Nullable XYChart lines;
+    private final @Nullable CategoryChart bars;
     /** Of the values above 0. */
     private double lowest = Double.MAX_VALUE;
 
     private double highest;
 
-    private Plot(String name, XYChart lines, CategoryChart bars) {
+    private Plot(String name, @Nullable XYChart lines, @Nullable CategoryChart bars) {
         this.name = name;
         this.lines = lines;
         this.bars = bars;
@@ -95,10 +96,7 @@ public final class Plot {
 
     /** A logarithmic x axis, for sizes and queue depths. */
     public Plot logarithmicX() {
-        if (lines == null) {
-            throw new IllegalStateException("bars stand over categories, which have no scale");
-        }
-        lines.getStyler().setXAxisLogarithmic(true);
+        overNumbers().getStyler().setXAxisLogarithmic(true);
         return this;
     }
 
@@ -118,14 +116,14 @@ public final class Plot {
      */
     public Plot series(String title, double[] x, double[] y) {
         Arrays.stream(y).forEach(this::include);
-        lines.addSeries(title, x, y);
+        overNumbers().addSeries(title, x, y);
         return this;
     }
 
     /** One bar in each category, or none where the value is null; every series has the same categories. */
     public Plot series(String title, List<String> categories, List<Double> values) {
         values.stream().filter(Objects::nonNull).forEach(this::include);
-        bars.addSeries(title, categories, values);
+        overCategories().addSeries(title, categories, values);
         return this;
     }
 
@@ -135,7 +133,7 @@ public final class Plot {
             include(values.get(i) - spread.get(i));
             include(values.get(i) + spread.get(i));
         }
-        bars.addSeries(title, categories, values, spread);
+        overCategories().addSeries(title, categories, values, spread);
         return this;
     }
 
@@ -178,7 +176,7 @@ public final class Plot {
                 line.replaceData(line.getXData(), raised(line.getYData(), least), line.getExtraValues());
             }
         } else {
-            for (CategorySeries bar : bars.getSeriesCollection()) {
+            for (CategorySeries bar : overCategories().getSeriesCollection()) {
                 double[] values = raised(bar.getYData(), least);
                 bar.replaceData(List.copyOf(bar.getXData()), values, shortened(bar.getExtraValues(), values, least));
             }
@@ -191,7 +189,7 @@ public final class Plot {
     }
 
     /** No whisker below the axis. */
-    private static double[] shortened(double[] whiskers, double[] values, double least) {
+    private static double @Nullable [] shortened(double @Nullable [] whiskers, double[] values, double least) {
         if (whiskers == null) {
             return null;
         }
@@ -217,10 +215,24 @@ public final class Plot {
     }
 
     private Chart<?, ?> chart() {
-        return lines != null ? lines : bars;
+        return lines != null ? lines : overCategories();
     }
 
     private AxesChartStyler styler() {
-        return lines != null ? lines.getStyler() : bars.getStyler();
+        return lines != null ? lines.getStyler() : overCategories().getStyler();
+    }
+
+    private XYChart overNumbers() {
+        if (lines == null) {
+            throw new IllegalStateException("plot " + name + " has bars over categories, and no scale: use lines");
+        }
+        return lines;
+    }
+
+    private CategoryChart overCategories() {
+        if (bars == null) {
+            throw new IllegalStateException("plot " + name + " has lines over numbers, and no categories: use bars");
+        }
+        return bars;
     }
 }

@@ -5,6 +5,7 @@ import io.farheap.measure.Subjects;
 import io.farheap.slo.ModelSubject;
 import io.farheap.verbs.Context;
 import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
 /** What a performance model is of, and where its file is: options of every command that has to do with one. */
@@ -50,7 +51,7 @@ public final class SubjectOptions {
             names = "--file",
             paramLabel = "FILE",
             description = "of the model (default: one for each such model in ~/.cache/farheap/models)")
-    private Path file;
+    private @Nullable Path file;
 
     /** @throws IllegalArgumentException where an option is out of its range */
     public ModelSubject subject(Context context) {

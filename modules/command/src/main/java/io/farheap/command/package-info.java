@@ -3,4 +3,7 @@
  * memory servers as processes of this host. Whoever adds a command from an artifact of its own links this, and not the
  * command line.
  */
+@NullMarked
 package io.farheap.command;
+
+import org.jspecify.annotations.NullMarked;

@@ -7,6 +7,7 @@ import com.google.gson.JsonArray;
 import com.google.gson.JsonParser;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -156,7 +157,7 @@ class ComparisonTest {
                 "{op: read, size: 8, ns: 10, ops_per_s: 4e6}, {op: cas, size: 8, ns: 12}",
                 "{op: read, size: 8, ns: 10, ops_per_s: 2e6}, {op: write, size: 8, ns: 12}");
         new ComparisonTable(new PrintStream(printed, true), shape, comparison).print();
-        List<String> lines = printed.toString().lines().toList();
+        List<String> lines = printed.toString(StandardCharsets.UTF_8).lines().toList();
         assertEquals(6, lines.size(), printed::toString);
         assertEquals(
                 "read 8 ops_per_s 2,000,000 4,000,000 0.500 (0.500..0.500) 1.000 above 1 slower",

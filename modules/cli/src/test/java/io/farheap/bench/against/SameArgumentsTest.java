@@ -14,6 +14,7 @@ import picocli.CommandLine.Spec;
 class SameArgumentsTest {
 
     @Command(name = "raw")
+    @SuppressWarnings("UnusedVariable") // Its options are what is tested.
     static final class Raw implements Runnable {
 
         @Option(

@@ -28,7 +28,7 @@ public record MachineType(
             throw new IllegalArgumentException("a type without a name");
         }
         require(name, "cores", cores, 0);
-        require(name, "memory", memoryBytes, 1);
+        require(name, "memory", (double) memoryBytes, 1);
         require(name, "price", price, 0);
         require(name, "notice", noticeSeconds, 0);
         require(name, "start", startSeconds, 0);

@@ -92,7 +92,7 @@ public final class Prices {
             return dearest * kind.regionBytes() / GIB;
         }
         double price = kind.spot() && type.spotPrice() >= 0 ? type.spotPrice() : type.price();
-        return price * type.part(kind.regionBytes(), threads);
+        return price * type.part((double) kind.regionBytes(), threads);
     }
 
     /** Each reclaim is followed by another machine, so there is one for each life. */

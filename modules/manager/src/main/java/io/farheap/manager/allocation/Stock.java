@@ -6,6 +6,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableSet;
+import java.util.Objects;
 import java.util.TreeSet;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -65,8 +66,8 @@ public final class Stock {
             return;
         }
         for (String part : parts(offer.place())) {
-            Map<Kind, NavigableSet<Offer>> kinds = parts.get(part);
-            NavigableSet<Offer> same = kinds.get(offer.kind());
+            Map<Kind, NavigableSet<Offer>> kinds = Objects.requireNonNull(parts.get(part));
+            NavigableSet<Offer> same = Objects.requireNonNull(kinds.get(offer.kind()));
             same.remove(offer);
             if (same.isEmpty()) {
                 kinds.remove(offer.kind());

@@ -135,7 +135,7 @@ final class LocalMachine implements Machine {
 
     private void leave(ServerProcess left) {
         left.leave();
-        later(() -> waits.execute(left::kill), lot.noticeMillis());
+        later(() -> waits.execute(left::kill), (double) lot.noticeMillis());
     }
 
     @Override

@@ -153,6 +153,7 @@ final class Caches {
     }
 
     /** A change is on disk. */
+    @SuppressWarnings("ReferenceEquality")
     void written(Change change) {
         if (change instanceof Change.PutCache put
                 && (put.cache().ended() ? ended : caches).get(put.cache().id()) == put.cache()) {

@@ -6,6 +6,7 @@ import io.farheap.manager.state.Place;
 import io.farheap.manager.state.StateCopy;
 import java.io.PrintWriter;
 import java.nio.file.Path;
+import java.util.Objects;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -95,7 +96,10 @@ final class CopyCommand implements Callable<Integer> {
             }
             return new Place.Other(zooKeeper);
         }
-        return ensemble == null ? new Place.Alone(data) : new Place.Member(data, id, Ensemble.parse(ensemble));
+        Path directory = Objects.requireNonNull(data);
+        return ensemble == null
+                ? new Place.Alone(directory)
+                : new Place.Member(directory, id, Ensemble.parse(ensemble));
     }
 
     private ParameterException wrong(String why) {

@@ -54,12 +54,12 @@ final class Expiry {
                 continue;
             }
             Told before = told.get(cache.id());
-            boolean same = before != null && before.expiresAtMillis() == terms.expiresAtMillis();
-            if (!same || before.line() != line) {
+            Told same = before != null && before.expiresAtMillis() == terms.expiresAtMillis() ? before : null;
+            if (same == null || same.line() != line) {
                 told.put(
                         cache.id(),
-                        same
-                                ? new Told(line, before.expiresAtMillis(), before.since(), before.inTime())
+                        same != null
+                                ? new Told(line, same.expiresAtMillis(), same.since(), same.inTime())
                                 : new Told(line, terms.expiresAtMillis(), now, left > 0));
                 line.tell(listener -> listener.expiring(cache.id(), Math.max(0, left)));
             }

@@ -163,6 +163,7 @@ final class Fleet implements ServerProvider.Listener {
     }
 
     /** Something has changed that may help. */
+    @SuppressWarnings("NonAtomicVolatileUpdate")
     void news() {
         news++;
         changed.signalAll();

@@ -13,7 +13,9 @@ import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.security.KeyPair;
 import java.time.Duration;
+import java.util.Objects;
 import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -40,7 +42,7 @@ public final class ManagerCommand implements Subcommand, Callable<Integer> {
                 names = "--data",
                 paramLabel = "DIR",
                 description = "Where the manager keeps what it has to remember; made where it is not there.")
-        private Path data;
+        private @Nullable Path data;
 
         @Option(
                 names = "--temporary",
@@ -50,7 +52,7 @@ public final class ManagerCommand implements Subcommand, Callable<Integer> {
 
     /** Not optional, but subcommands have none. */
     @ArgGroup
-    private Place place;
+    private @Nullable Place place;
 
     /** Without any: a ZooKeeper of its own. */
     private static final class Others {
@@ -60,18 +62,18 @@ public final class ManagerCommand implements Subcommand, Callable<Integer> {
                 paramLabel = "HOST:PORT",
                 description = "Keep it in this ZooKeeper, which several managers may use; its servers with commas "
                         + "between. --data has only what is the manager's own.")
-        private String zooKeeper;
+        private @Nullable String zooKeeper;
 
         @Option(
                 names = "--ensemble",
                 paramLabel = "ID@HOST:PORT",
                 description = "Keep it together with other managers, three or more, with commas between: where each "
                         + "is reached by the others, at this port and the next.")
-        private String ensemble;
+        private @Nullable String ensemble;
     }
 
     @ArgGroup
-    private Others others;
+    private @Nullable Others others;
 
     @Option(names = "--id", paramLabel = "ID", description = "Which one of --ensemble this manager is.")
     private int id;
@@ -88,7 +90,7 @@ public final class ManagerCommand implements Subcommand, Callable<Integer> {
             paramLabel = "FILE",
             description = "Types of machines and their prices, as JSON; read again whenever it changes, and remembered "
                     + "(default: the one that it remembers; without any, all cost the same).")
-    private Path menu;
+    private @Nullable Path menu;
 
     @Option(
             names = "--client-timeout",
@@ -136,15 +138,17 @@ public final class ManagerCommand implements Subcommand, Callable<Integer> {
 
     @Override
     public Integer call() throws Exception {
-        requireOption(
-                place != null, "name where the manager keeps what it has to remember: --data DIR, or --temporary");
+        Place kept = place;
+        if (kept == null) {
+            throw wrong("name where the manager keeps what it has to remember: --data DIR, or --temporary");
+        }
         ManagerOptions options = new ManagerOptions(
                 serverTimeout.toNanos(), clientTimeout.toNanos(), !noEarlyMoves, cheaperMoves, supply.supply());
         ServerProvider.Factory provider = supply.provider();
         Termination termination = Termination.watch(untilStdinCloses);
         PrintWriter out = spec.commandLine().getOut();
-        try (StateDirectory data = place.temporary ? StateDirectory.temporary() : StateDirectory.kept(place.data);
-                ZooKeeperHost zooKeeper = zooKeeper(data.path())) {
+        try (StateDirectory data = kept.data == null ? StateDirectory.temporary() : StateDirectory.kept(kept.data);
+                ZooKeeperHost zooKeeper = zooKeeper(data.path(), kept.temporary)) {
             KeyPair keys = KeyFile.read(data.path());
             new Candidacy(
                             zooKeeper,
@@ -165,7 +169,7 @@ public final class ManagerCommand implements Subcommand, Callable<Integer> {
         return 0;
     }
 
-    private ZooKeeperHost zooKeeper(Path directory) {
+    private ZooKeeperHost zooKeeper(Path directory, boolean temporary) {
         if (others == null) {
             requireOption(id == 0, "--id says which one of --ensemble this manager is: name that too");
             return EmbeddedZooKeeper.start(directory);
@@ -174,14 +178,18 @@ public final class ManagerCommand implements Subcommand, Callable<Integer> {
             requireOption(id == 0, "--id says which one of --ensemble this manager is; --zookeeper needs none");
             return OtherZooKeeper.use(directory, others.zooKeeper);
         }
-        requireOption(!place.temporary, "a member of --ensemble must not forget what it has promised: name its --data");
-        return EnsembleMember.start(directory, id, Ensemble.parse(others.ensemble));
+        requireOption(!temporary, "a member of --ensemble must not forget what it has promised: name its --data");
+        return EnsembleMember.start(directory, id, Ensemble.parse(Objects.requireNonNull(others.ensemble)));
     }
 
     private void requireOption(boolean right, String otherwise) {
         if (!right) {
-            throw new ParameterException(spec.commandLine(), otherwise);
+            throw wrong(otherwise);
         }
+    }
+
+    private ParameterException wrong(String why) {
+        return new ParameterException(spec.commandLine(), why);
     }
 
     private Candidacy.Duty duty(Cluster cluster, ServerProvider.Factory provider) {

@@ -167,6 +167,7 @@ final class Moves {
     }
 
     /** Reserves room for what is on servers that leave. */
+    @SuppressWarnings("ReferenceEquality")
     void plan(long now, long millis) {
         for (Servers.Known server : servers.all()
                 .filter(one -> one.record.leaving() && !servers.isSilent(one, now))
@@ -214,7 +215,7 @@ final class Moves {
      */
     @Nullable
     Placement plan(CacheRecord cache, Servers.Known server, Reason reason, Set<Long> others, long now, long millis) {
-        int regions = cache.regions().get(server.record.id());
+        int regions = Objects.requireNonNull(cache.regions().get(server.record.id()));
         // What was reserved for it before is its own to take.
         CacheRecord bare = cache.placed(cache.capacity(), cache.regions());
         servers.promise(cache, bare);

@@ -119,7 +119,7 @@ final class Reallocations {
         }
 
         int more() {
-            return (int) Math.clamp(missing(), 0, Integer.MAX_VALUE);
+            return Math.clamp(missing(), 0, Integer.MAX_VALUE);
         }
     }
 

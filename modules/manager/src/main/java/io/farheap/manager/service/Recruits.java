@@ -91,7 +91,7 @@ final class Recruits {
                     ? "; servers were started for it, and did not come within "
                             + TimeUnit.NANOSECONDS.toSeconds(waitNanos) + " s"
                     : recruit.failure.isEmpty() ? "; the provider has no servers that would do" : recruit.failure;
-            throw new ControlException(refused.code(), refused.getMessage() + why, refused.getCause());
+            throw new ControlException(refused.code(), refused.getMessage() + why, refused);
         }
         // A machine may have failed at once.
         if (fleet.latest() == seen && !awaitNews(until)) {
@@ -120,6 +120,8 @@ final class Recruits {
                 Code.BUSY, "servers are being started for cache " + Caches.hex(cacheId) + "; ask again");
     }
 
+    /** Who calls looks again at what there is, and asks again where it was woken for nothing. */
+    @SuppressWarnings("WaitNotInLoop")
     private boolean awaitNews(long until) {
         try {
             return changed.awaitNanos(until - System.nanoTime()) > 0;

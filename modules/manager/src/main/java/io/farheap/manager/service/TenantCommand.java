@@ -6,6 +6,7 @@ import io.farheap.manager.ManagerClient;
 import io.farheap.manager.Quota;
 import io.farheap.manager.Tenant;
 import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -34,10 +35,10 @@ final class TenantCommand implements Callable<Integer> {
             paramLabel = "SIZE",
             converter = Sizes.class,
             description = "of all of its caches together, such as 64g (default: no limit)")
-    private Long memory;
+    private @Nullable Long memory;
 
     @Option(names = "--caches", paramLabel = "N", description = "that it may have at once (default: no limit)")
-    private Long caches;
+    private @Nullable Long caches;
 
     @Mixin
     private ManagerOption managers;

@@ -13,6 +13,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.stream.Collectors;
 
@@ -123,7 +124,7 @@ final class Thrift {
         if (dearest == null || dearest.getValue() == 0) {
             return;
         }
-        int regions = cache.regions().get(dearest.getKey());
+        int regions = Objects.requireNonNull(cache.regions().get(dearest.getKey()));
         try {
             servers.stock(now);
             Set<Long> others = new HashSet<>(ending);

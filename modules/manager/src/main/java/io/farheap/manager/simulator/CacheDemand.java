@@ -46,7 +46,7 @@ final class CacheDemand {
 
     int gib() {
         double drawn = MEDIAN_GIB * Math.exp(GIB_SIGMA * random.nextGaussian());
-        return (int) Math.clamp(Math.round(drawn), 1, MOST_GIB);
+        return Math.clamp(Math.round(drawn), 1, MOST_GIB);
     }
 
     double life() {

@@ -10,6 +10,7 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.PriorityQueue;
 import java.util.Set;
 import java.util.SortedMap;
@@ -254,7 +255,7 @@ final class FarMemory {
         } else {
             offers.hold(offer, -count, cache.threads());
         }
-        TreeMap<Long, SimulatedCache> others = tenants.get(offer);
+        TreeMap<Long, SimulatedCache> others = Objects.requireNonNull(tenants.get(offer));
         others.remove(cache.id);
         if (others.isEmpty()) {
             tenants.remove(offer);
@@ -271,7 +272,7 @@ final class FarMemory {
             long offer = Offers.offer(server, kind);
             for (SimulatedCache cache :
                     List.copyOf(tenants.getOrDefault(offer, new TreeMap<>()).values())) {
-                int count = cache.regions.get(offer);
+                int count = Objects.requireNonNull(cache.regions.get(offer));
                 Placement targets = targets(cache, count, server, now);
                 give(cache, offer, now, true);
                 if (targets == null) {
@@ -297,7 +298,7 @@ final class FarMemory {
         }
         for (SimulatedCache cache :
                 List.copyOf(tenants.getOrDefault(offer, new TreeMap<>()).values())) {
-            int count = cache.regions.get(offer);
+            int count = Objects.requireNonNull(cache.regions.get(offer));
             Placement targets = targets(cache, count, server, now);
             if (targets != null
                     && targets.regions().keySet().stream().allMatch(to -> Offers.kind(to) == Offers.STRANDED)) {

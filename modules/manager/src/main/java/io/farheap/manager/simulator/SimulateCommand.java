@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -31,12 +32,12 @@ public final class SimulateCommand implements Subcommand, Callable<Integer> {
     private double days;
 
     @Option(names = "--seed", description = "The same seed gives the same simulation (default: another each time).")
-    private Long seed;
+    private @Nullable Long seed;
 
     @Option(
             names = "--caches",
             description = "Caches at a time, on average; 0 for none (default: one for every twenty servers).")
-    private Double caches;
+    private @Nullable Double caches;
 
     @Option(names = "--no-spot", description = "Caches get no spot machines.")
     private boolean noSpot;
@@ -56,10 +57,10 @@ public final class SimulateCommand implements Subcommand, Callable<Integer> {
     private boolean compare;
 
     @Option(names = "--json", paramLabel = "FILE", description = "Write the figures there.")
-    private Path json;
+    private @Nullable Path json;
 
     @Option(names = "--plots", paramLabel = "DIR", description = "Write the paper's figures 1 and 2 there, as PNG.")
-    private Path plots;
+    private @Nullable Path plots;
 
     @Spec
     private CommandSpec spec;

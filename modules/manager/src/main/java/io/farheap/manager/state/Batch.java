@@ -71,7 +71,7 @@ final class Batch {
     }
 
     private static long bytes(String path, byte @Nullable [] data) {
-        return OVERHEAD_BYTES + path.length() + (data == null ? 0 : data.length);
+        return (long) OVERHEAD_BYTES + path.length() + (data == null ? 0 : data.length);
     }
 
     /**

@@ -236,7 +236,9 @@ class ReallocatorTest {
         Candidate candidate = found.candidate();
         assertTrue(need.candidates().contains(candidate), where);
         assertTrue(held.regions().keySet().containsAll(found.left()), where);
-        int moved = found.left().stream().mapToInt(held.regions()::get).sum();
+        int moved = found.left().stream()
+                .mapToInt(server -> held.regions().get(server))
+                .sum();
         assertEquals(missing + moved, sum(found.more().regions()), where);
         double threads = (double) candidate.serverThreads() / need.regions(GIB);
         found.more().regions().forEach((id, regions) -> {
