@@ -40,12 +40,10 @@ class CallTest {
     /** A session with a buffer: arguments at 0, results at 64, words to write at 128. */
     private static final class Caller implements AutoCloseable {
 
-        final Cache cache;
         final Session session;
         final Buffer buffer;
 
         Caller(Cache cache) {
-            this.cache = cache;
             session = cache.openSession();
             buffer = cache.allocate(8192);
         }

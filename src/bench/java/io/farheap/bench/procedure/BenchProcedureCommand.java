@@ -265,7 +265,7 @@ public final class BenchProcedureCommand implements Callable<Integer> {
             for (int turn = -2; turn < repeat; turn++) {
                 load.latency.reset();
                 double quiet = load.calls(hops, 1, millis * 1_000_000);
-                double quietTail = load.latency.getValueAtPercentile(99);
+                double quietTail = (double) load.latency.getValueAtPercentile(99);
                 neighbour.begin();
                 load.latency.reset();
                 double loud = load.calls(hops, 1, millis * 1_000_000);
@@ -274,8 +274,8 @@ public final class BenchProcedureCommand implements Callable<Integer> {
                     alone.add(quiet);
                     beside.add(loud);
                     ratio.add(loud / quiet);
-                    stall.add(load.latency.getMaxValue() / 1e3);
-                    p99.add(load.latency.getValueAtPercentile(99));
+                    stall.add((double) load.latency.getMaxValue() / 1e3);
+                    p99.add((double) load.latency.getValueAtPercentile(99));
                     quietP99.add(quietTail);
                 }
             }

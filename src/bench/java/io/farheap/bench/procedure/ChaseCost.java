@@ -95,6 +95,6 @@ final class ChaseCost {
         if (all != null && counts) {
             all.add(one);
         }
-        return one.getValueAtPercentile(50);
+        return (double) one.getValueAtPercentile(50);
     }
 }

@@ -6,6 +6,7 @@ import io.farheap.cache.CallCompletion;
 import io.farheap.cache.Procedure;
 import io.farheap.cache.Procedures;
 import io.farheap.cache.Session;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 
 /** Another client of the same server, which keeps calls under way that end only when they are out of fuel. */
@@ -18,7 +19,7 @@ final class Neighbour implements AutoCloseable {
     private final Thread thread;
     private volatile boolean calling;
     private volatile boolean ended;
-    private volatile int underWay;
+    private final AtomicInteger underWay = new AtomicInteger();
 
     Neighbour(Cache cache) {
         this.cache = cache;
@@ -27,12 +28,14 @@ final class Neighbour implements AutoCloseable {
     }
 
     private void run() {
-        CallCompletion done = (token, status, code, bytes) -> underWay--;
+        CallCompletion done = (token, status, code, bytes) -> underWay.decrementAndGet();
         try (Session session = cache.openSession();
                 Buffer buffer = cache.allocate(4096)) {
             while (!ended) {
-                while (calling && underWay < UNDER_WAY && session.call(endless, 0, buffer, 0, 0, 64, 8, done, 0)) {
-                    underWay++;
+                while (calling
+                        && underWay.get() < UNDER_WAY
+                        && session.call(endless, 0, buffer, 0, 0, 64, 8, done, 0)) {
+                    underWay.incrementAndGet();
                 }
                 // It sleeps: the server's thread is what it is to take, not the client's core.
                 session.flush();
@@ -49,7 +52,7 @@ final class Neighbour implements AutoCloseable {
     /** What is under way goes on. */
     void pause() {
         calling = false;
-        while (underWay > 0) {
+        while (underWay.get() > 0) {
             LockSupport.parkNanos(1_000_000);
         }
     }

@@ -62,7 +62,7 @@ final class Compiled {
                     MethodHandles.publicLookup()
                             .findStatic(loader.loadClass(name), "run", MethodType.methodType(int.class, Call.class)));
         } catch (ReflectiveOperationException e) {
-            throw new AssertionError(source, e);
+            throw new LinkageError(source, e);
         }
     }
 

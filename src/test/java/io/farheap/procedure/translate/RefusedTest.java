@@ -11,6 +11,7 @@ import java.lang.classfile.Label;
 import java.lang.constant.ClassDesc;
 import java.lang.constant.ConstantDescs;
 import java.lang.constant.MethodTypeDesc;
+import java.nio.charset.StandardCharsets;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 
@@ -143,7 +144,7 @@ class RefusedTest {
 
     @Test
     void notAClass() {
-        for (byte[] bytes : new byte[][] {{}, {1, 2, 3}, "no class".getBytes(), new byte[100]}) {
+        for (byte[] bytes : new byte[][] {{}, {1, 2, 3}, "no class".getBytes(StandardCharsets.UTF_8), new byte[100]}) {
             assertTrue(refusal(bytes).contains("not a class file"), refusal(bytes));
         }
     }
@@ -159,7 +160,7 @@ class RefusedTest {
                                 "run",
                                 MethodTypeDesc.of(ConstantDescs.CD_int, Type.CALL_CLASS),
                                 ClassFile.ACC_PUBLIC | ClassFile.ACC_STATIC,
-                                code::accept));
+                                code));
         return refusal(bytes);
     }
 
