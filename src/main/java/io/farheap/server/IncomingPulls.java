@@ -63,7 +63,7 @@ final class IncomingPulls {
         try {
             ControlClient taken = sources.take(sourceAddress);
             source = taken;
-            return MemoryServer.onDevice(
+            return OnDevice.call(
                     () -> PreparedPull.open(taken, sourceAddress, token, context, pool.segment(regionId), pace, loan));
         } catch (Throwable e) {
             loan.close();
@@ -84,7 +84,7 @@ final class IncomingPulls {
         }
         boolean done = false;
         try {
-            PullResult result = MemoryServer.onDevice(pull::run);
+            PullResult result = OnDevice.call(pull::run);
             done = true;
             return result;
         } finally {

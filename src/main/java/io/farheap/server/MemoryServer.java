@@ -230,7 +230,7 @@ public final class MemoryServer implements ControlPlane, AutoCloseable {
         if (book != null) {
             book.show(cacheId, grant, () -> leases.regionsByCache().keySet());
         }
-        return onDevice(() -> {
+        return OnDevice.call(() -> {
             ClientLease lease = new ClientLease(
                     random.nextLong(),
                     clientName,
@@ -323,12 +323,12 @@ public final class MemoryServer implements ControlPlane, AutoCloseable {
 
     @Override
     public Connected connect(long leaseId, Endpoint client) {
-        return onDevice(() -> leases.require(leaseId).connect(random.nextLong(), client));
+        return OnDevice.call(() -> leases.require(leaseId).connect(random.nextLong(), client));
     }
 
     @Override
     public ConnectedRing connectRing(long leaseId, RingRequest request) {
-        return onDevice(() -> leases.require(leaseId).connectRing(random.nextLong(), request));
+        return OnDevice.call(() -> leases.require(leaseId).connectRing(random.nextLong(), request));
     }
 
     @Override
@@ -342,7 +342,7 @@ public final class MemoryServer implements ControlPlane, AutoCloseable {
     @Override
     public List<RegionGrant> allocate(long leaseId, int regions, long allocationId) {
         ClientLease lease = leases.require(leaseId);
-        Supplier<List<RegionGrant>> allocate = () -> onDevice(() -> lease.allocate(regions, allocationId));
+        Supplier<List<RegionGrant>> allocate = () -> OnDevice.call(() -> lease.allocate(regions, allocationId));
         GrantBook book = grants;
         if (book == null) {
             return allocate.get();
@@ -371,7 +371,7 @@ public final class MemoryServer implements ControlPlane, AutoCloseable {
     public PullSource openPull(byte[] token, Endpoint puller) {
         Grant grant = tickets.redeem(token).grant;
         long pullId = random.nextLong();
-        PullSource source = onDevice(
+        PullSource source = OnDevice.call(
                 () -> grant.lease.openPull(grant, pullId, context, puller).described());
         pulls.values().removeIf(other -> other == grant || other.over());
         pulls.put(pullId, grant);
@@ -406,14 +406,6 @@ public final class MemoryServer implements ControlPlane, AutoCloseable {
     public ServerStatus describe() {
         return new ServerStatus(
                 hello(PROTOCOL_VERSION), pool.withdrawnCount(), leases.statuses(), spaces.count(), monitor.status());
-    }
-
-    static <T> T onDevice(Supplier<T> call) {
-        try {
-            return call.get();
-        } catch (VerbsException e) {
-            throw new ControlException(Code.INTERNAL, "the server's device refused: " + e.getMessage(), e);
-        }
     }
 
     /**
