@@ -159,6 +159,8 @@ public final class BenchProcedureCommand implements Callable<Integer> {
                 .capacity(bytes)
                 .servers(server.address())
                 .name("farheap-bench")
+                // What the ConnectX-5 model's queue pairs take.
+                .queueDepth(8)
                 .create();
     }
 
@@ -248,7 +250,7 @@ public final class BenchProcedureCommand implements Callable<Integer> {
                     .put("least_ratio_ops", ratio.least())
                     .put("most_ratio_ops", ratio.most());
         }
-        cache.reconfigure(CacheConfiguration.DIRECT);
+        cache.reconfigure(CacheConfiguration.DIRECT.withQueueDepth(8));
     }
 
     private void tenants(

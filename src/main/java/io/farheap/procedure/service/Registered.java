@@ -36,7 +36,7 @@ final class Registered {
         return sliceFuel;
     }
 
-    /** A slice that used all of its fuel. */
+    /** A slice between rounds of message rings. */
     void took(long units, long time) {
         if (units > 0) {
             nanos = Math.max(FASTEST_NANOS, nanos + WEIGHT * ((double) time / units - nanos));

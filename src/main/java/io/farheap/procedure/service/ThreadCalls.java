@@ -174,9 +174,8 @@ final class ThreadCalls implements ServerWork {
         long took = sliceEnd - started;
         sliceNanos = took;
         queue.used(lease, took);
-        if (left == Context.FUEL) {
-            procedure.took(call.context.fuelUsed() - before, took);
-        }
+        // Also of one that ended: else calls a little longer than a first slice of cold code would always wait.
+        procedure.took(call.context.fuelUsed() - before, took);
         if (left == Context.FUEL || left == Context.TURN) {
             add(call, lease);
             return;
