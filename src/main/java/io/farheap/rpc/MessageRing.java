@@ -82,6 +82,7 @@ public final class MessageRing implements AutoCloseable {
     private int inSendQueue;
     private int unsignaled;
     private boolean mapped;
+    private boolean rung;
     private boolean ended;
     /** What the client's asleep word was set to: odd for asleep. */
     private long announced;
@@ -427,13 +428,8 @@ public final class MessageRing implements AutoCloseable {
         }
     }
 
-    /**
-     * Takes completions: room in the send queue, errors, bells.
-     *
-     * @return whether there was a bell
-     */
-    public boolean reap() {
-        boolean rung = false;
+    /** Takes completions: room in the send queue, errors, and bells, which {@link #rung} tells of. */
+    public void reap() {
         int polled = completions.poll();
         for (int i = 0; i < polled; i++) {
             if (completions.status(i) != WcStatus.SUCCESS) {
@@ -445,7 +441,16 @@ public final class MessageRing implements AutoCloseable {
                 inSendQueue -= (int) completions.id(i);
             }
         }
-        return rung;
+    }
+
+    /**
+     * Whether there was a bell since this was asked last. What it was rung for may have come just after the ring was
+     * looked at, and nothing tells of it again: who is about to sleep looks once more.
+     */
+    public boolean rung() {
+        boolean was = rung;
+        rung = false;
+        return was;
     }
 
     /** Whether answers may be on their way. */
@@ -460,7 +465,8 @@ public final class MessageRing implements AutoCloseable {
      */
     public boolean listen() {
         completions.requestNotification();
-        return reap();
+        reap();
+        return rung();
     }
 
     /**

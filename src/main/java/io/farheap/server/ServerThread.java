@@ -226,6 +226,9 @@ final class ServerThread implements AgentThread.DutyCycle, AutoCloseable {
                 if (reap || answers && ring.answering()) {
                     ring.reap();
                 }
+                if (ring.rung()) {
+                    served++;
+                }
             } catch (RuntimeException e) {
                 failed(ring, e);
             }
