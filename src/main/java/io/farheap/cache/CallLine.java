@@ -73,10 +73,6 @@ final class CallLine implements AutoCloseable {
         lane = new RpcLane(server, ring.connection());
     }
 
-    RemoteServer server() {
-        return server;
-    }
-
     /** @throws ControlException where the server does not answer */
     Registration register(int id, int flags, byte[] file) {
         Registration last = new Registration(CallFormat.MORE, "");

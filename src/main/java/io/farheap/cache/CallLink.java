@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * A session's calls to one server: message rings of their own, beside those of its reads and writes. They are connected
  * on a thread of their own, at the first call and after a failure, and the session's thread never waits for that.
  */
-final class CallLink implements AutoCloseable {
+final class CallLink {
 
     private final RemoteServer server;
     private final Supplier<ServerRing> connect;
@@ -141,10 +141,6 @@ final class CallLink implements AutoCloseable {
         return lane == null || lane.requestWakeUp();
     }
 
-    boolean ready() {
-        return lane != null && lane.ready();
-    }
-
     /** What is under way is lost. */
     void lose() {
         if (lane != null) {
@@ -167,13 +163,5 @@ final class CallLink implements AutoCloseable {
                     return CompletableFuture.<Void>completedFuture(null);
                 })
                 .thenCompose(later -> later);
-    }
-
-    @Override
-    public void close() {
-        CompletableFuture<Void> done = end();
-        if (done.isCompletedExceptionally()) {
-            done.join();
-        }
     }
 }

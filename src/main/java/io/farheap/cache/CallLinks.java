@@ -109,15 +109,6 @@ final class CallLinks implements AutoCloseable {
         return most;
     }
 
-    boolean ready() {
-        for (CallLink link : links) {
-            if (link.ready()) {
-                return true;
-            }
-        }
-        return false;
-    }
-
     void lose(RemoteServer server) {
         CallLink link = find(server);
         if (link != null) {

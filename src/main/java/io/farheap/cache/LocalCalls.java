@@ -4,6 +4,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 
 import io.farheap.memory.NativeMemory;
 import io.farheap.migration.RegionTable;
+import io.farheap.procedure.CallFormat;
 import io.farheap.procedure.CallStatus;
 import io.farheap.procedure.translate.Context;
 import java.lang.foreign.Arena;
@@ -33,7 +34,6 @@ final class LocalCalls implements AutoCloseable, Completion {
 
     private static final int ACCESS_BYTES = 4096;
     private static final int SLICE_FUEL = 10_000;
-    private static final long FUEL_LIMIT = 10_000_000;
 
     private static final byte IDLE = 0;
     /** It is to run on. */
@@ -82,7 +82,7 @@ final class LocalCalls implements AutoCloseable, Completion {
         if (buffer == null) {
             buffer = cache.register((long) state.length * ACCESS_BYTES);
         }
-        context.begin(procedure.translation().code(), from, span, argumentBytes, resultCapacity, FUEL_LIMIT);
+        context.begin(procedure.translation().code(), from, span, argumentBytes, resultCapacity, CallFormat.FUEL_LIMIT);
         MemorySegment.copy(NativeMemory.ALL, arguments, NativeMemory.ALL, context.argumentsAddress(), argumentBytes);
         state[place] = READY;
         statuses[place] = CallStatus.DONE;
@@ -130,7 +130,7 @@ final class LocalCalls implements AutoCloseable, Completion {
     }
 
     private int entries() {
-        return Math.max(1, Integer.highestOneBit(Math.max(1, table.size() * 2 - 1)));
+        return Context.entries(table.size());
     }
 
     /** A table in which no region is in this process. */

@@ -75,10 +75,10 @@ final class SessionCalls implements AutoCloseable {
     private final byte[] tries = new byte[MOST];
     private final int[] free = new int[MOST];
     private int freeCount;
-    /** How many are kept, of those that wait for each other and for requests, and of these how many may write. */
     private int kept;
-
+    /** How many wait for earlier ones and make later ones wait, and of these how many may write. */
     private int ordered;
+
     private int orderedWrites;
     private boolean inCallback;
     private int ended;
@@ -172,12 +172,10 @@ final class SessionCalls implements AutoCloseable {
         }
         state[place] = KEPT;
         kept++;
-        if (!goOn(place)) {
+        if (!goOn(place) && links.full(server(at))) {
             // Nobody has seen it yet.
-            if (links.full(server(at))) {
-                release(place);
-                return false;
-            }
+            release(place);
+            return false;
         }
         return true;
     }
@@ -215,8 +213,8 @@ final class SessionCalls implements AutoCloseable {
             return true;
         }
         CallLink link = links.to(server);
-        if (link == null || !link.hasRoom()) {
-            if (server.lost() != null || link != null && link.unreachable()) {
+        if (!link.hasRoom()) {
+            if (server.lost() != null || link.unreachable()) {
                 end(place, CallStatus.LOST, 0, 0);
                 return true;
             }
@@ -371,11 +369,13 @@ final class SessionCalls implements AutoCloseable {
         long itsToken = token[place];
         release(place);
         ended++;
+        // A callback may make a call that ends at once.
+        boolean outer = inCallback;
         inCallback = true;
         try {
             done.completed(itsToken, status, code, bytes);
         } finally {
-            inCallback = false;
+            inCallback = outer;
         }
     }
 
@@ -417,10 +417,6 @@ final class SessionCalls implements AutoCloseable {
      */
     long listen() {
         return freeCount == MOST ? 0 : links.listen(kept > 0);
-    }
-
-    boolean ready() {
-        return links.ready();
     }
 
     boolean uses(Buffer candidate) {

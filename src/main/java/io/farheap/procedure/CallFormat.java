@@ -32,6 +32,8 @@ public final class CallFormat {
 
     /** Procedures that a lease may have at a time. */
     public static final int SLOTS = 64;
+    /** Units of fuel that a call may use in all. */
+    public static final long FUEL_LIMIT = 10_000_000;
     /** The longest class file, in bytes. */
     public static final int MOST_CLASS_BYTES = 64 << 10;
     /** Virtual regions in one message of a map. */

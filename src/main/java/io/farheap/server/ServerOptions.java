@@ -99,57 +99,25 @@ public record ServerOptions(
 
     /** The same but for the limits. */
     public ServerOptions limits(ServerLimits limits) {
-        return new ServerOptions(
-                memoryBytes,
-                regionBytes,
-                leaseNanos,
-                device,
-                name,
-                threads,
-                pinned,
-                idle,
-                limits,
-                domain,
-                procedures,
-                headroom);
+        return with(limits, domain, procedures, headroom);
     }
 
     /** The same in a failure domain. */
     public ServerOptions domain(String domain) {
-        return new ServerOptions(
-                memoryBytes,
-                regionBytes,
-                leaseNanos,
-                device,
-                name,
-                threads,
-                pinned,
-                idle,
-                limits,
-                domain,
-                procedures,
-                headroom);
+        return with(limits, domain, procedures, headroom);
     }
 
     /** The same, running other procedures. */
     public ServerOptions procedures(ServedCode procedures) {
-        return new ServerOptions(
-                memoryBytes,
-                regionBytes,
-                leaseNanos,
-                device,
-                name,
-                threads,
-                pinned,
-                idle,
-                limits,
-                domain,
-                procedures,
-                headroom);
+        return with(limits, domain, procedures, headroom);
     }
 
     /** The same with headroom. */
     public ServerOptions headroom(Headroom headroom) {
+        return with(limits, domain, procedures, headroom);
+    }
+
+    private ServerOptions with(ServerLimits limits, String domain, ServedCode procedures, Headroom headroom) {
         return new ServerOptions(
                 memoryBytes,
                 regionBytes,

@@ -163,10 +163,7 @@ final class ServerThread implements AgentThread.DutyCycle, AutoCloseable {
             for (MessageRing ring : orphans) {
                 fail(ring, "its server thread has ended");
             }
-            for (ServerWork each : work) {
-                each.ended();
-            }
-            work = NO_WORK;
+            endWork();
         } finally {
             gate.exit();
         }
@@ -215,9 +212,15 @@ final class ServerThread implements AgentThread.DutyCycle, AutoCloseable {
         return all.toArray(ServerWork[]::new);
     }
 
+    private void endWork() {
+        for (ServerWork each : work) {
+            each.ended();
+        }
+        work = NO_WORK;
+    }
+
     private int serveAll() {
         int served = 0;
-
         boolean reap = (++rounds & REAP_MASK) == 0;
         boolean answers = (rounds & WORK_MASK) == 0;
         for (MessageRing ring : rings) {
@@ -334,10 +337,7 @@ final class ServerThread implements AgentThread.DutyCycle, AutoCloseable {
     @Override
     public void close() {
         stop();
-        for (ServerWork each : work) {
-            each.ended();
-        }
-        work = NO_WORK;
+        endWork();
         synchronized (waking) {
             closed = true;
         }

@@ -3,6 +3,7 @@ package io.farheap.procedure.service;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import io.farheap.memory.NativeMemory;
+import io.farheap.procedure.translate.Context;
 import io.farheap.rpc.HeldRegions;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -37,13 +38,9 @@ final class LeaseMap {
         this.version = version;
         this.regions = regions;
         this.shift = shift;
-        this.entries = Math.max(1, Integer.highestOneBit(Math.max(1, regions.length * 2 - 1)));
+        this.entries = Context.entries(regions.length);
         // Freed when no thread can be in it any more: those that are hold this.
         this.table = Arena.ofAuto().allocate((long) entries * Long.BYTES, Long.BYTES);
-    }
-
-    long version() {
-        return version;
     }
 
     /** Bytes of the cache that it speaks of. */

@@ -32,9 +32,6 @@ import org.jspecify.annotations.Nullable;
 /** The calls of {@link CallFormat} on one memory server, checked: any process with a lease may send any bytes. */
 public final class ProcedureServices implements ServerService, ThreadCalls.Peers {
 
-    /** Units of fuel that a call may use in all. */
-    static final long FUEL_LIMIT = 10_000_000;
-
     private static final int MOST_REGIONS = ServerOptions.MAX_REGIONS;
     private static final int MOST_WAITING = 256;
     private static final int MOST_TEXT = 4096;
@@ -92,7 +89,7 @@ public final class ProcedureServices implements ServerService, ThreadCalls.Peers
         }
     }
 
-    private final class Calls implements RpcHandler {
+    private static final class Calls implements RpcHandler {
 
         private final boolean resume;
 
@@ -103,28 +100,22 @@ public final class ProcedureServices implements ServerService, ThreadCalls.Peers
         /** The first place that it needs: the misses of a batch overlap. */
         @Override
         public void touch(HeldRegions held, Arguments in) {
-            long address = in.getLong(24);
-            LeaseProcedures lease = leases.get(held.lease());
-            if (lease != null && address >= 0) {
-                LeaseMap map = lease.map();
-                map.refresh(held);
-                touched = map.touch(address);
-            }
+            own().touch(held, in.getLong(24));
         }
 
         @Override
         public int execute(HeldRegions held, Arguments in, Reply out) {
-            ThreadCalls thread = OWN.get();
-            if (thread == null) {
-                throw new IllegalStateException("a call on a thread that serves none");
-            }
-            return thread.execute(resume, leases.get(held.lease()), held, in, out);
+            return own().execute(resume, held, in, out);
         }
     }
 
-    /** So that the load is not taken for one without an effect. */
-    @SuppressWarnings("unused")
-    private long touched;
+    private static ThreadCalls own() {
+        ThreadCalls thread = OWN.get();
+        if (thread == null) {
+            throw new IllegalStateException("a call on a thread that serves none");
+        }
+        return thread;
+    }
 
     private int register(HeldRegions held, Arguments in, Reply out) {
         int length = in.getInt(8);
@@ -223,7 +214,7 @@ public final class ProcedureServices implements ServerService, ThreadCalls.Peers
 
     @Override
     public synchronized ServerWork work(Runnable wake) {
-        ThreadCalls made = new ThreadCalls(FUEL_LIMIT, this, wake);
+        ThreadCalls made = new ThreadCalls(leases, this, wake);
         OWN.set(made);
         ThreadCalls[] all = Arrays.copyOf(threads, threads.length + 1);
         all[all.length - 1] = made;

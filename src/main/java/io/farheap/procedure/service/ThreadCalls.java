@@ -21,6 +21,7 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.lang.ref.Reference;
 import java.util.Arrays;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -44,8 +45,14 @@ final class ThreadCalls implements ServerWork {
         }
     }
 
-    /** What a call may use in all, in units of fuel. */
-    private final long fuelLimit;
+    private final Map<Long, LeaseProcedures> leases;
+    /** Whose call was looked up last, and what it has: most of a batch are of one lease. */
+    private @Nullable HeldRegions lastHeld;
+
+    private @Nullable LeaseProcedures last;
+    /** So that a load is not taken for one without an effect. */
+    @SuppressWarnings("unused")
+    private long touched;
 
     private final Peers peers;
     private final Runnable wake;
@@ -74,17 +81,21 @@ final class ThreadCalls implements ServerWork {
         void help();
     }
 
-    /** @param wake makes the thread look for work */
-    ThreadCalls(long fuelLimit, Peers peers, Runnable wake) {
-        this.fuelLimit = fuelLimit;
+    /**
+     * @param leases what each has, by its id
+     * @param wake makes the thread look for work
+     */
+    ThreadCalls(Map<Long, LeaseProcedures> leases, Peers peers, Runnable wake) {
+        this.leases = leases;
         this.peers = peers;
         this.wake = wake;
     }
 
     /** On the thread, for the handler of {@link CallFormat#CALL} and {@link CallFormat#RESUME}. */
-    int execute(boolean resume, @Nullable LeaseProcedures lease, HeldRegions held, Arguments in, Reply out) {
+    int execute(boolean resume, HeldRegions held, Arguments in, Reply out) {
         int bytes = in.bytes() - CallFormat.CALL_BYTES;
         int capacity = in.getInt(4);
+        LeaseProcedures lease = lease(held);
         Registered procedure = lease == null ? null : lease.find(in.getInt(0));
         if (lease == null
                 || procedure == null
@@ -102,7 +113,7 @@ final class ThreadCalls implements ServerWork {
         call.capacity = capacity;
         call.end = from + span;
         Context context = call.context;
-        context.begin(procedure.translation.code(), from, span, resume ? 0 : bytes, capacity, fuelLimit);
+        context.begin(procedure.translation.code(), from, span, resume ? 0 : bytes, capacity, CallFormat.FUEL_LIMIT);
         long at = in.address(CallFormat.CALL_BYTES, bytes);
         if (!resume) {
             MemorySegment.copy(NativeMemory.ALL, at, NativeMemory.ALL, context.argumentsAddress(), bytes);
@@ -127,6 +138,25 @@ final class ThreadCalls implements ServerWork {
         out.setBytes(0, answer, 0, length);
         put(call);
         return length;
+    }
+
+    /** A lease has one of these objects, and its id does not come again. */
+    private @Nullable LeaseProcedures lease(HeldRegions held) {
+        if (held != lastHeld || last == null) {
+            lastHeld = held;
+            last = leases.get(held.lease());
+        }
+        return last;
+    }
+
+    /** On the thread: loads a word at the first address that a call needs, where it is here. */
+    void touch(HeldRegions held, long address) {
+        LeaseProcedures lease = lease(held);
+        if (lease != null && address >= 0) {
+            LeaseMap map = lease.map();
+            map.refresh(held);
+            touched = map.touch(address);
+        }
     }
 
     private void add(Running call, LeaseProcedures lease) {
@@ -165,6 +195,9 @@ final class ThreadCalls implements ServerWork {
         Registered procedure = call.procedure;
         if (pending.cancelled() || lease.ended()) {
             end(call, lease);
+            if (lease.ended()) {
+                queue.forget(lease);
+            }
             return;
         }
         long before = call.context.fuelUsed();

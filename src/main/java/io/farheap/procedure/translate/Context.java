@@ -72,6 +72,11 @@ public final class Context extends Frame {
         }
     }
 
+    /** How many entries the table of a {@link #map} has for so many regions: the least power of two. */
+    public static int entries(int regions) {
+        return Integer.highestOneBit(Math.max(1, regions * 2 - 1));
+    }
+
     /** Native address where whoever begins a call puts its arguments. */
     public long argumentsAddress() {
         return arguments;
