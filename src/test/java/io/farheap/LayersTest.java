@@ -53,7 +53,8 @@ class LayersTest {
             "procedure",
             "cache",
             "measure",
-            "metrics");
+            "metrics",
+            "tier");
     /** They talk through {@code control}, from one process to another. */
     private static final Set<String> STRANGERS = Set.of("server", "remote");
     /** What the library's jar is not to have. */

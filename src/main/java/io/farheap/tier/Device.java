@@ -1,0 +1,47 @@
+package io.farheap.tier;
+
+import java.lang.foreign.MemorySegment;
+
+/**
+ * A log's address space on storage. Addresses are bytes from 0 to 2^48; a log is appended to at its end, read anywhere,
+ * and given back from its beginning on, a segment at a time. Any thread may call; requests are made through
+ * {@linkplain #open handles}.
+ */
+public interface Device extends AutoCloseable {
+
+    /** Addresses are below it: records have 48 bits for one. */
+    long MAX_ADDRESS = 1L << 48;
+
+    /** What it is, as reports name it: {@code file, io_uring}. */
+    String name();
+
+    /** Bytes of a segment, a power of two: segments begin at multiples of it, and are given back as a whole. */
+    long segmentBytes();
+
+    /** Addresses, lengths and places in memory of all requests are multiples of it: a power of two, at most 4,096. */
+    int alignment();
+
+    /**
+     * The lowest address that it still has. It grows only, by {@link #truncate}, or as a device of bounded size writes
+     * its oldest part over. A read below it ends with {@link IoStatus#GONE}, also one that was under way when it grew.
+     */
+    long begin();
+
+    /** The device has nothing below any more: what it has there can be used again, by whole segments. */
+    void truncate(long below);
+
+    /**
+     * Memory for requests, which whoever gives it also unmaps, after the returned is closed. Closing it while a request
+     * uses it is an error, and throws.
+     *
+     * @param memory native, begins and ends at multiples of 4,096
+     */
+    DeviceMemory register(MemorySegment memory);
+
+    /** For one thread at a time. */
+    DeviceHandle open();
+
+    /** Ends it; handles and memory are closed before. What survives depends on the kind of device. */
+    @Override
+    void close();
+}
