@@ -1,0 +1,369 @@
+package io.farheap.store;
+
+import io.farheap.lifetime.CloseStack;
+import io.farheap.memory.NativeMemory;
+import io.farheap.memory.SharedMemory;
+import io.farheap.tier.Device;
+import io.farheap.tier.DeviceHandle;
+import io.farheap.tier.DeviceMemory;
+import io.farheap.tier.IoCompletion;
+import io.farheap.tier.IoStatus;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * Operations of one session whose records are on the device (FASTER, section 5.3). Each reads as many bytes as a record
+ * is expected to have; where its record is longer it reads once more, where it has another key the next of the chain. An
+ * update that has what the device had looks at the index again: what was published meanwhile comes first.
+ */
+final class DeviceReads implements IoCompletion, AutoCloseable {
+
+    // What comes next of a place that is tried again: its key is looked up anew, its record is read, or the update goes
+    // on with the value that was found, or without one.
+    private static final int LOOK_UP = 0;
+    private static final int READ = 1;
+    private static final int FOUND = 2;
+    private static final int ABSENT = 3;
+
+    /** Places for records that are longer than expected. */
+    private static final int WIDE = 2;
+
+    final PendingTable pending;
+
+    private final DeviceHandle handle;
+    private final Operations records;
+    private final Updates updates;
+    private final Epochs epochs;
+    private final int epoch;
+    private final Marks marks;
+    private final Layout layout;
+    private final SessionCounts counts;
+
+    private final long alignment;
+    private final long pageBytes;
+    private final int expected;
+    private final int narrowBytes;
+    private final int keyRoom;
+    private final SharedMemory memory;
+    private final DeviceMemory registered;
+    private final long base;
+    private final long keys;
+    private final boolean[] wideTaken = new boolean[WIDE];
+
+    /** @param epoch the session's place in the epochs */
+    DeviceReads(
+            StoreParts parts,
+            SessionOptions options,
+            Operations records,
+            Updates updates,
+            int epoch,
+            SessionCounts counts) {
+        Device device = parts.device();
+        this.pending = new PendingTable(options.pending());
+        this.records = records;
+        this.updates = updates;
+        this.epochs = parts.epochs();
+        this.epoch = epoch;
+        this.marks = parts.log().marks;
+        this.layout = parts.log().layout;
+        this.counts = counts;
+        this.alignment = device.alignment();
+        this.pageBytes = parts.log().pageBytes();
+        this.expected = options.expectedRecordBytes();
+        this.keyRoom = (int) Layout.padded(options.maxKeyBytes());
+        // From the block with its first byte to that with its last.
+        this.narrowBytes = (int) ((expected + 2 * alignment - 2) / alignment * alignment);
+        long narrow = roundUp((long) narrowBytes * pending.places, SharedMemory.PAGE_BYTES);
+        long wide = layout == Layout.COMPACT ? 0 : WIDE * pageBytes;
+        long keyed = layout == Layout.COMPACT ? 0 : roundUp((long) keyRoom * pending.places, SharedMemory.PAGE_BYTES);
+        this.memory = SharedMemory.allocate("farheap-store-reads", wide + narrow + keyed);
+        this.base = memory.segment().address();
+        this.keys = base + wide + narrow;
+        DeviceMemory made = null;
+        try {
+            made = device.register(memory.segment());
+            this.registered = made;
+            this.handle = device.open();
+        } catch (Throwable e) {
+            if (made != null) {
+                made.close();
+            }
+            memory.close();
+            throw e;
+        }
+    }
+
+    private static long roundUp(long value, long unit) {
+        return (value + unit - 1) / unit * unit;
+    }
+
+    private long wideBytes() {
+        return layout == Layout.COMPACT ? 0 : WIDE * pageBytes;
+    }
+
+    int startRead(MemorySegment into, long offset, int room, StoreCompletion completion, long token) {
+        int place = take(PendingTable.READ, completion, token);
+        if (place < 0) {
+            return StoreStatus.FULL;
+        }
+        pending.into[place] = into;
+        pending.offset[place] = offset;
+        pending.room[place] = room;
+        begin(place);
+        return StoreStatus.PENDING;
+    }
+
+    /** @param onDevice else it is to be tried again as it is */
+    int startUpdate(Update update, long argument, boolean onDevice, StoreCompletion completion, long token) {
+        int place = take(PendingTable.UPDATE, completion, token);
+        if (place < 0) {
+            return StoreStatus.FULL;
+        }
+        pending.update[place] = update;
+        pending.argument[place] = argument;
+        if (onDevice) {
+            begin(place);
+        } else {
+            again(place, LOOK_UP);
+        }
+        return StoreStatus.PENDING;
+    }
+
+    private int take(int kind, StoreCompletion completion, long token) {
+        int place = pending.take(kind);
+        if (place >= 0) {
+            pending.completion[place] = completion;
+            pending.token[place] = token;
+            Key key = records.key;
+            pending.keyBytes[place] = key.bytes;
+            if (key.bytes == Long.BYTES) {
+                pending.key[place] = key.word;
+            } else {
+                long copy = keys + (long) place * keyRoom;
+                MemorySegment.copy(
+                        NativeMemory.ALL, key.memory, NativeMemory.ALL, copy, Layout.padded(key.bytes));
+                pending.key[place] = copy;
+            }
+        }
+        return place;
+    }
+
+    private void useKey(int place) {
+        if (pending.keyBytes[place] == Long.BYTES) {
+            records.key.use(pending.key[place]);
+        } else {
+            records.key.use(pending.key[place], pending.keyBytes[place]);
+        }
+    }
+
+    /** Reads the chain from the record that {@link Operations#address} says. */
+    private void begin(int place) {
+        pending.first[place] = records.address;
+        pending.address[place] = records.address;
+        readRecord(place, expected);
+    }
+
+    private void readRecord(int place, long length) {
+        long address = pending.address[place];
+        long from = address & -alignment;
+        long pageEnd = (address & -pageBytes) + pageBytes;
+        long to = Math.min(address + length + alignment - 1 & -alignment, pageEnd);
+        int wide = to - from > narrowBytes ? takeWide(place) : pending.wide[place];
+        if (to - from > narrowBytes && wide < 0) {
+            pending.bytes[place] = (int) length;
+            again(place, READ);
+            return;
+        }
+        pending.from[place] = from;
+        pending.bytes[place] = (int) (to - from);
+        counts.deviceReads++;
+        if (!handle.read(from, registered, memoryOf(place) - base, to - from, this, place)) {
+            counts.deviceReads--;
+            pending.bytes[place] = (int) length;
+            again(place, READ);
+        }
+    }
+
+    private int takeWide(int place) {
+        for (int i = 0; i < WIDE && pending.wide[place] < 0; i++) {
+            if (!wideTaken[i]) {
+                wideTaken[i] = true;
+                pending.wide[place] = i;
+            }
+        }
+        return pending.wide[place];
+    }
+
+    private long memoryOf(int place) {
+        return pending.wide[place] >= 0
+                ? base + pending.wide[place] * pageBytes
+                : base + wideBytes() + (long) place * narrowBytes;
+    }
+
+    private void again(int place, int next) {
+        pending.next[place] = next;
+        pending.again(place);
+    }
+
+    /** Tries again what could not go on. */
+    void tryAgain() {
+        int count = pending.toTry();
+        for (int i = 0; i < count; i++) {
+            int place = pending.toTry(i);
+            switch (pending.next[place]) {
+                case LOOK_UP -> lookUp(place);
+                case READ -> readRecord(place, pending.bytes[place]);
+                default -> goOn(place, pending.next[place]);
+            }
+        }
+        pending.tried(count);
+    }
+
+    private void lookUp(int place) {
+        useKey(place);
+        int outcome;
+        epochs.enter(epoch);
+        try {
+            outcome = pending.kind[place] == PendingTable.UPDATE
+                    ? updates.update(pending.update[place], pending.argument[place])
+                    : records.read(pending.into[place], pending.offset[place], pending.room[place]);
+        } finally {
+            epochs.leave(epoch);
+        }
+        after(place, outcome, LOOK_UP);
+    }
+
+    @Override
+    public void completed(long token, int status) {
+        int place = (int) token;
+        if (status == IoStatus.OK) {
+            look(place);
+        } else if (status == IoStatus.GONE) {
+            // Below the log's beginning now, or moved to its tail by a compaction: the index knows.
+            again(place, LOOK_UP);
+        } else {
+            finish(
+                    place,
+                    status == IoStatus.LOST
+                            ? StoreStatus.LOST
+                            : status == IoStatus.CLOSED ? StoreStatus.CLOSED : StoreStatus.FAILED,
+                    0);
+        }
+    }
+
+    /** At what was read of a record. */
+    private void look(int place) {
+        long address = pending.address[place];
+        long record = memoryOf(place) + address - pending.from[place];
+        long there = pending.from[place] + pending.bytes[place] - address;
+        long header = Words.get(record);
+        if (header == 0) {
+            finish(place, StoreStatus.LOST, 0);
+            return;
+        }
+        long length = there < 16 ? 16 : layout.recordBytes(record);
+        if (length > there) {
+            if (length > pageBytes) {
+                finish(place, StoreStatus.LOST, 0);
+            } else {
+                readRecord(place, length);
+            }
+            return;
+        }
+        useKey(place);
+        if (records.key.of(record)) {
+            found(place, record, Record.deleted(header));
+            return;
+        }
+        long previous = Record.previous(header);
+        if (previous >= marks.begin()) {
+            pending.address[place] = previous;
+            readRecord(place, expected);
+        } else {
+            found(place, 0, true);
+        }
+    }
+
+    private void found(int place, long record, boolean absent) {
+        if (pending.kind[place] == PendingTable.UPDATE) {
+            goOn(place, absent ? ABSENT : FOUND);
+        } else if (absent) {
+            finish(place, StoreStatus.NOT_FOUND, 0);
+        } else {
+            int bytes = records.valueBytes(record);
+            if (bytes > pending.room[place]) {
+                finish(place, StoreStatus.TOO_LONG, 0);
+                return;
+            }
+            int status = StoreStatus.SEGMENT_GONE;
+            try {
+                Words.copyOut(records.valueAt(record), pending.into[place], pending.offset[place], bytes);
+                status = StoreStatus.DONE;
+            } finally {
+                finish(place, status, bytes);
+            }
+        }
+    }
+
+    /** An update whose record has been read. */
+    private void goOn(int place, int what) {
+        long record = memoryOf(place) + pending.address[place] - pending.from[place];
+        int oldBytes = what == ABSENT ? -1 : records.valueBytes(record);
+        long oldAt = what == ABSENT ? 0 : records.valueAt(record) - base;
+        int outcome;
+        epochs.enter(epoch);
+        try {
+            outcome = updates.updateWith(
+                    pending.first[place], memory.segment(), oldAt, oldBytes, pending.update[place], pending.argument[place]);
+        } finally {
+            epochs.leave(epoch);
+        }
+        after(place, outcome, what);
+    }
+
+    private void after(int place, int outcome, int next) {
+        switch (outcome) {
+            case Operations.ON_DEVICE -> begin(place);
+            case Operations.AGAIN, StoreStatus.FULL -> again(place, next);
+            default -> finish(place, outcome, pending.kind[place] == PendingTable.READ ? records.bytes : 0);
+        }
+    }
+
+    private void finish(int place, int status, int bytes) {
+        StoreCompletion completion = pending.completion[place];
+        long token = pending.token[place];
+        if (pending.wide[place] >= 0) {
+            wideTaken[pending.wide[place]] = false;
+        }
+        pending.giveBack(place);
+        completion.completed(token, status, status == StoreStatus.DONE ? bytes : 0);
+    }
+
+    /** @return whether something happened */
+    boolean poll() {
+        int before = pending.pending();
+        int done = handle.poll();
+        if (pending.toTry() > 0) {
+            tryAgain();
+        }
+        return done > 0 || pending.pending() != before;
+    }
+
+    /** Waits until a poll may find something. */
+    void await() {
+        if (pending.toTry() > 0) {
+            Thread.yield();
+        } else {
+            handle.awaitProgress();
+        }
+    }
+
+    /** What is pending is called back. */
+    @Override
+    public void close() {
+        CloseStack everything = new CloseStack();
+        everything.add(memory);
+        everything.add(registered);
+        everything.add(handle);
+        everything.close();
+    }
+}

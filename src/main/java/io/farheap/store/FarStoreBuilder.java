@@ -1,0 +1,162 @@
+package io.farheap.store;
+
+import io.farheap.tier.Device;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/** Makes a {@link FarStore}. */
+public final class FarStoreBuilder {
+
+    private static final int MIN_PAGES = 6;
+
+    private @Nullable Device device;
+    private String name = "store";
+    private long memoryBytes = 64L << 20;
+    private int pageBits = 20;
+    private double mutableShare = 0.9;
+    private long expectedKeys = 1L << 20;
+    private double keysPerBucket = 4;
+    private Layout layout = Layout.COMPACT;
+    private int expectedRecordBytes = 24;
+    private int maxKeyBytes = Long.BYTES;
+    private int pending = 256;
+
+    FarStoreBuilder() {}
+
+    /** Where the log goes that memory has no room for. It stays the caller's, and outlives the store. */
+    public FarStoreBuilder device(Device value) {
+        device = Objects.requireNonNull(value);
+        return this;
+    }
+
+    /** In thread names and metrics. */
+    public FarStoreBuilder name(String value) {
+        name = Objects.requireNonNull(value);
+        return this;
+    }
+
+    /** Local memory of the log, in bytes; the index comes on top. */
+    public FarStoreBuilder memory(long bytes) {
+        memoryBytes = bytes;
+        return this;
+    }
+
+    /** The log's unit of memory and of writing, in bytes: a power of two, which a record fits into. */
+    public FarStoreBuilder pageBytes(int bytes) {
+        if (Integer.bitCount(bytes) != 1 || bytes < 4096 || bytes > 1 << 26) {
+            throw new IllegalArgumentException(
+                    "pages of " + bytes + " bytes; they have a power of two from 4,096 to 64 MiB");
+        }
+        pageBits = Integer.numberOfTrailingZeros(bytes);
+        return this;
+    }
+
+    /** The part of memory whose records are updated in place, from 0 to 1. */
+    public FarStoreBuilder mutableShare(double share) {
+        if (!(share >= 0 && share <= 1)) {
+            throw new IllegalArgumentException("a mutable share of " + share + "; it is from 0 to 1");
+        }
+        mutableShare = share;
+        return this;
+    }
+
+    /** For which the index is sized. More are slower, not refused. */
+    public FarStoreBuilder expectedKeys(long keys) {
+        if (keys < 1 || keys > 1L << 40) {
+            throw new IllegalArgumentException(keys + " expected keys; there may be 1 to 2^40");
+        }
+        expectedKeys = keys;
+        return this;
+    }
+
+    /** Keys for each bucket of 64 bytes: fewer make it faster, and the index larger. */
+    public FarStoreBuilder keysPerBucket(double keys) {
+        if (!(keys >= 0.5 && keys <= 64)) {
+            throw new IllegalArgumentException(keys + " keys a bucket; there may be 0.5 to 64");
+        }
+        keysPerBucket = keys;
+        return this;
+    }
+
+    /**
+     * Keys and values of other lengths than 8 bytes: 8 bytes more a record.
+     *
+     * @param longestKey in bytes, 1 to 65,535
+     * @param expectedValue in bytes: so much is read of a record at once
+     */
+    public FarStoreBuilder records(int longestKey, int expectedValue) {
+        if (longestKey < 1 || longestKey > Layout.MAX_KEY_BYTES) {
+            throw new IllegalArgumentException(
+                    "keys of " + longestKey + " bytes; they have 1 to " + Layout.MAX_KEY_BYTES);
+        }
+        if (expectedValue < 0 || expectedValue > Layout.MAX_VALUE_BYTES) {
+            throw new IllegalArgumentException(
+                    "values of " + expectedValue + " bytes; they have 0 to " + Layout.MAX_VALUE_BYTES);
+        }
+        layout = Layout.GENERAL;
+        maxKeyBytes = longestKey;
+        expectedRecordBytes = Math.toIntExact(layout.recordBytes(Math.min(longestKey, 64), expectedValue));
+        return this;
+    }
+
+    /** Operations of one session that may wait for the device. */
+    public FarStoreBuilder pending(int operations) {
+        if (operations < 1 || operations > 1 << 16) {
+            throw new IllegalArgumentException(operations + " pending operations; there may be 1 to 65,536");
+        }
+        pending = operations;
+        return this;
+    }
+
+    public FarStore open() {
+        if (device == null) {
+            throw new IllegalStateException("a store needs a device for what memory has no room for: call device");
+        }
+        if (device.segmentBytes() < 1L << pageBits || device.alignment() > 1 << pageBits) {
+            throw new IllegalStateException("pages of " + (1 << pageBits) + " bytes on a device with segments of "
+                    + device.segmentBytes() + ": a page is at most a segment");
+        }
+        if (pages() < MIN_PAGES) {
+            throw new IllegalArgumentException(memoryBytes + " bytes of memory in pages of " + (1 << pageBits)
+                    + "; a log needs " + MIN_PAGES + " pages: give more memory, or take smaller pages");
+        }
+        if (expectedRecordBytes > 1 << pageBits) {
+            throw new IllegalArgumentException("records of " + expectedRecordBytes + " bytes in pages of "
+                    + (1 << pageBits) + ": take larger pages");
+        }
+        return new FarStore(this);
+    }
+
+    Device device() {
+        return Objects.requireNonNull(device);
+    }
+
+    String name() {
+        return name;
+    }
+
+    int pageBits() {
+        return pageBits;
+    }
+
+    int pages() {
+        return (int) Math.min(memoryBytes >>> pageBits, Integer.MAX_VALUE >> 2);
+    }
+
+    double mutableShare() {
+        return mutableShare;
+    }
+
+    long buckets() {
+        long least = Math.max(1, (long) (expectedKeys / keysPerBucket));
+        return Long.highestOneBit(2 * least - 1);
+    }
+
+    Layout layout() {
+        return layout;
+    }
+
+    SessionOptions sessions() {
+        return new SessionOptions(pending, expectedRecordBytes, maxKeyBytes);
+    }
+}

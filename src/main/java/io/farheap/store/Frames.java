@@ -1,0 +1,83 @@
+package io.farheap.store;
+
+import io.farheap.memory.SharedMemory;
+import io.farheap.tier.Device;
+import io.farheap.tier.DeviceMemory;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayDeque;
+
+/**
+ * Memory for as many pages of a log as the store may use, and which page is in which frame. A page's frame is read
+ * inside an epoch, for addresses from {@code head} on; frames are given and taken by the log's thread.
+ */
+final class Frames implements AutoCloseable {
+
+    final int pageBits;
+    final int count;
+
+    private final SharedMemory memory;
+    private final DeviceMemory registered;
+    /** By page, modulo the length: the address that address 0 of the log would have, seen from this page. */
+    private final long[] bases;
+
+    private final int mask;
+    private final ArrayDeque<Long> free = new ArrayDeque<>();
+
+    Frames(Device device, int pageBits, int count) {
+        this.pageBits = pageBits;
+        this.count = count;
+        this.memory = SharedMemory.allocate("farheap-store", (long) count << pageBits);
+        try {
+            this.registered = device.register(memory.segment());
+        } catch (Throwable e) {
+            memory.close();
+            throw e;
+        }
+        // A page that is new never has the place of one that may still be read.
+        this.bases = new long[Integer.highestOneBit(2 * count - 1) * 2];
+        this.mask = bases.length - 1;
+        for (int frame = 0; frame < count; frame++) {
+            free.add(memory.segment().address() + ((long) frame << pageBits));
+        }
+    }
+
+    /** The memory of an address of the log. */
+    long memoryOf(long address) {
+        return bases[(int) (address >>> pageBits) & mask] + address;
+    }
+
+    int free() {
+        return free.size();
+    }
+
+    /** Gives a page memory. By the log's thread; readers learn of it by a release store of another word. */
+    void give(long page) {
+        long frame = free.remove();
+        bases[(int) page & mask] = frame - (page << pageBits);
+    }
+
+    /** Nobody reads the page's memory any more. */
+    void take(long page) {
+        free.add(bases[(int) page & mask] + (page << pageBits));
+    }
+
+    DeviceMemory registered() {
+        return registered;
+    }
+
+    /** Where the memory of an address is in {@link #registered}. */
+    long offsetOf(long address) {
+        return memoryOf(address) - memory.segment().address();
+    }
+
+    /** All frames, as updates see values. */
+    MemorySegment segment() {
+        return memory.segment();
+    }
+
+    @Override
+    public void close() {
+        registered.close();
+        memory.close();
+    }
+}

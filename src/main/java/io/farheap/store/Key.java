@@ -1,0 +1,88 @@
+package io.farheap.store;
+
+import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
+
+import io.farheap.memory.NativeMemory;
+import java.lang.foreign.MemorySegment;
+
+/** The key of the operation that a session is at: 8 bytes as a word, others in memory, padded with zeros to words. */
+final class Key {
+
+    private final Layout layout;
+
+    /** Of 8 bytes, else of no meaning. */
+    long word;
+
+    int bytes;
+    /** Where the key is, if it has not 8 bytes. */
+    long memory;
+
+    long hash;
+
+    Key(Layout layout) {
+        this.layout = layout;
+    }
+
+    void use(long key) {
+        word = key;
+        bytes = Long.BYTES;
+        hash = Hashes.of(key);
+    }
+
+    /** @param scratch memory that has the key until the operation has ended, of whole words */
+    void use(MemorySegment key, long offset, int length, long scratch) {
+        if (length == Long.BYTES) {
+            use(key.get(JAVA_LONG_UNALIGNED, offset));
+            return;
+        }
+        long last = Layout.padded(length) - Long.BYTES;
+        Words.set(scratch + last, 0);
+        MemorySegment.copy(key, offset, NativeMemory.ALL, scratch, length);
+        use(scratch, length);
+    }
+
+    /** A key that is in memory already, padded. */
+    void use(long address, int length) {
+        if (length == Long.BYTES) {
+            use(Words.get(address));
+            return;
+        }
+        memory = address;
+        bytes = length;
+        long mixed = length;
+        for (long at = address; at < address + length; at += Long.BYTES) {
+            mixed = Hashes.of(mixed * 31 ^ Words.get(at));
+        }
+        hash = mixed;
+    }
+
+    /** Whether a record has it. */
+    boolean of(long record) {
+        if (layout == Layout.COMPACT) {
+            return Words.get(record + 8) == word;
+        }
+        if (Layout.keyBytes(Words.getOpaque(record + Layout.LENGTHS)) != bytes) {
+            return false;
+        }
+        long there = record + layout.keyOffset();
+        if (bytes == Long.BYTES) {
+            return Words.get(there) == word;
+        }
+        for (long at = 0; at < bytes; at += Long.BYTES) {
+            if (Words.get(there + at) != Words.get(memory + at)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** Stores it in a record that nobody sees yet, which has room for it. */
+    void into(long record) {
+        long there = record + layout.keyOffset();
+        if (bytes == Long.BYTES) {
+            Words.set(there, word);
+        } else {
+            MemorySegment.copy(NativeMemory.ALL, memory, NativeMemory.ALL, there, Layout.padded(bytes));
+        }
+    }
+}

@@ -1,0 +1,251 @@
+package io.farheap.store;
+
+import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.VarHandle;
+import java.util.Objects;
+
+/**
+ * What operations do to records in memory (FASTER, sections 4 to 6), for one session; each call is inside an epoch. An
+ * operation that meets a record which is on the device alone says {@link #ON_DEVICE}, with its address, and nothing has
+ * happened.
+ *
+ * <p>A record is published by a compare-and-set of its entry in the index, which orders what was stored in it before all
+ * that others load behind an acquire load of the entry. So of two sessions that append a record for one key one goes
+ * first and the other begins again.
+ */
+final class Operations {
+
+    /** Beside those of {@link StoreStatus}: the record at {@link #address} is to be read first. */
+    static final int ON_DEVICE = 100;
+    /** Another session may still change in place what is to be copied: again, when it has left its epoch. */
+    static final int AGAIN = 101;
+
+    final Key key;
+    /** Where the device has what was asked for. */
+    long address;
+    /** Bytes of the value that was read. */
+    int bytes;
+
+    private final HashIndex index;
+    private final HybridLog log;
+    private final Marks marks;
+    private final Frames frames;
+    private final Layout layout;
+    private final SessionVersion version;
+
+    Operations(StoreParts parts, SessionVersion version) {
+        this.index = parts.index();
+        this.log = parts.log();
+        this.marks = log.marks;
+        this.frames = log.frames;
+        this.layout = log.layout;
+        this.version = version;
+        this.key = new Key(layout);
+    }
+
+    /**
+     * The newest record of the key from {@code lowest} on.
+     *
+     * @return its address in memory; 0 where there is none, and {@link #address} is the first of the chain below
+     */
+    long inMemory(long first, long lowest) {
+        long at = first;
+        while (at >= lowest) {
+            long record = frames.memoryOf(at);
+            long header = Words.getAcquire(record);
+            if (key.of(record)) {
+                address = at;
+                return record;
+            }
+            at = Record.previous(header);
+        }
+        address = at;
+        return 0;
+    }
+
+    int read(MemorySegment into, long offset, int room) {
+        long entry = index.find(key.hash);
+        if (entry == 0) {
+            return StoreStatus.NOT_FOUND;
+        }
+        long record = inMemory(HashIndex.address(Words.getAcquire(entry)), marks.head());
+        if (record == 0) {
+            return address < marks.begin() ? StoreStatus.NOT_FOUND : ON_DEVICE;
+        }
+        return Record.deleted(Words.getAcquire(record)) ? StoreStatus.NOT_FOUND : copy(record, into, offset, room);
+    }
+
+    /** The value of a record, as it was at one moment. */
+    int copy(long record, MemorySegment into, long offset, int room) {
+        if (layout == Layout.COMPACT) {
+            bytes = Long.BYTES;
+            if (room < Long.BYTES) {
+                return StoreStatus.TOO_LONG;
+            }
+            Words.copyOut(record + 16, into, offset, Long.BYTES);
+            return StoreStatus.DONE;
+        }
+        while (true) {
+            long lengths = Words.getAcquire(record + Layout.LENGTHS);
+            if (!Layout.beingChanged(lengths)) {
+                bytes = Layout.valueBytes(lengths);
+                if (bytes > room) {
+                    return StoreStatus.TOO_LONG;
+                }
+                Words.copyOut(value(record, lengths), into, offset, bytes);
+                VarHandle.acquireFence();
+                if (Words.getOpaque(record + Layout.LENGTHS) == lengths) {
+                    return StoreStatus.DONE;
+                }
+            }
+            Thread.onSpinWait();
+        }
+    }
+
+    static long value(long record, long lengths) {
+        return record + 16 + Layout.padded(Layout.keyBytes(lengths));
+    }
+
+    int upsert(MemorySegment from, long offset, int length) {
+        long entry = index.findOrInsert(key.hash);
+        while (true) {
+            long word = Words.getAcquire(entry);
+            long record = inMemory(HashIndex.address(word), marks.readOnly());
+            if (record != 0) {
+                long header = Words.getAcquire(record);
+                if (version.waits(header)) {
+                    return AGAIN;
+                }
+                if (version.changesInPlace(header) && !Record.deleted(header)) {
+                    int replaced = replace(record, from, offset, length);
+                    if (replaced == StoreStatus.DONE) {
+                        return replaced;
+                    }
+                    if (replaced == AGAIN) {
+                        continue;
+                    }
+                }
+            }
+            long appended = append(word, length);
+            if (appended < 0) {
+                return StoreStatus.FULL;
+            }
+            long made = frames.memoryOf(appended);
+            Words.copyIn(from, offset, valueOf(made), length);
+            if (publish(entry, word, appended, 0)) {
+                return StoreStatus.DONE;
+            }
+        }
+    }
+
+    /** @return FULL where the record has not the room, AGAIN where it has been replaced by a copy */
+    private int replace(long record, MemorySegment from, long offset, int length) {
+        if (layout == Layout.COMPACT) {
+            Words.setOpaque(record + 16, from.get(JAVA_LONG_UNALIGNED, offset));
+            return StoreStatus.DONE;
+        }
+        if (Layout.valueBytes(Words.getOpaque(record + Layout.LENGTHS)) != length) {
+            return StoreStatus.FULL;
+        }
+        // The bounds of the source are checked before readers have to wait.
+        Objects.checkFromIndexSize(offset, length, from.byteSize());
+        long lengths = Layout.lock(record);
+        boolean sealed = Record.sealed(Words.getAcquire(record));
+        if (!sealed) {
+            Words.copyIn(from, offset, value(record, lengths), length);
+        }
+        Layout.unlock(record, lengths);
+        return sealed ? AGAIN : StoreStatus.DONE;
+    }
+
+    /** Room for a record of the key, which has its key and its lengths; nobody sees it yet. @return -1 where full */
+    long append(long word, int valueBytes) {
+        long made = log.allocate(layout.recordBytes(key.bytes, valueBytes));
+        if (made >= 0) {
+            long record = frames.memoryOf(made);
+            if (layout == Layout.GENERAL) {
+                Words.set(record + Layout.LENGTHS, Layout.lengths(key.bytes, valueBytes));
+            }
+            key.into(record);
+            // It is passed over unless it is published.
+            Words.set(record, Record.header(HashIndex.address(word), version.own()) | Record.INVALID);
+        }
+        return made;
+    }
+
+    /** Where the value of a record is. */
+    long valueAt(long record) {
+        return layout == Layout.COMPACT ? record + 16 : value(record, Words.getOpaque(record + Layout.LENGTHS));
+    }
+
+    int valueBytes(long record) {
+        return layout == Layout.COMPACT
+                ? Long.BYTES
+                : Layout.valueBytes(Words.getOpaque(record + Layout.LENGTHS));
+    }
+
+    void checkValue(int length) {
+        if (layout == Layout.COMPACT && length != Long.BYTES) {
+            throw new IllegalArgumentException("a value of " + length + " bytes; this store has values of 8 bytes, and"
+                    + " no update that deletes: create it for values of other lengths");
+        }
+        if (length < 0 || length > Layout.MAX_VALUE_BYTES || layout.recordBytes(key.bytes, length) > log.pageBytes() - HybridLog.FIRST) {
+            throw new IllegalArgumentException("a value of " + length + " bytes with a key of " + key.bytes
+                    + "; a record has to fit into a page of " + log.pageBytes() + " bytes: use larger pages");
+        }
+    }
+
+    /** Of the record that {@link #append} made. */
+    long valueOf(long record) {
+        return layout == Layout.COMPACT ? record + 16 : record + 16 + Layout.padded(key.bytes);
+    }
+
+    /** @return false where the entry has changed: the record stays as one that is passed over */
+    boolean publish(long entry, long word, long appended, long flags) {
+        long record = frames.memoryOf(appended);
+        Words.set(record, Record.header(HashIndex.address(word), version.own()) | flags);
+        if (Words.compareAndSet(entry, word, HashIndex.pointing(word, appended))) {
+            return true;
+        }
+        Words.setOpaque(record, Words.get(record) | Record.INVALID);
+        return false;
+    }
+
+    int delete() {
+        long entry = index.find(key.hash);
+        if (entry == 0) {
+            return StoreStatus.NOT_FOUND;
+        }
+        while (true) {
+            long word = Words.getAcquire(entry);
+            long record = inMemory(HashIndex.address(word), marks.head());
+            if (record == 0 && address < marks.begin()) {
+                return StoreStatus.NOT_FOUND;
+            }
+            if (record != 0) {
+                long header = Words.getAcquire(record);
+                if (version.waits(header)) {
+                    return AGAIN;
+                }
+                if (Record.deleted(header)) {
+                    return StoreStatus.NOT_FOUND;
+                }
+                if (address >= marks.readOnly() && version.changesInPlace(header) && !Record.sealed(header)) {
+                    if (Words.compareAndSet(record, header, header | Record.DELETED)) {
+                        return StoreStatus.DONE;
+                    }
+                    continue;
+                }
+            }
+            long appended = append(word, layout.leastValue());
+            if (appended < 0) {
+                return StoreStatus.FULL;
+            }
+            if (publish(entry, word, appended, Record.DELETED)) {
+                return StoreStatus.DONE;
+            }
+        }
+    }
+}

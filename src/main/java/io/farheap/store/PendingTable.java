@@ -1,0 +1,130 @@
+package io.farheap.store;
+
+import java.lang.foreign.MemorySegment;
+
+/** Operations of one session that wait for its device, or to be tried again, by place. Nothing here allocates. */
+final class PendingTable {
+
+    static final int READ = 0;
+    static final int UPDATE = 1;
+
+    final int places;
+    final int[] kind;
+    /** Whom to tell, and by which token. */
+    final StoreCompletion[] completion;
+
+    final long[] token;
+    /** Where a value is to go. */
+    final MemorySegment[] into;
+
+    final long[] offset;
+    final int[] room;
+    final Update[] update;
+    final long[] argument;
+    /** The key: its bytes, and its word, or where it lies. */
+    final int[] keyBytes;
+
+    final long[] key;
+    /** The chain's first record on the device when this began, and the one that is being read. */
+    final long[] first;
+
+    final long[] address;
+    /** What is read of the log: from where, and how many bytes; and into which place of which memory. */
+    final long[] from;
+
+    final int[] bytes;
+    /** What comes next, where it is to be tried again. */
+    final int[] next;
+    /** Of memory for long records, or -1. */
+    final int[] wide;
+
+    private final int[] free;
+    private int frees;
+    private final int[] again;
+    private int agains;
+    private int updates;
+
+    PendingTable(int places) {
+        this.places = places;
+        kind = new int[places];
+        completion = new StoreCompletion[places];
+        token = new long[places];
+        into = new MemorySegment[places];
+        offset = new long[places];
+        room = new int[places];
+        update = new Update[places];
+        argument = new long[places];
+        keyBytes = new int[places];
+        key = new long[places];
+        first = new long[places];
+        address = new long[places];
+        from = new long[places];
+        bytes = new int[places];
+        next = new int[places];
+        wide = new int[places];
+        free = new int[places];
+        again = new int[2 * places];
+        for (int place = places - 1; place >= 0; place--) {
+            free[frees++] = place;
+        }
+    }
+
+    /** @return a place, or -1 */
+    int take(int what) {
+        if (frees == 0) {
+            return -1;
+        }
+        int place = free[--frees];
+        kind[place] = what;
+        wide[place] = -1;
+        if (what == UPDATE) {
+            updates++;
+        }
+        return place;
+    }
+
+    void giveBack(int place) {
+        if (kind[place] == UPDATE) {
+            updates--;
+        }
+        clear(place);
+        free[frees++] = place;
+    }
+
+    @SuppressWarnings("NullAway") // Free places keep nothing alive.
+    private void clear(int place) {
+        completion[place] = null;
+        into[place] = null;
+        update[place] = null;
+    }
+
+    int pending() {
+        return places - frees;
+    }
+
+    /** Those that change something. */
+    int updates() {
+        return updates;
+    }
+
+    /** It is to be tried again, in the next poll. */
+    void again(int place) {
+        again[agains++] = place;
+    }
+
+    /** @return how many are to be tried again; of these {@link #tried} are the first */
+    int toTry() {
+        return agains;
+    }
+
+    /** The {@code i}th of those. */
+    int toTry(int i) {
+        return again[i];
+    }
+
+    /** The first so many have been tried; who is to be tried once more has been added behind. */
+    void tried(int count) {
+        agains -= count;
+        System.arraycopy(again, count, again, 0, agains);
+    }
+}

@@ -1,0 +1,16 @@
+package io.farheap.store;
+
+/** What a session has done, counted by its thread and read by any: a moment old. */
+final class SessionCounts {
+
+    /** Operations that were accepted. */
+    long reads;
+
+    long upserts;
+    long updates;
+    long deletes;
+    /** Reads and updates whose record was on the device. */
+    long onDevice;
+    /** Reads of the device: more than one where a chain or a record is long. */
+    long deviceReads;
+}

@@ -1,0 +1,59 @@
+package io.farheap.store;
+
+/**
+ * A session's place in the checkpoints (concurrent prefix recovery, SIGMOD 2019, section 5): what it does belongs to the
+ * checkpoint of its version, all before it passes to the next and nothing after. It passes, at the beginning of an
+ * operation, when the store has and none of its own updates is pending.
+ *
+ * <p>A record of an earlier version is not changed in place while a checkpoint is made: it is copied, once no session
+ * can still be changing it, which is when all have passed ({@link StoreVersion#allPassed}). Until then, some
+ * microseconds, an update that meets one waits. A session that meets a record of a later version waits until it has
+ * passed itself.
+ */
+final class SessionVersion {
+
+    private final StoreVersion store;
+    private long state;
+    private long own;
+
+    SessionVersion(StoreVersion store) {
+        this.store = store;
+        this.state = store.state();
+        this.own = StoreVersion.version(state);
+    }
+
+    /** Inside an epoch, before an operation. @return whether the store is ahead of the session */
+    boolean look() {
+        long now = store.state();
+        state = now;
+        return StoreVersion.version(now) != own;
+    }
+
+    /** Passes to the store's version. */
+    void pass() {
+        own = StoreVersion.version(state);
+    }
+
+    /** Of the records that it makes. */
+    long own() {
+        return own;
+    }
+
+    /** Whether an update that meets the record has to wait. */
+    boolean waits(long header) {
+        if (StoreVersion.resting(state)) {
+            return false;
+        }
+        long version = Record.version(header);
+        if (version == (own & Record.VERSION)) {
+            return false;
+        }
+        // Later ones are one ahead; all others are earlier.
+        boolean later = version == (own + 1 & Record.VERSION);
+        return later || !StoreVersion.allPassed(state);
+    }
+
+    boolean changesInPlace(long header) {
+        return StoreVersion.resting(state) || Record.version(header) == (own & Record.VERSION);
+    }
+}

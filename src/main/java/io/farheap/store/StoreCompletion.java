@@ -1,0 +1,13 @@
+package io.farheap.store;
+
+/** Told how an operation ended that was pending: in {@link StoreSession#poll}, on its thread. */
+@FunctionalInterface
+public interface StoreCompletion {
+
+    /**
+     * @param token as given with the operation
+     * @param status of {@link StoreStatus}, never PENDING or FULL
+     * @param bytes of the value that was read, else 0
+     */
+    void completed(long token, int status, int bytes);
+}

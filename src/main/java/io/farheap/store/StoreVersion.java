@@ -1,0 +1,65 @@
+package io.farheap.store;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+
+/**
+ * Which checkpoint operations belong to, and how far it is: one word, stored by whoever makes the checkpoint.
+ *
+ * <pre>
+ * RESTING     no checkpoint is made
+ * PASSING     the version is one more, and sessions pass to it one by one
+ * ALL_PASSED  nobody is inside an operation of the version before: it is complete below the tail
+ * </pre>
+ */
+final class StoreVersion {
+
+    private static final VarHandle STATE;
+    private static final int RESTING = 0;
+    private static final int PASSING = 1;
+    private static final int ALL_PASSED = 2;
+
+    static {
+        try {
+            STATE = MethodHandles.lookup().findVarHandle(StoreVersion.class, "state", long.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
+    @SuppressWarnings("unused")
+    private long state;
+
+    StoreVersion(long version) {
+        state = version << 2;
+    }
+
+    long state() {
+        return (long) STATE.getAcquire(this);
+    }
+
+    static long version(long state) {
+        return state >>> 2;
+    }
+
+    static boolean resting(long state) {
+        return (state & 3) == RESTING;
+    }
+
+    static boolean allPassed(long state) {
+        return (state & 3) == ALL_PASSED;
+    }
+
+    /** A checkpoint of the present version begins. */
+    void beginNext() {
+        STATE.setRelease(this, version(state()) + 1 << 2 | PASSING);
+    }
+
+    void haveAllPassed() {
+        STATE.setRelease(this, version(state()) << 2 | ALL_PASSED);
+    }
+
+    void rest() {
+        STATE.setRelease(this, version(state()) << 2);
+    }
+}

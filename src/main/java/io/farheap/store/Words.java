@@ -1,0 +1,69 @@
+package io.farheap.store;
+
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
+
+import io.farheap.memory.NativeMemory;
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.VarHandle;
+
+/** Aligned words of the store's own memory, by address: unchecked, so the address is one of a frame or a bucket. */
+final class Words {
+
+    private static final MemorySegment ALL = NativeMemory.ALL;
+    private static final VarHandle WORD = JAVA_LONG.varHandle();
+
+    private Words() {}
+
+    static long get(long address) {
+        return ALL.get(JAVA_LONG, address);
+    }
+
+    static void set(long address, long value) {
+        ALL.set(JAVA_LONG, address, value);
+    }
+
+    static long getOpaque(long address) {
+        return (long) WORD.getOpaque(ALL, address);
+    }
+
+    static void setOpaque(long address, long value) {
+        WORD.setOpaque(ALL, address, value);
+    }
+
+    static long getAcquire(long address) {
+        return (long) WORD.getAcquire(ALL, address);
+    }
+
+    static void setRelease(long address, long value) {
+        WORD.setRelease(ALL, address, value);
+    }
+
+    static boolean compareAndSet(long address, long expected, long value) {
+        return WORD.compareAndSet(ALL, address, expected, value);
+    }
+
+    static long getAndAdd(long address, long delta) {
+        return (long) WORD.getAndAdd(ALL, address, delta);
+    }
+
+    static void copyIn(MemorySegment from, long offset, long address, long bytes) {
+        if (bytes == Long.BYTES) {
+            set(address, from.get(JAVA_LONG_UNALIGNED, offset));
+        } else {
+            MemorySegment.copy(from, offset, ALL, address, bytes);
+        }
+    }
+
+    static void copyOut(long address, MemorySegment into, long offset, long bytes) {
+        if (bytes == Long.BYTES) {
+            into.set(JAVA_LONG_UNALIGNED, offset, getOpaque(address));
+        } else {
+            MemorySegment.copy(ALL, address, into, offset, bytes);
+        }
+    }
+
+    static void zero(long address, long bytes) {
+        ALL.asSlice(address, bytes).fill((byte) 0);
+    }
+}
