@@ -22,12 +22,27 @@ public interface Device extends AutoCloseable {
     int alignment();
 
     /**
+     * Bytes of log that it has at most: an append of what ends at {@code e} makes it give up what is below {@code e -
+     * capacity}. {@link #MAX_ADDRESS} where there is no such limit.
+     */
+    long capacity();
+
+    /** Whether what it has {@linkplain DeviceHandle#sync synced} survives the process, and a power cut. */
+    boolean durable();
+
+    /**
      * The lowest address that it still has. It grows only, by {@link #truncate}, or as a device of bounded size writes
      * its oldest part over. A read below it ends with {@link IoStatus#GONE}, also one that was under way when it grew.
      */
     long begin();
 
-    /** The device has nothing below any more: what it has there can be used again, by whole segments. */
+    /** Nothing was appended at it or beyond; 0 where nothing was. What a device recovers begins with that. */
+    long end();
+
+    /**
+     * The device has nothing below any more: what it has there can be used again, by whole segments. It may wait for
+     * storage.
+     */
     void truncate(long below);
 
     /**
@@ -41,7 +56,11 @@ public interface Device extends AutoCloseable {
     /** For one thread at a time. */
     DeviceHandle open();
 
-    /** Ends it; handles and memory are closed before. What survives depends on the kind of device. */
+    /**
+     * Ends it. What survives depends on the kind of device.
+     *
+     * @throws IllegalStateException where handles or memory are open
+     */
     @Override
     void close();
 }

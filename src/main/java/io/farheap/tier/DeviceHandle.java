@@ -3,7 +3,12 @@ package io.farheap.tier;
 /**
  * Requests of one thread to a {@link Device}. They return at once: {@code true}, or {@code false} where the handle is
  * full, in which case nothing has happened and a {@link #poll} makes room. They allocate nothing. Progress is made, and
- * callbacks run, in {@link #poll}, on its thread; a callback may make requests, but not poll or close.
+ * callbacks run, in {@link #poll}, on its thread; a callback may make requests, but not poll or close. What it throws
+ * comes out of that poll; other requests are not affected.
+ *
+ * <p>Wrong arguments, such as what is not a multiple of {@link Device#alignment}, throw
+ * {@link IllegalArgumentException} or {@link IndexOutOfBoundsException}; a handle that is closed, or another thread's,
+ * throws {@link IllegalStateException}.
  *
  * <p>Until its callback runs (for an append: until it is released), a request's memory belongs to the request.
  */
@@ -21,7 +26,7 @@ public interface DeviceHandle extends AutoCloseable {
             long address, DeviceMemory source, long offset, long length, AppendCompletion completion, long token);
 
     /**
-     * Reads a part of the log that an append has been called back for.
+     * Reads a part of the log that an append has been called back for. What nobody appended ends with any status.
      *
      * @param address of its first byte; with {@code length}, in one segment
      * @param offset in {@code destination}
@@ -46,7 +51,10 @@ public interface DeviceHandle extends AutoCloseable {
     /** Requests that have not been called back, or whose memory is not released. */
     int pending();
 
-    /** Waits for what is pending, whose callbacks run. */
+    /** Lets another thread use it from now on; the caller hands it over by whatever means threads have. */
+    void release();
+
+    /** Waits for what is pending, whose callbacks run; requests that they make are refused. */
     @Override
     void close();
 }

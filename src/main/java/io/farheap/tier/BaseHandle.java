@@ -1,0 +1,264 @@
+package io.farheap.tier;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import org.jspecify.annotations.Nullable;
+
+/** What handles have in common: whose they are, what they refuse, and how they call back. */
+abstract class BaseHandle implements DeviceHandle {
+
+    private static final VarHandle OWNER;
+
+    static {
+        try {
+            OWNER = MethodHandles.lookup().findVarHandle(BaseHandle.class, "owner", Thread.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
+    final RequestSlots slots;
+    private final BaseDevice device;
+    // The device's, a step nearer.
+    private final long segmentBytes;
+    private final long segmentMask;
+    private final int unaligned;
+
+    private @Nullable Thread owner;
+    private boolean inCallback;
+    private boolean closing;
+    private boolean closed;
+
+    /** @param requests how many it has at a time */
+    BaseHandle(BaseDevice device, int requests) {
+        if (requests < 1) {
+            throw new IllegalArgumentException(requests + " requests at a time; a handle needs at least 1");
+        }
+        this.device = device;
+        this.slots = new RequestSlots(requests);
+        this.segmentBytes = device.segmentBytes();
+        this.segmentMask = segmentBytes - 1;
+        this.unaligned = device.alignment() - 1;
+    }
+
+    @Override
+    public final boolean append(
+            long address, DeviceMemory source, long offset, long length, AppendCompletion completion, long token) {
+        enter();
+        OwnedMemory memory = check(address, source, offset, length);
+        checkCompletion(completion);
+        return !slots.full() && append(address, memory, offset, length, completion, token);
+    }
+
+    /** There is a place. */
+    abstract boolean append(
+            long address, OwnedMemory source, long offset, long length, AppendCompletion completion, long token);
+
+    @Override
+    public final boolean read(
+            long address, DeviceMemory destination, long offset, long length, IoCompletion completion, long token) {
+        enter();
+        OwnedMemory memory = check(address, destination, offset, length);
+        checkCompletion(completion);
+        return !slots.full() && read(address, memory, offset, length, completion, token);
+    }
+
+    /** There is a place. */
+    abstract boolean read(
+            long address, OwnedMemory destination, long offset, long length, IoCompletion completion, long token);
+
+    @Override
+    public final boolean sync(IoCompletion completion, long token) {
+        enter();
+        checkCompletion(completion);
+        return !slots.full() && startSync(completion, token);
+    }
+
+    /** There is a place. */
+    abstract boolean startSync(IoCompletion completion, long token);
+
+    @Override
+    public final int poll() {
+        enterOutsideCallback();
+        return progress();
+    }
+
+    /** @return how many requests were called back */
+    abstract int progress();
+
+    @Override
+    public final void awaitProgress() {
+        enterOutsideCallback();
+        if (slots.used() > 0) {
+            sleep();
+        }
+    }
+
+    /** Something is pending. */
+    abstract void sleep();
+
+    @Override
+    public final int pending() {
+        return slots.used();
+    }
+
+    @Override
+    public final void release() {
+        enterOutsideCallback();
+        released();
+        OWNER.setRelease(this, null);
+    }
+
+    /** The owner lets go of it. */
+    void released() {}
+
+    @Override
+    public final void close() {
+        if (closed) {
+            return;
+        }
+        enterOutsideCallback();
+        closing = true;
+        beginEnd();
+        RuntimeException first = null;
+        while (slots.used() > 0) {
+            try {
+                if (progress() == 0) {
+                    sleep();
+                }
+            } catch (RuntimeException e) {
+                first = first == null ? e : suppress(first, e);
+            }
+        }
+        closed = true;
+        device.forget(this);
+        end();
+        if (first != null) {
+            throw first;
+        }
+    }
+
+    private static RuntimeException suppress(RuntimeException first, RuntimeException next) {
+        if (first != next) {
+            first.addSuppressed(next);
+        }
+        return first;
+    }
+
+    /** It is being closed: what is pending is to end. */
+    void beginEnd() {}
+
+    /** Once, with nothing pending. */
+    void end() {}
+
+    /** From whatever thread, as {@link RequestSlots#uses}. */
+    final boolean uses(OwnedMemory memory) {
+        return slots.uses(memory);
+    }
+
+    /** Calls back, and makes room. */
+    final void finish(int slot) {
+        long token = slots.token[slot];
+        int status = slots.status[slot];
+        IoCompletion completion = slots.completions[slot];
+        if (completion == null) {
+            finishAppend(slot);
+            return;
+        }
+        slots.give(slot);
+        inCallback = true;
+        try {
+            completion.completed(token, status);
+        } finally {
+            inCallback = false;
+        }
+    }
+
+    private void finishAppend(int slot) {
+        long token = slots.token[slot];
+        AppendCompletion completion = slots.appends[slot];
+        assert completion != null;
+        try {
+            appended(completion, token, slots.status[slot]);
+        } finally {
+            slots.give(slot);
+            released(completion, token);
+        }
+    }
+
+    final void appended(AppendCompletion completion, long token, int status) {
+        inCallback = true;
+        try {
+            completion.appended(token, status);
+        } finally {
+            inCallback = false;
+        }
+    }
+
+    final void released(AppendCompletion completion, long token) {
+        inCallback = true;
+        try {
+            completion.released(token);
+        } finally {
+            inCallback = false;
+        }
+    }
+
+    private void enter() {
+        Thread current = Thread.currentThread();
+        if (owner != current) {
+            own(current);
+        }
+        if (closing) {
+            throw new IllegalStateException(closed ? "the handle is closed" : "the handle is closing");
+        }
+    }
+
+    private void enterOutsideCallback() {
+        enter();
+        if (inCallback) {
+            throw new IllegalStateException(
+                    "a callback may make requests, but not poll, wait for, release or close its handle");
+        }
+    }
+
+    private void own(Thread current) {
+        Thread previous = (Thread) OWNER.compareAndExchange(this, null, current);
+        if (previous == null || previous == current) {
+            return;
+        }
+        if (previous.isAlive() || OWNER.compareAndExchange(this, previous, current) != previous) {
+            throw new IllegalStateException("the handle belongs to thread " + previous.getName()
+                    + "; it must call release() before " + current.getName() + " may use the handle");
+        }
+    }
+
+    private OwnedMemory check(long address, DeviceMemory memory, long offset, long length) {
+        if (!(memory instanceof OwnedMemory owned) || owned.device() != device) {
+            throw new IllegalArgumentException("the memory belongs to another device; register it with this one");
+        }
+        if ((address | length - 1 | Device.MAX_ADDRESS - address - length) < 0) {
+            throw new IndexOutOfBoundsException(length + " bytes at address " + address + "; a request has at least 1,"
+                    + " and addresses go from 0 to " + Device.MAX_ADDRESS);
+        }
+        if (((address | offset | length) & unaligned) != 0) {
+            throw new IllegalArgumentException(length + " bytes at address " + address + " and offset " + offset
+                    + "; all three must be multiples of the device's alignment, " + (unaligned + 1));
+        }
+        if ((address & segmentMask) + length > segmentBytes) {
+            throw new IllegalArgumentException(length + " bytes at address " + address
+                    + " go beyond the end of a segment of " + segmentBytes + "; cut the request there");
+        }
+        if (offset < 0 || length > owned.bytes() - offset) {
+            throw new IndexOutOfBoundsException(
+                    length + " bytes at offset " + offset + " of memory that has " + owned.bytes());
+        }
+        return owned;
+    }
+
+    private static void checkCompletion(@Nullable Object completion) {
+        if (completion == null) {
+            throw new NullPointerException("a request needs a completion");
+        }
+    }
+}
