@@ -12,8 +12,8 @@ import java.lang.foreign.MemorySegment;
 
 /**
  * Operations of one session whose records are on the device (FASTER, section 5.3). Each reads as many bytes as a record
- * is expected to have; where its record is longer it reads once more, where it has another key the next of the chain. An
- * update that has what the device had looks at the index again: what was published meanwhile comes first.
+ * is expected to have; where its record is longer it reads once more, where it has another key the next of the chain.
+ * An update that has what the device had looks at the index again: what was published meanwhile comes first.
  */
 final class DeviceReads implements IoCompletion, AutoCloseable {
 
@@ -139,8 +139,7 @@ final class DeviceReads implements IoCompletion, AutoCloseable {
                 pending.key[place] = key.word;
             } else {
                 long copy = keys + (long) place * keyRoom;
-                MemorySegment.copy(
-                        NativeMemory.ALL, key.memory, NativeMemory.ALL, copy, Layout.padded(key.bytes));
+                MemorySegment.copy(NativeMemory.ALL, key.memory, NativeMemory.ALL, copy, Layout.padded(key.bytes));
                 pending.key[place] = copy;
             }
         }
@@ -310,10 +309,16 @@ final class DeviceReads implements IoCompletion, AutoCloseable {
         int oldBytes = what == ABSENT ? -1 : records.valueBytes(record);
         long oldAt = what == ABSENT ? 0 : records.valueAt(record) - base;
         int outcome;
+        useKey(place);
         epochs.enter(epoch);
         try {
             outcome = updates.updateWith(
-                    pending.first[place], memory.segment(), oldAt, oldBytes, pending.update[place], pending.argument[place]);
+                    pending.first[place],
+                    memory.segment(),
+                    oldAt,
+                    oldBytes,
+                    pending.update[place],
+                    pending.argument[place]);
         } finally {
             epochs.leave(epoch);
         }

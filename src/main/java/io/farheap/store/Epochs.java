@@ -11,8 +11,8 @@ import java.lang.invoke.VarHandle;
  * session that nobody calls is outside, and holds up nothing.
  *
  * <p>A session's store of its epoch pairs with the fence in {@code advance}: where the store came before, the scan sees
- * it and waits for it to go; where it comes after, the session's loads of marks do too, and see the new one. Its release
- * store of 0 pairs with the acquire load of the scan: what it did inside has happened.
+ * it and waits for it to go; where it comes after, the session's loads of marks do too, and see the new one. Its
+ * release store of 0 pairs with the acquire load of the scan: what it did inside has happened.
  */
 final class Epochs {
 

@@ -6,8 +6,8 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * A key-value store whose newest data are in memory and whose older data are on a {@link Device}: far memory, a file, or
- * both (Redy, section 8; FASTER, SIGMOD 2018). Any thread may open {@linkplain #openSession sessions}.
+ * A key-value store whose newest data are in memory and whose older data are on a {@link Device}: far memory, a file,
+ * or both (Redy, section 8; FASTER, SIGMOD 2018). Any thread may open {@linkplain #openSession sessions}.
  */
 public final class FarStore implements AutoCloseable {
 
@@ -46,7 +46,6 @@ public final class FarStore implements AutoCloseable {
         sessions.add(session);
         return session;
     }
-
 
     /** Bytes of local memory that the index has. */
     public long indexBytes() {

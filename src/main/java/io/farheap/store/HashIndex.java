@@ -14,10 +14,10 @@ import java.lang.foreign.Arena;
  *
  * Two keys with the same bucket and tag share an entry, and a chain of records. Any thread may call, inside an epoch.
  *
- * <p><b>No tag is in a bucket twice.</b> Who inserts stores a tentative entry into a free place by compare-and-set, then
- * looks for another entry of the tag, tentative or not; where there is one, it takes its own back and begins again,
- * else it clears the bit by a volatile store. Of two that insert at once each has stored before it looks, so at least
- * one sees the other. Both may, and both begin again; each has another place to try, where it waits for nobody.
+ * <p><b>No tag is in a bucket twice.</b> Who inserts stores a tentative entry into a free place by compare-and-set,
+ * then looks for another entry of the tag, tentative or not; where there is one, it takes its own back and begins
+ * again, else it clears the bit by a volatile store. Of two that insert at once each has stored before it looks, so at
+ * least one sees the other. Both may, and both begin again; each has another place to try, where it waits for nobody.
  */
 final class HashIndex implements AutoCloseable {
 

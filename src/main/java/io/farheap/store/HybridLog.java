@@ -11,9 +11,9 @@ import org.jspecify.annotations.Nullable;
  *
  * <p><b>The tail</b> is one word: the page, and how many bytes of it are taken, which may be more than a page has.
  * Whoever adds to it and stays within the page has that room. Whose room would reach beyond has none, and of these the
- * one whose room began within stores a 0 there, so that who scans the page sees its end. Then any of them turns the page
- * by a compare-and-set, once the next one {@linkplain #ready has memory}: the release store of {@code ready} by the
- * log's thread pairs with the acquire load here.
+ * one whose room began within stores a 0 there, so that who scans the page sees its end. Then any of them turns the
+ * page by a compare-and-set, once the next one {@linkplain #ready has memory}: the release store of {@code ready} by
+ * the log's thread pairs with the acquire load here.
  */
 final class HybridLog {
 

@@ -12,8 +12,8 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Moves the marks of a log, each in two steps ({@code package-info}), writes its pages to the device, and gives memory to
- * pages ahead of the tail. Nobody waits for it but who needs a page that has no memory yet.
+ * Moves the marks of a log, each in two steps ({@code package-info}), writes its pages to the device, and gives memory
+ * to pages ahead of the tail. Nobody waits for it but who needs a page that has no memory yet.
  */
 final class LogThread implements AgentThread.DutyCycle, AppendCompletion, AutoCloseable {
 

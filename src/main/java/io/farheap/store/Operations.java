@@ -11,9 +11,9 @@ import java.util.Objects;
  * operation that meets a record which is on the device alone says {@link #ON_DEVICE}, with its address, and nothing has
  * happened.
  *
- * <p>A record is published by a compare-and-set of its entry in the index, which orders what was stored in it before all
- * that others load behind an acquire load of the entry. So of two sessions that append a record for one key one goes
- * first and the other begins again.
+ * <p>A record is published by a compare-and-set of its entry in the index, which orders what was stored in it before
+ * all that others load behind an acquire load of the entry. So of two sessions that append a record for one key one
+ * goes first and the other begins again.
  */
 final class Operations {
 
@@ -181,9 +181,7 @@ final class Operations {
     }
 
     int valueBytes(long record) {
-        return layout == Layout.COMPACT
-                ? Long.BYTES
-                : Layout.valueBytes(Words.getOpaque(record + Layout.LENGTHS));
+        return layout == Layout.COMPACT ? Long.BYTES : Layout.valueBytes(Words.getOpaque(record + Layout.LENGTHS));
     }
 
     void checkValue(int length) {
@@ -191,7 +189,9 @@ final class Operations {
             throw new IllegalArgumentException("a value of " + length + " bytes; this store has values of 8 bytes, and"
                     + " no update that deletes: create it for values of other lengths");
         }
-        if (length < 0 || length > Layout.MAX_VALUE_BYTES || layout.recordBytes(key.bytes, length) > log.pageBytes() - HybridLog.FIRST) {
+        if (length < 0
+                || length > Layout.MAX_VALUE_BYTES
+                || layout.recordBytes(key.bytes, length) > log.pageBytes() - HybridLog.FIRST) {
             throw new IllegalArgumentException("a value of " + length + " bytes with a key of " + key.bytes
                     + "; a record has to fit into a page of " + log.pageBytes() + " bytes: use larger pages");
         }

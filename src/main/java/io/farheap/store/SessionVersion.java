@@ -1,8 +1,8 @@
 package io.farheap.store;
 
 /**
- * A session's place in the checkpoints (concurrent prefix recovery, SIGMOD 2019, section 5): what it does belongs to the
- * checkpoint of its version, all before it passes to the next and nothing after. It passes, at the beginning of an
+ * A session's place in the checkpoints (concurrent prefix recovery, SIGMOD 2019, section 5): what it does belongs to
+ * the checkpoint of its version, all before it passes to the next and nothing after. It passes, at the beginning of an
  * operation, when the store has and none of its own updates is pending.
  *
  * <p>A record of an earlier version is not changed in place while a checkpoint is made: it is copied, once no session

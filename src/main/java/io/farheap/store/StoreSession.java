@@ -5,10 +5,10 @@ import java.lang.foreign.MemorySegment;
 import java.util.function.Consumer;
 
 /**
- * Reads and changes a {@link FarStore}: for one thread at a time. Operations return at once, with a {@link StoreStatus};
- * one that says {@link StoreStatus#PENDING} has its record on the device, goes on in {@link #poll}, and is called back
- * there, on the thread that polls. One that says {@link StoreStatus#FULL} has done nothing: poll, then do it again.
- * Nothing here allocates.
+ * Reads and changes a {@link FarStore}: for one thread at a time. Operations return at once, with a
+ * {@link StoreStatus}; one that says {@link StoreStatus#PENDING} has its record on the device, goes on in
+ * {@link #poll}, and is called back there, on the thread that polls. One that says {@link StoreStatus#FULL} has done
+ * nothing: poll, then do it again. Nothing here allocates.
  *
  * <p>Operations of one key that do not wait take effect in their order. One that is pending takes effect at some moment
  * until it is called back; whoever needs an order waits for that. Between sessions each operation takes effect at once
@@ -58,7 +58,9 @@ public final class StoreSession implements AutoCloseable {
 
     private final int maxKeyBytes;
 
-    /** As {@link #read(MemorySegment, long, int, MemorySegment, long, int, StoreCompletion, long)}, by a key of 8 bytes. */
+    /**
+     * As {@link #read(MemorySegment, long, int, MemorySegment, long, int, StoreCompletion, long)}, by a key of 8 bytes.
+     */
     public int read(long key, MemorySegment into, long offset, int room, StoreCompletion completion, long token) {
         enter();
         records.key.use(key);

@@ -3,10 +3,10 @@ package io.farheap.store;
 import java.lang.foreign.MemorySegment;
 
 /**
- * What a read-modify-write does with a value. Called on the session's thread, for one record at a time; it may be called
- * more than once for one operation, where another session was faster, and the last call counts. It sees the store's own
- * memory: it reads and writes the bytes that it is given and no others, keeps no reference, and makes no operation of
- * the store.
+ * What a read-modify-write does with a value. Called on the session's thread, for one record at a time; it may be
+ * called more than once for one operation, where another session was faster, and the last call counts. It sees the
+ * store's own memory: it reads and writes the bytes that it is given and no others, keeps no reference, and makes no
+ * operation of the store.
  */
 public interface Update {
 

@@ -9,9 +9,9 @@ import java.lang.foreign.MemorySegment;
  * Read-modify-writes, for one session (FASTER, section 5.3); each call is inside an epoch.
  *
  * <p>A value of 8 bytes is changed in place by a compare-and-set. A longer one is changed with its stamp odd, so that
- * one session at a time does, and not once it is sealed. One that cannot be changed in place while it is mutable, as its
- * length changes, is sealed under its stamp, copied to the tail, and published; who waited for the stamp sees the seal,
- * and begins again at the index.
+ * one session at a time does, and not once it is sealed. One that cannot be changed in place while it is mutable, as
+ * its length changes, is sealed under its stamp, copied to the tail, and published; who waited for the stamp sees the
+ * seal, and begins again at the index.
  */
 final class Updates {
 
@@ -47,9 +47,8 @@ final class Updates {
             if (record == 0 && records.address >= marks.begin()) {
                 return Operations.ON_DEVICE;
             }
-            int outcome = record == 0
-                    ? initial(entry, word, update, argument)
-                    : of(record, entry, word, update, argument);
+            int outcome =
+                    record == 0 ? initial(entry, word, update, argument) : of(record, entry, word, update, argument);
             if (outcome != REPEAT) {
                 return outcome;
             }
@@ -137,8 +136,7 @@ final class Updates {
      * @param oldBytes of the value that was found, or negative where the key is absent below {@code from}
      * @return ON_DEVICE where the chain below memory has changed: read again
      */
-    int updateWith(
-            long from, MemorySegment old, long oldOffset, int oldBytes, Update update, long argument) {
+    int updateWith(long from, MemorySegment old, long oldOffset, int oldBytes, Update update, long argument) {
         long entry = index.findOrInsert(records.key.hash);
         while (true) {
             long word = Words.getAcquire(entry);

@@ -6,8 +6,8 @@
  * <p>Between threads: marks (where the log's parts begin) are moved by the log's own thread alone, in two steps. It
  * stores the mark, passes {@link io.farheap.posix.AsymmetricFence#heavy}, and waits until every session that was inside
  * an operation has left it ({@code Epochs}). A session stores its epoch, then reads marks: so either it is seen, and
- * waited for, or it sees the new mark. What the old mark allowed is over then: no record below {@code readOnly} is being
- * changed, no frame below {@code head} is being read.
+ * waited for, or it sees the new mark. What the old mark allowed is over then: no record below {@code readOnly} is
+ * being changed, no frame below {@code head} is being read.
  */
 @NullMarked
 package io.farheap.store;
