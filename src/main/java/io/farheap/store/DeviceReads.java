@@ -36,6 +36,7 @@ final class DeviceReads implements IoCompletion, AutoCloseable {
     private final int epoch;
     private final Marks marks;
     private final Layout layout;
+    private final Gaps gaps;
     private final SessionCounts counts;
 
     private final long alignment;
@@ -65,6 +66,7 @@ final class DeviceReads implements IoCompletion, AutoCloseable {
         this.epoch = epoch;
         this.marks = parts.log().marks;
         this.layout = parts.log().layout;
+        this.gaps = parts.gaps();
         this.counts = counts;
         this.alignment = device.alignment();
         this.pageBytes = parts.log().pageBytes();
@@ -269,7 +271,7 @@ final class DeviceReads implements IoCompletion, AutoCloseable {
             return;
         }
         useKey(place);
-        if (records.key.of(record)) {
+        if (records.key.of(record) && gaps.counts(address, header)) {
             found(place, record, Record.deleted(header));
             return;
         }
