@@ -65,7 +65,11 @@ record Checkpoint(
             bytes += 10 + utf.length;
         }
         ByteBuffer to = ByteBuffer.allocate(bytes).order(ByteOrder.LITTLE_ENDIAN);
-        to.putLong(MAGIC).putInt(FORMAT).putInt(layout.ordinal()).putLong(number).putLong(version);
+        to.putLong(MAGIC)
+                .putInt(FORMAT)
+                .putInt(layout.ordinal())
+                .putLong(number)
+                .putLong(version);
         to.putLong(begin).putLong(end).putLong(next).putLong(passing).putInt(pageBits);
         to.putInt(sessions.size());
         int i = 0;

@@ -153,7 +153,8 @@ final class Checkpointer {
         }
         int status = sync(parts.device());
         if (status != IoStatus.OK) {
-            throw new StoreException("no checkpoint was made: the device could not be synced: " + IoStatus.describe(status));
+            throw new StoreException(
+                    "no checkpoint was made: the device could not be synced: " + IoStatus.describe(status));
         }
     }
 

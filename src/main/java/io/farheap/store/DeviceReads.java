@@ -130,6 +130,18 @@ final class DeviceReads implements IoCompletion, AutoCloseable {
         return StoreStatus.PENDING;
     }
 
+    /** A record that may be the newest of its key is copied to the tail, if it is. */
+    int startMove(long address, StoreCompletion completion) {
+        int place = take(PendingTable.MOVE, completion, 0);
+        if (place < 0) {
+            return StoreStatus.FULL;
+        }
+        pending.update[place] = Move.UPDATE;
+        pending.argument[place] = address;
+        begin(place);
+        return StoreStatus.PENDING;
+    }
+
     private int take(int kind, StoreCompletion completion, long token) {
         int place = pending.take(kind);
         if (place >= 0) {
@@ -224,9 +236,11 @@ final class DeviceReads implements IoCompletion, AutoCloseable {
         int outcome;
         epochs.enter(epoch);
         try {
-            outcome = pending.kind[place] == PendingTable.UPDATE
-                    ? updates.update(pending.update[place], pending.argument[place])
-                    : records.read(pending.into[place], pending.offset[place], pending.room[place]);
+            outcome = switch (pending.kind[place]) {
+                case PendingTable.READ -> records.read(pending.into[place], pending.offset[place], pending.room[place]);
+                case PendingTable.UPDATE -> updates.update(pending.update[place], pending.argument[place]);
+                default -> updates.onDevice();
+            };
         } finally {
             epochs.leave(epoch);
         }
@@ -285,7 +299,9 @@ final class DeviceReads implements IoCompletion, AutoCloseable {
     }
 
     private void found(int place, long record, boolean absent) {
-        if (pending.kind[place] == PendingTable.UPDATE) {
+        if (pending.kind[place] == PendingTable.MOVE && (absent || pending.address[place] != pending.argument[place])) {
+            finish(place, StoreStatus.NOT_FOUND, 0);
+        } else if (pending.kind[place] != PendingTable.READ) {
             goOn(place, absent ? ABSENT : FOUND);
         } else if (absent) {
             finish(place, StoreStatus.NOT_FOUND, 0);

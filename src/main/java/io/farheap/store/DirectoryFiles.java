@@ -26,10 +26,7 @@ final class DirectoryFiles implements StableFiles {
     public void write(String name, ByteBuffer bytes) throws IOException {
         Path aside = directory.resolve(name + ASIDE);
         try (FileChannel channel = FileChannel.open(
-                aside,
-                StandardOpenOption.CREATE,
-                StandardOpenOption.TRUNCATE_EXISTING,
-                StandardOpenOption.WRITE)) {
+                aside, StandardOpenOption.CREATE, StandardOpenOption.TRUNCATE_EXISTING, StandardOpenOption.WRITE)) {
             while (bytes.hasRemaining()) {
                 channel.write(bytes);
             }

@@ -3,15 +3,15 @@ package io.farheap.store;
 import io.farheap.lifetime.CloseStack;
 import io.farheap.tier.Device;
 import java.io.IOException;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A key-value store whose newest data are in memory and whose older data are on a {@link Device}: far memory, a file, or
- * both (Redy, section 8; FASTER, SIGMOD 2018). Any thread may open {@linkplain #openSession sessions}.
+ * A key-value store whose newest data are in memory and whose older data are on a {@link Device}: far memory, a file,
+ * or both (Redy, section 8; FASTER, SIGMOD 2018). Any thread may open {@linkplain #openSession sessions}.
  *
  * <p>With a {@linkplain FarStoreBuilder#directory directory} it outlives its process: {@link #checkpoint} makes durable
  * what sessions have done so far, beside the load, and opening the store again brings that back.
@@ -111,36 +111,74 @@ public final class FarStore implements AutoCloseable {
     }
 
     /**
-     * A session with a name, by which checkpoints know how many operations it had done: {@link StoreSession#serial} goes
-     * on where the last of that name ended, or, of a store that was recovered, with what of it is there.
+     * A session with a name, by which checkpoints know how many operations it had done: {@link StoreSession#serial}
+     * goes on where the last of that name ended, or, of a store that was recovered, with what of it is there.
      *
      * @param name one session has it at a time
      */
     public StoreSession openSession(String name) {
         if (name.length() > 1 << 12) {
-            throw new IllegalArgumentException("a session's name of " + name.length() + " characters; it has 4,096 at most");
+            throw new IllegalArgumentException(
+                    "a session's name of " + name.length() + " characters; it has 4,096 at most");
         }
         return sessions.open(
                 name, serial -> new StoreSession(name, serial, sessions::close, parts, logThread, options));
     }
 
     /**
-     * Makes durable what was done so far, and returns when it is: each session's operations up to one moment of its own,
-     * and none after. Sessions go on meanwhile. One checkpoint is made at a time.
+     * Makes durable what was done so far, and returns when it is: each session's operations up to one moment of its
+     * own, and none after. Sessions go on meanwhile. One checkpoint is made at a time.
      *
      * @return its number
      * @throws StoreException where a session has updates pending and is not polled, or a device fails
      */
     public long checkpoint() {
         if (checkpointer == null) {
-            throw new IllegalStateException("the store has no directory for checkpoints: call FarStoreBuilder.directory");
+            throw new IllegalStateException(
+                    "the store has no directory for checkpoints: call FarStoreBuilder.directory");
         }
-        return checkpointer.make();
+        long number = checkpointer.make();
+        giveBack();
+        return number;
     }
 
-    /** What became of the checkpoints that were found when the store was opened, in a sentence; empty where none was. */
+    /**
+     * Gives the oldest part of the log back, beside the load: of its records those that are the newest of their keys
+     * are copied to the tail. With checkpoints, the device keeps it until neither of the last two needs it. One
+     * compaction is made at a time.
+     *
+     * @param bytes of the log's beginning; whole pages that are not in memory
+     * @return how many bytes of the log were given back, from its beginning
+     * @throws StoreException where a device fails
+     */
+    public synchronized long compact(long bytes) {
+        if (bytes < 0) {
+            throw new IllegalArgumentException(bytes + " bytes to compact; at least 0");
+        }
+        long before = parts.log().marks.begin();
+        try (StoreSession session = openSession()) {
+            long begin = new Compactor(parts).run(session, before + Math.min(bytes, Device.MAX_ADDRESS));
+            giveBack();
+            return begin - before;
+        }
+    }
+
+    private void giveBack() {
+        // By pages: what is before the log's first record is read with it.
+        long begin = parts.log().startOf(parts.log().page(parts.log().marks.begin()));
+        parts.device().truncate(checkpointer == null ? begin : Math.min(begin, checkpointer.needed()));
+    }
+
+    /**
+     * What became of the checkpoints that were found when the store was opened, in a sentence; empty where none was.
+     */
     public String recovery() {
         return recovery;
+    }
+
+    /** Why operations end with {@link StoreStatus#FAILED}: nothing can be written any more; empty where all is well. */
+    public Optional<Throwable> failure() {
+        return Optional.ofNullable(logThread.failure());
     }
 
     /** Bytes of local memory that the index has. */

@@ -32,6 +32,18 @@ final class Gaps {
         return true;
     }
 
+    /** Where a gap ends in which no record counts at all, and an address is; else the address. */
+    long endOf(long address) {
+        if (address < top) {
+            for (Checkpoint.Gap gap : each) {
+                if (gap.last() < 0 && address >= gap.from() && address < gap.to()) {
+                    return gap.to();
+                }
+            }
+        }
+        return address;
+    }
+
     /** Those that are still in the log. */
     List<Checkpoint.Gap> from(long begin) {
         return gaps.stream().filter(gap -> gap.to() > begin).toList();

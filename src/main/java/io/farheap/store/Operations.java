@@ -175,6 +175,11 @@ final class Operations {
         return made;
     }
 
+    /** The key of a record that nobody changes is the one to work on. */
+    void useKeyOf(long record) {
+        key.useOf(record);
+    }
+
     /** Where the value of a record is. */
     long valueAt(long record) {
         return layout == Layout.COMPACT ? record + 16 : value(record, Words.getOpaque(record + Layout.LENGTHS));

@@ -19,6 +19,8 @@ final class PendingTable {
 
     static final int READ = 0;
     static final int UPDATE = 1;
+    /** A record is copied to the tail if it is the newest of its key: the argument is its address. */
+    static final int MOVE = 2;
 
     final int places;
     final int[] kind;
@@ -89,14 +91,14 @@ final class PendingTable {
         int place = free[--frees];
         kind[place] = what;
         wide[place] = -1;
-        if (what == UPDATE) {
+        if (what != READ) {
             UPDATES.setOpaque(this, updates + 1);
         }
         return place;
     }
 
     void giveBack(int place) {
-        if (kind[place] == UPDATE) {
+        if (kind[place] != READ) {
             UPDATES.setOpaque(this, updates - 1);
         }
         clear(place);

@@ -66,7 +66,9 @@ final class Recovery {
             int next = 0;
             // Records are looked at in the order of the log: the last of a chain counts.
             for (int at = 0; at < extents.size() && damage.isEmpty(); at++) {
-                while (next < extents.size() && next < at + READS && read(extents.get(next), next, handle, registered, read)) {
+                while (next < extents.size()
+                        && next < at + READS
+                        && read(extents.get(next), next, handle, registered, read)) {
                     next++;
                 }
                 while (!read[at % READS] && damage.isEmpty()) {
@@ -95,13 +97,20 @@ final class Recovery {
             damage = "a part of its log goes from " + extent.from() + " to " + extent.to();
             return false;
         }
-        return handle.read(from, registered, place * pageBytes, to - from, (token, status) -> {
-            if (status == IoStatus.OK) {
-                read[place] = true;
-            } else {
-                damage = "its log from " + extent.from() + " on could not be read: " + IoStatus.describe(status);
-            }
-        }, number);
+        return handle.read(
+                from,
+                registered,
+                place * pageBytes,
+                to - from,
+                (token, status) -> {
+                    if (status == IoStatus.OK) {
+                        read[place] = true;
+                    } else {
+                        damage =
+                                "its log from " + extent.from() + " on could not be read: " + IoStatus.describe(status);
+                    }
+                },
+                number);
     }
 
     private void look(Checkpoint.Extent extent, SharedMemory memory, int place) {
@@ -115,7 +124,8 @@ final class Recovery {
             return;
         }
         long base = memory.segment().address() + offset - extent.from();
-        for (long address = Math.max(extent.from(), checkpoint.begin()); address + 24 <= extent.to(); ) {
+        for (long address = Math.max(extent.from(), checkpoint.begin());
+                address + Layout.LEAST_RECORD <= extent.to(); ) {
             long record = base + address;
             long header = Words.get(record);
             if (header == 0) {
@@ -123,19 +133,11 @@ final class Recovery {
             }
             long recordBytes = layout.recordBytes(record);
             if ((header & Record.INVALID) == 0 && gaps.counts(address, header)) {
-                useKey(record);
+                key.useOf(record);
                 long entry = index.findOrInsert(key.hash);
                 Words.set(entry, HashIndex.pointing(Words.get(entry), address));
             }
             address += recordBytes;
-        }
-    }
-
-    private void useKey(long record) {
-        if (layout == Layout.COMPACT) {
-            key.use(Words.get(record + layout.keyOffset()));
-        } else {
-            key.use(record + layout.keyOffset(), Layout.keyBytes(Words.get(record + Layout.LENGTHS)));
         }
     }
 }

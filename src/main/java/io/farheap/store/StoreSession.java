@@ -259,6 +259,37 @@ public final class StoreSession implements AutoCloseable {
         }
     }
 
+    /**
+     * Copies a record of the log to the tail, if it is the newest of its key.
+     *
+     * @param record a copy of it, in {@code page}
+     * @param address where it is in the log, below {@code head}
+     * @return DONE, NOT_FOUND where there is a newer one, PENDING, FULL or FAILED
+     */
+    int move(MemorySegment page, long record, long address, StoreCompletion completion) {
+        records.useKeyOf(record);
+        enter();
+        try {
+            int outcome = updates.onDevice();
+            if (outcome == Operations.ON_DEVICE && records.address == address) {
+                outcome = updates.updateWith(
+                        address,
+                        page,
+                        records.valueAt(record) - page.address(),
+                        records.valueBytes(record),
+                        Move.UPDATE,
+                        0);
+                outcome = outcome == Operations.AGAIN ? StoreStatus.FULL : outcome;
+            }
+            if (outcome == Operations.ON_DEVICE) {
+                outcome = behind ? StoreStatus.FULL : device.startMove(address, completion);
+            }
+            return outcome == StoreStatus.FULL ? full() : outcome;
+        } finally {
+            leave();
+        }
+    }
+
     private int full() {
         return logThread.failure() == null ? StoreStatus.FULL : StoreStatus.FAILED;
     }

@@ -157,6 +157,15 @@ final class Updates {
         }
     }
 
+    /** Whether the device has what may be the newest record of the key: ON_DEVICE or NOT_FOUND. */
+    int onDevice() {
+        long entry = index.find(records.key.hash);
+        long record = entry == 0 ? 0 : records.inMemory(HashIndex.address(Words.getAcquire(entry)), marks.head());
+        return entry == 0 || record != 0 || records.address < marks.begin()
+                ? StoreStatus.NOT_FOUND
+                : Operations.ON_DEVICE;
+    }
+
     private int initial(long entry, long word, Update update, long argument) {
         int length = update.initialBytes(argument);
         if (length < 0) {

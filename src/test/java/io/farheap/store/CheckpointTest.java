@@ -171,6 +171,9 @@ class CheckpointTest {
                         try {
                             for (int i = 0; i < 1 + random.nextInt(4); i++) {
                                 more(10_000, end);
+                                if (random.nextBoolean()) {
+                                    store.compact(store.logBytes() / 2);
+                                }
                                 store.checkpoint();
                             }
                             more(5_000, end);
@@ -218,7 +221,8 @@ class CheckpointTest {
                 assertEquals(30, get(session, memory, 1));
             }
             files.files.replaceAll((name, bytes) -> new byte[bytes.length]);
-            StoreException refused = assertThrows(StoreException.class, () -> how(device).open());
+            StoreException refused =
+                    assertThrows(StoreException.class, () -> how(device).open());
             assertTrue(refused.getMessage().contains("no checkpoint that is whole"), refused.getMessage());
         }
     }
