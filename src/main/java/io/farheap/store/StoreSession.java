@@ -357,7 +357,10 @@ public final class StoreSession implements AutoCloseable {
 
     /** Brings the bucket of a key into the processor's cache: before a group of operations, for each. */
     public long touch(long key) {
-        return index.touch(Hashes.of(key));
+        epochs.enter(epoch);
+        long touched = index.touch(Hashes.of(key));
+        epochs.leave(epoch);
+        return touched;
     }
 
     SessionCounts counts() {
