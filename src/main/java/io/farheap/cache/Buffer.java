@@ -6,8 +6,9 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
 /**
- * Registered off-heap memory of a cache, from {@link Cache#allocate}: data moves between it and the far memory with no
- * copy in between. Any session of the cache may use it, several at once on parts of their own.
+ * Off-heap memory that is registered with a cache, by {@link Cache#allocate} or {@link Cache#register}: data moves
+ * between it and the far memory with no copy in between. Any session of the cache may use it, several at once on parts
+ * of their own.
  */
 public final class Buffer implements AutoCloseable {
 
@@ -38,7 +39,7 @@ public final class Buffer implements AutoCloseable {
     @SuppressWarnings("unused")
     private long usable;
 
-    /** @param memory unmaps the segment */
+    /** @param memory ends the registration, and unmaps the segment where it is the cache's */
     Buffer(Owner owner, MemorySegment segment, int localKey, AutoCloseable memory) {
         this.owner = owner;
         this.segment = segment;
@@ -49,7 +50,10 @@ public final class Buffer implements AutoCloseable {
         this.usable = bytes;
     }
 
-    /** The memory itself, page-aligned, accessible to all threads. Access after {@link #close} throws. */
+    /**
+     * The memory itself. Where the cache allocated it, it is page-aligned, accessible to all threads, and access after
+     * {@link #close} throws.
+     */
     public MemorySegment segment() {
         return segment;
     }
@@ -59,7 +63,7 @@ public final class Buffer implements AutoCloseable {
     }
 
     /**
-     * Unmaps the memory.
+     * Ends the registration, and unmaps the memory where the cache allocated it.
      *
      * @throws IllegalStateException where a request that uses it has not finished; the buffer then stays open
      */

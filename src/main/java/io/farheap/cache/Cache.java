@@ -11,6 +11,7 @@ import io.farheap.resilience.Health;
 import io.farheap.slo.Explanation;
 import io.farheap.slo.Slo;
 import io.farheap.verbs.Context;
+import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -21,6 +22,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -126,10 +128,30 @@ public abstract sealed class Cache implements AutoCloseable permits RegionCache,
      * @param bytes rounded up to whole pages
      */
     public final Buffer allocate(long bytes) {
+        return add(() -> register(bytes));
+    }
+
+    /**
+     * Registers memory that is somebody else's, for requests as with {@link #allocate}: it outlives the cache, and may
+     * be registered with several. To close the buffer ends the registration, and leaves the memory alone; the cache,
+     * when it is closed, does so too.
+     *
+     * @param memory off-heap, writable, and there until the buffer is closed; any thread's
+     * @throws IllegalArgumentException where it is not
+     */
+    public final Buffer register(MemorySegment memory) {
+        if (!memory.isNative() || memory.isReadOnly() || memory.byteSize() == 0) {
+            throw new IllegalArgumentException(
+                    memory + " cannot be registered: take memory that is off-heap, writable and not empty");
+        }
+        return add(() -> wrap(memory));
+    }
+
+    private Buffer add(Supplier<Buffer> made) {
         topology.lock();
         try {
             checkOpen();
-            Buffer buffer = register(bytes);
+            Buffer buffer = made.get();
             buffers.add(buffer);
             return buffer;
         } finally {
@@ -138,6 +160,8 @@ public abstract sealed class Cache implements AutoCloseable permits RegionCache,
     }
 
     abstract Buffer register(long bytes);
+
+    abstract Buffer wrap(MemorySegment memory);
 
     /** Latencies of all sessions; empty where the cache was built without {@link CacheBuilder#trackLatency}. */
     public final LatencyTracker latency() {

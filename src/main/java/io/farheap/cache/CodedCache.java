@@ -13,6 +13,7 @@ import io.farheap.resilience.CodedSpace;
 import io.farheap.resilience.Health;
 import io.farheap.resilience.Resilience;
 import io.farheap.verbs.Context;
+import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
@@ -159,7 +160,15 @@ final class CodedCache extends Cache {
 
     @Override
     Buffer register(long bytes) {
-        RegisteredBuffer buffer = memory.register(bytes);
+        return buffer(memory.register(bytes));
+    }
+
+    @Override
+    Buffer wrap(MemorySegment segment) {
+        return buffer(memory.register(segment));
+    }
+
+    private Buffer buffer(RegisteredBuffer buffer) {
         return new Buffer(inside, buffer.segment(), 0, buffer);
     }
 

@@ -19,7 +19,9 @@ import io.farheap.slo.Slo;
 import io.farheap.thread.Joining;
 import io.farheap.verbs.Access;
 import io.farheap.verbs.Context;
+import io.farheap.verbs.MemoryRegion;
 import io.farheap.verbs.VerbsException;
+import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -275,6 +277,12 @@ final class RegionCache extends Cache {
         RegisteredMemory memory =
                 RegisteredMemory.allocate(device.domain(), "farheap-buffer", bytes, Access.LOCAL_WRITE);
         return new Buffer(inside, memory.segment(), memory.localKey(), memory);
+    }
+
+    @Override
+    Buffer wrap(MemorySegment memory) {
+        MemoryRegion registration = device.domain().register(memory, Access.LOCAL_WRITE);
+        return new Buffer(inside, memory, registration.localKey(), registration);
     }
 
     @Override

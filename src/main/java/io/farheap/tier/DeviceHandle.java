@@ -44,7 +44,8 @@ public interface DeviceHandle extends AutoCloseable {
     int poll();
 
     /**
-     * Waits until {@link #poll} may find something, for some milliseconds at most; at once where nothing is pending.
+     * Waits until {@link #poll} may find something, or until the thread is unparked; returns at once where nothing is
+     * pending. It may return for no reason.
      */
     void awaitProgress();
 

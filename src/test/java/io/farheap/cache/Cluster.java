@@ -9,9 +9,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** Memory servers in this process, reached over the loopback interface. */
-final class Cluster implements AutoCloseable {
+public final class Cluster implements AutoCloseable {
 
-    static final long REGION_BYTES = 64 * 1024;
+    public static final long REGION_BYTES = 64 * 1024;
     /** Longer than a busy machine keeps any thread waiting. */
     private static final long LEASE_NANOS = TestDevice.patience(30_000_000_000L);
 
@@ -23,7 +23,7 @@ final class Cluster implements AutoCloseable {
     private final PullGate pulls = new PullGate();
 
     /** @param regions how many regions each of the servers has */
-    Cluster(int... regions) {
+    public Cluster(int... regions) {
         this(regions, LEASE_NANOS);
     }
 
@@ -64,11 +64,11 @@ final class Cluster implements AutoCloseable {
         return address(nodes.size() - 1);
     }
 
-    String address(int server) {
+    public String address(int server) {
         return nodes.get(server).control().address();
     }
 
-    List<String> addresses() {
+    public List<String> addresses() {
         return nodes.stream().map(node -> node.control().address()).toList();
     }
 
@@ -85,7 +85,7 @@ final class Cluster implements AutoCloseable {
     }
 
     /** The server ends without a word to its clients. */
-    void stop(int server) {
+    public void stop(int server) {
         nodes.get(server).control().close();
         nodes.get(server).memory().close();
     }

@@ -1,0 +1,155 @@
+package io.farheap.tier;
+
+import io.farheap.cache.Buffer;
+import io.farheap.cache.Cache;
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+
+/**
+ * The newest part of a log in a {@link Cache}, addresses modulo its capacity: the tier below storage (Redy, section
+ * 8.2). What is appended beyond the capacity takes the place of the oldest part. First {@link #begin} moves, then the
+ * place is written: a read that ends below the mark is {@link IoStatus#GONE} whatever it returned, so readers that
+ * nobody polls hold up no append. An append to a place waits for one that is on its way there, a lap before.
+ *
+ * <p>A handle is a session of the cache, to which each request is one read or one write. The cache is somebody else's,
+ * who closes it when the device is closed; where that happens before, requests end with {@link IoStatus#LOST}. It
+ * survives nothing: neither its client's end nor, without {@code resilience}, a memory server's.
+ *
+ * <p>For small records give the cache {@link io.farheap.cache.CacheBuilder#doorbellBatch}: what is requested between
+ * two polls then goes out in lists, each record to its own place.
+ */
+public final class FarDevice extends BaseDevice {
+
+    public static final int DEFAULT_REQUESTS = 128;
+    /** Far memory reads and writes these as a whole. */
+    private static final int ALIGNMENT = 8;
+
+    private final Cache cache;
+    private final int requests;
+    private final long segments;
+    /** Of {@code segments}, where these are a power of two; else 0. */
+    private final long segmentMask;
+
+    private final int segmentShift;
+    private final Mark begin = new Mark(0);
+    private final Mark end = new Mark(0);
+    private final List<PendingAppends> appends = new CopyOnWriteArrayList<>();
+
+    /** With {@value #DEFAULT_REQUESTS} requests a handle. */
+    public FarDevice(Cache cache, long segmentBytes) {
+        this(cache, segmentBytes, DEFAULT_REQUESTS);
+    }
+
+    /**
+     * @param segmentBytes a power of two, at least 4,096; of the cache as many are used as are whole
+     * @param requests that a handle has at a time
+     */
+    public FarDevice(Cache cache, long segmentBytes, int requests) {
+        super(segmentBytes, ALIGNMENT);
+        this.cache = cache;
+        this.requests = requests;
+        this.segments = cache.capacity() / segmentBytes;
+        if (segments == 0) {
+            throw new IllegalArgumentException("segments of " + segmentBytes + " bytes; the cache has "
+                    + cache.capacity() + " bytes: make it larger, or the segments smaller");
+        }
+        this.segmentMask = Long.bitCount(segments) == 1 ? segments - 1 : 0;
+        this.segmentShift = Long.numberOfTrailingZeros(segmentBytes);
+    }
+
+    @Override
+    public String name() {
+        return "far memory, " + cache.configuration();
+    }
+
+    @Override
+    public long capacity() {
+        return segments << segmentShift;
+    }
+
+    @Override
+    public boolean durable() {
+        return false;
+    }
+
+    @Override
+    public long begin() {
+        return begin.get();
+    }
+
+    @Override
+    public long end() {
+        return end.get();
+    }
+
+    @Override
+    public void truncate(long below) {
+        begin.raise(below);
+    }
+
+    /** In the cache. */
+    long place(long address) {
+        long segment = address >>> segmentShift;
+        long slot = segmentMask != 0 || segments == 1 ? segment & segmentMask : segment % segments;
+        return (slot << segmentShift) + (address & segmentBytes() - 1);
+    }
+
+    /**
+     * Gives up what an append up to an address takes the place of.
+     *
+     * @return whether nothing is on its way there; ask again where something is
+     */
+    boolean makeRoom(long to) {
+        long first = to - capacity();
+        if (first <= 0) {
+            return true;
+        }
+        begin.raise(first);
+        for (PendingAppends pending : appends) {
+            if (pending.lowest() < first) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    void wrote(long to) {
+        end.raise(to);
+    }
+
+    @Override
+    OwnedMemory own(MemorySegment memory) {
+        return new FarMemory(this, memory, cache.register(memory));
+    }
+
+    @Override
+    BaseHandle openHandle() {
+        FarHandle handle = new FarHandle(this, cache, requests);
+        appends.add(handle.appends());
+        return handle;
+    }
+
+    void ended(PendingAppends ofHandle) {
+        appends.remove(ofHandle);
+    }
+
+    @Override
+    void free() {}
+
+    /** Registered with the cache too. */
+    static final class FarMemory extends OwnedMemory {
+
+        final Buffer buffer;
+
+        FarMemory(FarDevice device, MemorySegment memory, Buffer buffer) {
+            super(device, memory);
+            this.buffer = buffer;
+        }
+
+        @Override
+        void free() {
+            buffer.close();
+        }
+    }
+}

@@ -1,0 +1,198 @@
+package io.farheap.tier;
+
+import io.farheap.cache.Cache;
+import io.farheap.cache.Completion;
+import io.farheap.cache.Session;
+import io.farheap.cache.Status;
+
+/** Requests of one thread to a {@link FarDevice}: a session of its cache. */
+final class FarHandle extends BaseHandle implements Completion {
+
+    private final FarDevice device;
+    private final Session session;
+    private final PendingAppends appends;
+    /** What ended and is not called back. */
+    private final SlotQueue ended;
+    /** Which requests the session has. */
+    private final boolean[] sent;
+
+    private boolean sleeping;
+    /** A callback is running, or has thrown. */
+    private boolean calling;
+    /** The cache is closed. */
+    private boolean lost;
+
+    FarHandle(FarDevice device, Cache cache, int requests) {
+        super(device, requests);
+        this.device = device;
+        this.appends = new PendingAppends(requests);
+        this.ended = new SlotQueue(requests);
+        this.sent = new boolean[requests];
+        this.session = cache.openSession();
+    }
+
+    PendingAppends appends() {
+        return appends;
+    }
+
+    @Override
+    boolean append(
+            long address, OwnedMemory source, long offset, long length, AppendCompletion completion, long token) {
+        if (!device.makeRoom(address + length)) {
+            return false;
+        }
+        int slot = slots.take(RequestSlots.APPEND, address, source, offset, length, token);
+        slots.appends[slot] = completion;
+        appends.add(slot, address);
+        if (address < device.begin()) {
+            return endWith(slot, IoStatus.GONE);
+        }
+        return send(true, slot);
+    }
+
+    @Override
+    boolean read(
+            long address, OwnedMemory destination, long offset, long length, IoCompletion completion, long token) {
+        int slot = slots.take(RequestSlots.READ, address, destination, offset, length, token);
+        slots.completions[slot] = completion;
+        if (address < device.begin()) {
+            return endWith(slot, IoStatus.GONE);
+        }
+        return send(false, slot);
+    }
+
+    /** What was appended is where it is: far memory survives nothing. */
+    @Override
+    boolean startSync(IoCompletion completion, long token) {
+        int slot = slots.take(RequestSlots.SYNC, token);
+        slots.completions[slot] = completion;
+        return endWith(slot, lost ? IoStatus.LOST : IoStatus.OK);
+    }
+
+    private boolean endWith(int slot, int status) {
+        slots.status[slot] = status;
+        ended.add(slot);
+        return true;
+    }
+
+    private boolean send(boolean write, int slot) {
+        long place = device.place(slots.address[slot]);
+        FarDevice.FarMemory memory = (FarDevice.FarMemory) slots.memory(slot);
+        long offset = slots.offset[slot];
+        long length = slots.length[slot];
+        if (lost) {
+            return endWith(slot, IoStatus.LOST);
+        }
+        boolean taken;
+        try {
+            taken = write
+                    ? session.write(place, memory.buffer, offset, length, this, slot)
+                    : session.read(place, memory.buffer, offset, length, this, slot);
+        } catch (IllegalStateException | IndexOutOfBoundsException e) {
+            // The cache was closed, or made smaller.
+            return endWith(slot, IoStatus.LOST);
+        }
+        sent[slot] = taken;
+        if (!taken) {
+            appends.remove(slot);
+            slots.give(slot);
+        }
+        return taken;
+    }
+
+    /** The session's callback. */
+    @Override
+    public void completed(long token, int status) {
+        int slot = (int) token;
+        sent[slot] = false;
+        slots.status[slot] = outcome(slot, status);
+        if (sleeping) {
+            ended.add(slot);
+        } else {
+            end(slot);
+        }
+    }
+
+    private int outcome(int slot, int status) {
+        if (status == Status.OK) {
+            return IoStatus.OK;
+        }
+        return status == Status.CLOSED ? IoStatus.CLOSED : IoStatus.LOST;
+    }
+
+    private void end(int slot) {
+        if (slots.kind[slot] == RequestSlots.APPEND) {
+            if (slots.status[slot] == IoStatus.OK) {
+                device.wrote(slots.address[slot] + slots.length[slot]);
+            }
+            appends.remove(slot);
+        }
+        // First the mark moves, then the place is written: what was read may be what came later.
+        if (slots.kind[slot] != RequestSlots.SYNC && slots.address[slot] < device.begin()) {
+            slots.status[slot] = IoStatus.GONE;
+        }
+        calling = true;
+        finish(slot);
+        calling = false;
+    }
+
+    @Override
+    int progress() {
+        int done = 0;
+        while (!ended.isEmpty()) {
+            end(ended.remove());
+            done++;
+        }
+        if (!lost) {
+            try {
+                return done + session.poll();
+            } catch (IllegalStateException e) {
+                failed(e);
+            }
+        }
+        return done;
+    }
+
+    /** Throws where it is a callback that has. */
+    private void failed(IllegalStateException cause) {
+        if (calling) {
+            calling = false;
+            throw cause;
+        }
+        lost = true;
+        for (int slot = 0; slot < sent.length; slot++) {
+            if (sent[slot]) {
+                sent[slot] = false;
+                endWith(slot, IoStatus.LOST);
+            }
+        }
+    }
+
+    @Override
+    void sleep() {
+        if (!ended.isEmpty() || lost) {
+            return;
+        }
+        sleeping = true;
+        try {
+            session.awaitProgress();
+        } catch (IllegalStateException e) {
+            failed(e);
+        } finally {
+            sleeping = false;
+        }
+    }
+
+    @Override
+    void released() {
+        if (!lost) {
+            session.release();
+        }
+    }
+
+    @Override
+    void end() {
+        device.ended(appends);
+        session.close();
+    }
+}

@@ -1,0 +1,133 @@
+package io.farheap.tier;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.farheap.cache.Cache;
+import io.farheap.cache.CacheConfiguration;
+import io.farheap.cache.Cluster;
+import io.farheap.testing.Need;
+import io.farheap.testing.Needs;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.Parameter;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.MethodSource;
+
+@Needs(Need.HOST)
+@ParameterizedClass(name = "{0}")
+@MethodSource("shapes")
+class FarDeviceTest extends DeviceContract {
+
+    /** @param segments of the cache: a power of two, and not */
+    record Shape(int segments, int batch, int doorbell) {
+
+        CacheConfiguration configuration() {
+            return batch == 1
+                    ? CacheConfiguration.DIRECT.withQueueDepth(8)
+                    : CacheConfiguration.DIRECT.with(0, 1, batch, 4);
+        }
+    }
+
+    static Stream<Shape> shapes() {
+        return Stream.of(new Shape(SEGMENTS, 1, 1), new Shape(SEGMENTS + 1, 1, 8), new Shape(SEGMENTS, 16, 1));
+    }
+
+    @Parameter
+    private Shape shape;
+
+    private Cluster cluster;
+    private Cache cache;
+
+    @Override
+    Device create() {
+        assertEquals(SEGMENT, Cluster.REGION_BYTES);
+        cluster = new Cluster(shape.segments);
+        cache = Cache.builder()
+                .capacity((long) shape.segments * SEGMENT)
+                .servers(cluster.addresses())
+                .configuration(shape.configuration())
+                .doorbellBatch(shape.doorbell)
+                .requests(64)
+                .create();
+        return new FarDevice(cache, SEGMENT, 32);
+    }
+
+    @Override
+    void end() {
+        cache.close();
+        cluster.close();
+    }
+
+    @Override
+    int operations() {
+        return shape.batch == 1 ? super.operations() : 200;
+    }
+
+    @Test
+    void aReadUnderWayThatIsWrittenOverIsGoneAndHoldsUpNothing() {
+        append(0, SEGMENT);
+        DeviceHandle idle = device.open();
+        Calls late = new Calls();
+        assertTrue(idle.read(0, memory, SEGMENT, 64, late, 1));
+        for (long address = SEGMENT; address < device.capacity() + SEGMENT; address += SEGMENT) {
+            append(address, SEGMENT);
+        }
+        Calls.finish(idle);
+        assertEquals(IoStatus.GONE, late.status(1));
+        idle.close();
+    }
+
+    @Test
+    void anAppendWaitsForOneOnItsWayToTheSamePlace() {
+        DeviceHandle idle = device.open();
+        Calls late = new Calls();
+        fill(bytes, SEGMENT, SEGMENT, 0);
+        assertTrue(idle.append(0, memory, SEGMENT, SEGMENT, late, 1));
+        for (long address = SEGMENT; address < device.capacity(); address += SEGMENT) {
+            append(address, SEGMENT);
+        }
+        fill(bytes, 0, SEGMENT, device.capacity());
+        assertFalse(handle.append(device.capacity(), memory, 0, SEGMENT, calls, 2));
+        Calls.finish(idle);
+        // It was being written over.
+        assertEquals(IoStatus.GONE, late.status(1));
+        idle.close();
+        append(device.capacity(), SEGMENT);
+        assertReads(device.capacity(), SEGMENT);
+    }
+
+    @Test
+    void whatIsAtALostServerIsLost() {
+        append(0, SEGMENT);
+        cluster.stop(0);
+        assertEquals(IoStatus.LOST, read(0, 64));
+        Calls append = new Calls();
+        assertTrue(handle.append(SEGMENT, memory, 0, 64, append, 1));
+        Calls.finish(handle);
+        assertEquals(IoStatus.LOST, append.status(1));
+    }
+
+    @Test
+    void whatIsInAClosedCacheIsLost() {
+        append(0, SEGMENT);
+        Calls reads = new Calls();
+        assertTrue(handle.read(0, memory, 0, 64, reads, 1));
+        cache.close();
+        assertTrue(handle.read(0, memory, 0, 64, reads, 2));
+        Calls.finish(handle);
+        assertEquals(IoStatus.LOST, reads.status(1));
+        assertEquals(IoStatus.LOST, reads.status(2));
+        assertEquals(IoStatus.LOST, read(0, 64));
+        handle.release();
+    }
+
+    @Test
+    void aCacheOfLessThanASegmentIsRefused() {
+        String message = assertThrows(IllegalArgumentException.class, () -> new FarDevice(cache, 1 << 30))
+                .getMessage();
+        assertTrue(message.contains("segments of 1073741824 bytes; the cache has " + cache.capacity()), message);
+    }
+}
