@@ -14,7 +14,7 @@ final class StoreContestant implements Contestant {
     /** As few as a log may have, and as many as make its parts small beside its memory. */
     private static final int LEAST_PAGES = 6;
 
-    private static final int PAGES = 16;
+    private static final int PAGES = 64;
 
     private final DataSet data;
     private final Storage storage;
