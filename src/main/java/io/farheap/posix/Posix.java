@@ -68,7 +68,7 @@ public final class Posix {
 
     private static final Linker LINKER = linker();
     private static final SymbolLookup LIBC = LINKER.defaultLookup();
-    private static final MemoryLayout ERRNO_LAYOUT = Linker.Option.captureStateLayout();
+    static final MemoryLayout ERRNO_LAYOUT = Linker.Option.captureStateLayout();
     private static final VarHandle ERRNO = ERRNO_LAYOUT.varHandle(MemoryLayout.PathElement.groupElement("errno"));
     private static final AddressLayout POINTER = ADDRESS;
 
@@ -122,15 +122,24 @@ public final class Posix {
         }
     }
 
-    private static MethodHandle bind(String name, FunctionDescriptor descriptor, Linker.Option... options) {
-        MemorySegment symbol = LIBC.find(name)
-                .orElseThrow(() -> new UnsupportedOperationException(
-                        "the C library has no " + name + "; Farheap needs glibc 2.27 or newer"));
+    static MethodHandle bind(String name, FunctionDescriptor descriptor, Linker.Option... options) {
+        return bindPlain(name, descriptor, withErrno(options));
+    }
+
+    private static Linker.Option[] withErrno(Linker.Option... options) {
         Linker.Option[] all = new Linker.Option[options.length + 1];
         all[0] = Linker.Option.captureCallState("errno");
         System.arraycopy(options, 0, all, 1, options.length);
+        return all;
+    }
+
+    /** One that does not tell errno. */
+    static MethodHandle bindPlain(String name, FunctionDescriptor descriptor, Linker.Option... options) {
+        MemorySegment symbol = LIBC.find(name)
+                .orElseThrow(() -> new UnsupportedOperationException(
+                        "the C library has no " + name + "; Farheap needs glibc 2.27 or newer"));
         try {
-            return LINKER.downcallHandle(symbol, descriptor, all);
+            return LINKER.downcallHandle(symbol, descriptor, options);
         } catch (IllegalCallerException e) {
             throw new UnsupportedOperationException(NATIVE_ACCESS_HELP, e);
         }
@@ -466,14 +475,14 @@ public final class Posix {
         }
     }
 
-    private static int check(int result, MemorySegment state, String call, Object... arguments) {
+    static int check(int result, MemorySegment state, String call, Object... arguments) {
         if (result < 0) {
             throw new PosixException(call.formatted(arguments), (int) ERRNO.get(state, 0L));
         }
         return result;
     }
 
-    private static RuntimeException rethrow(Throwable e) {
+    static RuntimeException rethrow(Throwable e) {
         if (e instanceof RuntimeException runtime) {
             return runtime;
         }

@@ -51,8 +51,7 @@ final class FarHandle extends BaseHandle implements Completion {
     }
 
     @Override
-    boolean read(
-            long address, OwnedMemory destination, long offset, long length, IoCompletion completion, long token) {
+    boolean read(long address, OwnedMemory destination, long offset, long length, IoCompletion completion, long token) {
         int slot = slots.take(RequestSlots.READ, address, destination, offset, length, token);
         slots.completions[slot] = completion;
         if (address < device.begin()) {

@@ -4,7 +4,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.sun.management.ThreadMXBean;
 import io.farheap.posix.AsymmetricFence;
@@ -62,7 +61,7 @@ abstract class DeviceContract {
         }
     }
 
-    private int unit() {
+    final int unit() {
         return Math.max(device.alignment(), 64);
     }
 
@@ -230,28 +229,6 @@ abstract class DeviceContract {
         assertEquals(IoStatus.GONE, late.status(3));
         assertEquals(2, late.all.size());
         assertReads(SEGMENT, unit());
-    }
-
-    @Test
-    void aDeviceOfBoundedSizeWritesItsOldestPartOver() {
-        assumeTrue(device.capacity() < Device.MAX_ADDRESS);
-        long capacity = device.capacity();
-        for (long address = 0; address < capacity + SEGMENT; address += SEGMENT) {
-            append(address, SEGMENT);
-        }
-        assertEquals(SEGMENT, device.begin());
-        assertEquals(IoStatus.GONE, read(SEGMENT - unit(), unit()));
-        for (long address = SEGMENT; address < capacity + SEGMENT; address += SEGMENT) {
-            assertReads(address, SEGMENT);
-        }
-        Calls read = new Calls();
-        assertTrue(handle.read(SEGMENT, memory, 0, unit(), read, 1));
-        fill(bytes, SEGMENT, SEGMENT, capacity + SEGMENT);
-        assertTrue(handle.append(capacity + SEGMENT, memory, SEGMENT, SEGMENT, read, 2));
-        Calls.finish(handle);
-        assertEquals(IoStatus.OK, read.status(2));
-        assertEquals(2 * SEGMENT, device.begin());
-        assertReads(capacity + SEGMENT, SEGMENT);
     }
 
     @Test

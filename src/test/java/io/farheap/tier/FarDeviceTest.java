@@ -19,7 +19,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 @Needs(Need.HOST)
 @ParameterizedClass(name = "{0}")
 @MethodSource("shapes")
-class FarDeviceTest extends DeviceContract {
+class FarDeviceTest extends BoundedDeviceContract {
 
     /** @param segments of the cache: a power of two, and not */
     record Shape(int segments, int batch, int doorbell) {

@@ -13,7 +13,7 @@ import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 
 @Needs(Need.HOST)
-class MemoryDeviceTest extends DeviceContract {
+class MemoryDeviceTest extends BoundedDeviceContract {
 
     @Override
     Device create() {

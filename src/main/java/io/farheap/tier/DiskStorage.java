@@ -1,0 +1,212 @@
+package io.farheap.tier;
+
+import io.farheap.lifetime.Closing;
+import io.farheap.posix.DirectFile;
+import io.farheap.posix.Errno;
+import io.farheap.posix.PosixException;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
+import java.nio.channels.OverlappingFileLockException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.util.List;
+import java.util.Objects;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The files of a directory, read and written past the kernel's page cache where the file system can; else it says
+ * {@code buffered}. While it is open, a file {@code lock} keeps other processes away.
+ */
+public final class DiskStorage implements Storage {
+
+    private static final String LOCK = "lock";
+    private static final int LEAST_ALIGNMENT = 512;
+
+    private final Path directory;
+    private final int alignment;
+    private final FileChannel lockFile;
+    private volatile boolean direct = true;
+
+    private DiskStorage(Path directory, int alignment, FileChannel lockFile) {
+        this.directory = directory;
+        this.alignment = alignment;
+        this.lockFile = lockFile;
+    }
+
+    /** @param directory is made where it is not there */
+    public static DiskStorage open(Path directory) {
+        FileChannel lockFile = null;
+        try {
+            Files.createDirectories(directory);
+            lockFile = FileChannel.open(directory.resolve(LOCK), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+            lock(directory, lockFile);
+            long block = Files.getFileStore(directory).getBlockSize();
+            int alignment = (int) Math.clamp(Long.highestOneBit(block), LEAST_ALIGNMENT, (int) BaseDevice.PAGE_BYTES);
+            return new DiskStorage(directory, alignment, lockFile);
+        } catch (IOException | RuntimeException e) {
+            Closing.after(e, lockFile);
+            throw e instanceof StorageException known
+                    ? known
+                    : new StorageException("cannot use directory " + directory + ": " + e, e);
+        }
+    }
+
+    private static void lock(Path directory, FileChannel lockFile) throws IOException {
+        @Nullable FileLock lock;
+        try {
+            lock = lockFile.tryLock();
+        } catch (OverlappingFileLockException e) {
+            lock = null;
+        }
+        if (lock == null) {
+            throw new StorageException("directory " + directory
+                    + " is in use, by this process or another: close that device first, or take another directory");
+        }
+    }
+
+    @Override
+    public String name() {
+        return directory.toString();
+    }
+
+    @Override
+    public int alignment() {
+        return alignment;
+    }
+
+    @Override
+    public String remark() {
+        return direct ? "" : "buffered";
+    }
+
+    @Override
+    public List<String> list() {
+        try (Stream<Path> files = Files.list(directory)) {
+            return files.map(file -> Objects.requireNonNull(file.getFileName()).toString())
+                    .filter(name -> !name.equals(LOCK))
+                    .sorted()
+                    .toList();
+        } catch (IOException e) {
+            throw new StorageException("cannot list directory " + directory + ": " + e, e);
+        }
+    }
+
+    @Override
+    public StoredFile create(String name) {
+        return file(name, true);
+    }
+
+    @Override
+    public StoredFile open(String name) {
+        return file(name, false);
+    }
+
+    private StoredFile file(String name, boolean create) {
+        Path path = directory.resolve(name);
+        try {
+            return new DiskFile(path, opened(path, create));
+        } catch (PosixException e) {
+            throw new StorageException("cannot " + (create ? "create " : "open ") + path + ": " + e.getMessage(), e);
+        }
+    }
+
+    private DirectFile opened(Path path, boolean create) {
+        if (direct) {
+            try {
+                return DirectFile.open(path, create, true);
+            } catch (PosixException e) {
+                if (e.errno() != Errno.EINVAL) {
+                    throw e;
+                }
+                // A file system without; some make the file before they find out.
+                direct = false;
+                return DirectFile.open(path, create && !Files.exists(path), false);
+            }
+        }
+        return DirectFile.open(path, create, false);
+    }
+
+    @Override
+    public void rename(String from, String to) {
+        try {
+            Files.move(
+                    directory.resolve(from),
+                    directory.resolve(to),
+                    StandardCopyOption.ATOMIC_MOVE,
+                    StandardCopyOption.REPLACE_EXISTING);
+        } catch (IOException e) {
+            throw new StorageException("cannot rename " + from + " to " + to + " in " + directory + ": " + e, e);
+        }
+    }
+
+    @Override
+    public void delete(String name) {
+        try {
+            Files.delete(directory.resolve(name));
+        } catch (IOException e) {
+            throw new StorageException("cannot delete " + directory.resolve(name) + ": " + e, e);
+        }
+    }
+
+    @Override
+    public void sync() {
+        calling("sync directory " + directory, () -> {
+            DirectFile.syncDirectory(directory);
+            return true;
+        });
+    }
+
+    private static <T> T calling(String what, Supplier<T> call) {
+        try {
+            return call.get();
+        } catch (PosixException e) {
+            throw new StorageException("cannot " + what + ": " + e.getMessage(), e);
+        }
+    }
+
+    @Override
+    public void close() {
+        Closing.all(lockFile);
+    }
+
+    private record DiskFile(Path path, DirectFile file) implements StoredFile {
+
+        @Override
+        public int descriptor() {
+            return file.descriptor();
+        }
+
+        @Override
+        public long size() {
+            return calling("find the size of " + path, file::size);
+        }
+
+        @Override
+        public long read(long position, MemorySegment memory, long offset, long length) {
+            return file.read(
+                    position, memory.address() + Objects.checkFromIndexSize(offset, length, memory.byteSize()), length);
+        }
+
+        @Override
+        public long write(long position, MemorySegment memory, long offset, long length) {
+            return file.write(
+                    position, memory.address() + Objects.checkFromIndexSize(offset, length, memory.byteSize()), length);
+        }
+
+        @Override
+        public boolean sync() {
+            return file.syncData();
+        }
+
+        @Override
+        public void close() {
+            file.close();
+        }
+    }
+}

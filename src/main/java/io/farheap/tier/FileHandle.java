@@ -1,0 +1,226 @@
+package io.farheap.tier;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Requests of one thread to a {@link FileDevice}, whoever reads and writes for it. Kinds of handles say how requests
+ * get there; what is done with a request, by whatever thread, is here.
+ */
+abstract class FileHandle extends BaseHandle {
+
+    final FileDevice device;
+    private final long offsetMask;
+    /** Of each request; of a sync the one that is being synced, which it may have none of. */
+    final @Nullable FileSegment[] segments;
+    /** Bytes that are done of a read or a write; of a sync, what its segment had written. */
+    final long[] done;
+    /** What ended without help of the storage. */
+    private final SlotQueue ended;
+
+    FileHandle(FileDevice device, int requests) {
+        super(device, requests);
+        this.device = device;
+        this.offsetMask = device.segmentBytes() - 1;
+        this.segments = new FileSegment[requests];
+        this.done = new long[requests];
+        this.ended = new SlotQueue(requests);
+    }
+
+    @Override
+    boolean append(
+            long address, OwnedMemory source, long offset, long length, AppendCompletion completion, long token) {
+        FileSegment segment = device.find(address);
+        int status = IoStatus.OK;
+        if (address < device.begin()) {
+            status = IoStatus.GONE;
+        } else if (segment == null) {
+            try {
+                segment = device.make(address);
+            } catch (StorageException e) {
+                status = IoStatus.FAILED;
+            }
+        }
+        int slot = slots.take(RequestSlots.APPEND, address, source, offset, length, token);
+        slots.appends[slot] = completion;
+        return start(slot, segment, status);
+    }
+
+    @Override
+    boolean read(long address, OwnedMemory destination, long offset, long length, IoCompletion completion, long token) {
+        int slot = slots.take(RequestSlots.READ, address, destination, offset, length, token);
+        slots.completions[slot] = completion;
+        FileSegment segment = device.find(address);
+        int missing = segment == null ? IoStatus.FAILED : IoStatus.OK;
+        return start(slot, segment, address < device.begin() ? IoStatus.GONE : missing);
+    }
+
+    private boolean start(int slot, @Nullable FileSegment segment, int status) {
+        if (status == IoStatus.OK && (segment == null || !segment.acquire())) {
+            status = IoStatus.GONE;
+        }
+        if (status != IoStatus.OK) {
+            return endWith(slot, status);
+        }
+        segments[slot] = segment;
+        done[slot] = 0;
+        if (submit(slot)) {
+            return true;
+        }
+        forget(slot);
+        slots.give(slot);
+        return false;
+    }
+
+    private boolean endWith(int slot, int status) {
+        slots.status[slot] = status;
+        ended.add(slot);
+        return true;
+    }
+
+    private void forget(int slot) {
+        FileSegment segment = segments[slot];
+        if (segment != null) {
+            segments[slot] = null;
+            segment.release();
+        }
+    }
+
+    @Override
+    boolean startSync(IoCompletion completion, long token) {
+        int slot = slots.take(RequestSlots.SYNC, token);
+        slots.completions[slot] = completion;
+        if (!nextToSync(slot, 0)) {
+            return endWith(slot, IoStatus.OK);
+        }
+        if (submit(slot)) {
+            return true;
+        }
+        forget(slot);
+        slots.give(slot);
+        return false;
+    }
+
+    /** @return whether there is one, which is the slot's now: to be synced, and handed to {@link #synced} */
+    private boolean nextToSync(int slot, long from) {
+        for (long number = device.nextDirty(from); number >= 0; number = device.nextDirty(number + 1)) {
+            FileSegment segment = device.segment(number);
+            if (segment != null && segment.acquire()) {
+                segments[slot] = segment;
+                done[slot] = segment.written();
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /**
+     * A sync's segment is synced, or could not be.
+     *
+     * @return whether another is to be synced, which is the slot's now; else the status is set
+     */
+    final boolean synced(int slot, boolean ok) {
+        FileSegment segment = segments[slot];
+        assert segment != null;
+        long number = segment.number;
+        if (!segment.synced(done[slot], ok)) {
+            slots.status[slot] = IoStatus.FAILED;
+        }
+        forget(slot);
+        return slots.status[slot] == IoStatus.OK && nextToSync(slot, number + 1);
+    }
+
+    /**
+     * Part of a read or write is done.
+     *
+     * @return whether it is to go on, at {@link #position}; else the status is set
+     */
+    final boolean moved(int slot, long bytes) {
+        if (bytes <= 0) {
+            slots.status[slot] = IoStatus.FAILED;
+            return false;
+        }
+        // What goes on is as aligned as what began.
+        long whole = done[slot] + bytes;
+        done[slot] = whole == slots.length[slot] ? whole : whole & -device.alignment();
+        return done[slot] < slots.length[slot];
+    }
+
+    final long position(int slot) {
+        return (slots.address[slot] & offsetMask) + done[slot];
+    }
+
+    /** Does all of a request, by whatever thread. */
+    final void perform(int slot) {
+        FileSegment segment = segments[slot];
+        assert segment != null;
+        if (slots.kind[slot] == RequestSlots.SYNC) {
+            boolean more = true;
+            while (more) {
+                segment = segments[slot];
+                assert segment != null;
+                more = synced(slot, segment.file.sync());
+            }
+            return;
+        }
+        OwnedMemory memory = slots.memory(slot);
+        boolean write = slots.kind[slot] == RequestSlots.APPEND;
+        long bytes;
+        do {
+            long at = slots.offset[slot] + done[slot];
+            long rest = slots.length[slot] - done[slot];
+            bytes = write
+                    ? segment.file.write(position(slot), memory.segment(), at, rest)
+                    : segment.file.read(position(slot), memory.segment(), at, rest);
+        } while (moved(slot, bytes));
+    }
+
+    /**
+     * The storage gets it.
+     *
+     * @return false where it is full
+     */
+    abstract boolean submit(int slot);
+
+    /** The request has its status. On the handle's thread. */
+    final void end(int slot) {
+        if (slots.kind[slot] != RequestSlots.SYNC) {
+            long address = slots.address[slot];
+            FileSegment segment = segments[slot];
+            if (slots.kind[slot] == RequestSlots.APPEND && slots.status[slot] == IoStatus.OK && segment != null) {
+                segment.wrote();
+                device.wrote(address + slots.length[slot]);
+            }
+            if (address < device.begin()) {
+                slots.status[slot] = IoStatus.GONE;
+            }
+        }
+        if (slots.status[slot] == IoStatus.FAILED) {
+            device.failed();
+        }
+        forget(slot);
+        finish(slot);
+    }
+
+    @Override
+    final int progress() {
+        int count = 0;
+        while (!ended.isEmpty()) {
+            end(ended.remove());
+            count++;
+        }
+        return count + reap();
+    }
+
+    /** Ends what the storage has done. */
+    abstract int reap();
+
+    @Override
+    final void sleep() {
+        if (ended.isEmpty()) {
+            await();
+        }
+    }
+
+    /** Until there is something to reap, or for a while. */
+    abstract void await();
+}

@@ -1,0 +1,49 @@
+package io.farheap.tier;
+
+/** Whoever polls reads and writes, one request after the other, in order. */
+record PollerEngine(int requests) implements FileEngine {
+
+    @Override
+    public String name() {
+        return "poller";
+    }
+
+    @Override
+    public FileHandle open(FileDevice device) {
+        return new Handle(device, requests);
+    }
+
+    @Override
+    public void close() {}
+
+    private static final class Handle extends FileHandle {
+
+        private final SlotQueue submitted;
+
+        Handle(FileDevice device, int requests) {
+            super(device, requests);
+            submitted = new SlotQueue(requests);
+        }
+
+        @Override
+        boolean submit(int slot) {
+            submitted.add(slot);
+            return true;
+        }
+
+        @Override
+        int reap() {
+            int count = submitted.size();
+            for (int i = 0; i < count; i++) {
+                int slot = submitted.remove();
+                perform(slot);
+                end(slot);
+            }
+            return count;
+        }
+
+        /** To poll is to make progress. */
+        @Override
+        void await() {}
+    }
+}

@@ -1,0 +1,247 @@
+package io.farheap.tier;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.farheap.testing.Need;
+import io.farheap.testing.Needs;
+import io.farheap.tier.FileOptions.Engine;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.Parameter;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.EnumSource;
+
+@Needs(Need.HOST)
+@ParameterizedClass(name = "{0}")
+@EnumSource(
+        value = Engine.class,
+        names = {"IO_URING", "THREADS", "POLLER"})
+class FileDeviceTest extends DeviceContract {
+
+    @Parameter
+    private Engine engine;
+
+    @TempDir
+    private Path directory;
+
+    private long descriptors;
+
+    @Override
+    Device create() {
+        assumeTrue(engine != Engine.IO_URING || UringEngine.allowed(), "no io_uring here");
+        descriptors = descriptors();
+        return reopen();
+    }
+
+    private FileDevice reopen() {
+        return FileDevice.open(
+                directory,
+                SEGMENT,
+                FileOptions.DEFAULT.with(engine).withThreads(3).withRequests(32));
+    }
+
+    @Override
+    void end() {
+        assertEquals(descriptors, descriptors(), "open files");
+    }
+
+    /** Of what lies in this test's directory, or is a ring. */
+    private long descriptors() {
+        try (Stream<Path> all = Files.list(Path.of("/proc/self/fd"))) {
+            return all.filter(fd -> {
+                        try {
+                            String target = Files.readSymbolicLink(fd).toString();
+                            return target.startsWith(directory.toString()) || target.contains("io_uring");
+                        } catch (IOException e) {
+                            return false;
+                        }
+                    })
+                    .count();
+        } catch (IOException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    private List<String> files() throws IOException {
+        try (Stream<Path> all = Files.list(directory)) {
+            return all.map(file -> file.getFileName().toString()).sorted().toList();
+        }
+    }
+
+    private void reopened(Runnable check) {
+        handle.close();
+        memory.close();
+        device.close();
+        device = reopen();
+        memory = device.register(bytes);
+        handle = device.open();
+        check.run();
+    }
+
+    @Override
+    int operations() {
+        return 300;
+    }
+
+    @Test
+    void aLogIsThereAgain() {
+        for (long address = 0; address < 3 * SEGMENT; address += SEGMENT) {
+            append(address, SEGMENT);
+        }
+        append(3 * SEGMENT, 4096);
+        reopened(() -> {
+            assertEquals(0, device.begin());
+            assertEquals(3 * SEGMENT + 4096, device.end());
+            assertReads(SEGMENT, SEGMENT);
+            assertReads(3 * SEGMENT, 4096);
+            append(3 * SEGMENT + 4096, 4096);
+            device.truncate(SEGMENT + 4096);
+        });
+        reopened(() -> {
+            assertEquals(SEGMENT, device.begin());
+            assertEquals(3 * SEGMENT + 8192, device.end());
+            assertReads(3 * SEGMENT + 4096, 4096);
+        });
+    }
+
+    @Test
+    void truncateDeletesFilesButTheLast() throws IOException {
+        for (long address = 0; address < 3 * SEGMENT; address += SEGMENT) {
+            append(address, SEGMENT);
+        }
+        device.truncate(2 * SEGMENT - 4096);
+        assertEquals(List.of("device", "lock", "segment-0000000000000001", "segment-0000000000000002"), files());
+        device.truncate(3 * SEGMENT);
+        assertEquals(List.of("device", "lock", "segment-0000000000000002"), files());
+        append(3 * SEGMENT, 4096);
+        reopened(() -> assertEquals(3 * SEGMENT + 4096, device.end()));
+    }
+
+    @Test
+    void aReadUnderWayOutlivesItsFile() {
+        append(0, SEGMENT);
+        append(SEGMENT, SEGMENT);
+        Calls reads = new Calls();
+        List<DeviceHandle> idle = new ArrayList<>();
+        for (int i = 0; i < 8; i++) {
+            DeviceHandle other = device.open();
+            idle.add(other);
+            assertTrue(other.read(0, memory, 0, SEGMENT, reads, i));
+        }
+        device.truncate(SEGMENT);
+        for (DeviceHandle other : idle) {
+            Calls.finish(other);
+            other.close();
+        }
+        for (int i = 0; i < 8; i++) {
+            assertEquals(IoStatus.GONE, reads.status(i));
+        }
+    }
+
+    @Test
+    void aLogBeginsAnywhereAndHasNoGaps() throws IOException {
+        append(5 * SEGMENT, 4096);
+        append(7 * SEGMENT, 4096);
+        assertEquals(
+                List.of(
+                        "device",
+                        "lock",
+                        "segment-0000000000000005",
+                        "segment-0000000000000006",
+                        "segment-0000000000000007"),
+                files());
+        append(4 * SEGMENT, 4096);
+        reopened(() -> {
+            assertEquals(4 * SEGMENT, device.begin());
+            assertReads(7 * SEGMENT, 4096);
+        });
+    }
+
+    @Test
+    void nameSaysWhoReadsAndWrites() {
+        String expected =
+                switch (engine) {
+                    case IO_URING -> "file, io_uring";
+                    case THREADS -> "file, 3 threads";
+                    default -> "file, poller";
+                };
+        assertTrue(device.name().startsWith(expected), device.name());
+    }
+
+    @Test
+    void aDirectoryIsOneDevices() {
+        says(StorageException.class, "is in use", this::reopen);
+        append(0, 4096);
+    }
+
+    private void refused(String part) {
+        says(StorageException.class, part, this::reopen);
+    }
+
+    @Test
+    void aDirectoryThatIsNoLogIsRefusedInOneSentence() throws IOException {
+        append(0, 4096);
+        append(SEGMENT, 4096);
+        append(2 * SEGMENT, 4096);
+        handle.close();
+        memory.close();
+        device.close();
+        says(
+                StorageException.class,
+                "has segments of " + SEGMENT + " bytes, and " + 2 * SEGMENT + " were asked for",
+                () -> FileDevice.open(directory, 2L * SEGMENT));
+        Path stranger = Files.createFile(directory.resolve("segment-zz"));
+        refused("has a file segment-zz, which is no segment's name");
+        Files.delete(stranger);
+        Path large = directory.resolve("segment-0000000000000003");
+        Files.write(large, new byte[SEGMENT + 1]);
+        refused("more than a segment's " + SEGMENT);
+        Files.delete(large);
+        Path middle = directory.resolve("segment-0000000000000001");
+        Path away = Files.move(middle, directory.resolve("away"));
+        refused("and none between");
+        Files.move(away, middle);
+        Path shape = directory.resolve("device");
+        byte[] text = Files.readAllBytes(shape);
+        text[30] ^= 1;
+        Files.write(shape, text);
+        refused("is damaged");
+        text[30] ^= 1;
+        text[20] = '7';
+        Files.write(shape, text);
+        refused("version 7");
+        Files.write(shape, new byte[10]);
+        refused("is damaged");
+        Files.delete(shape);
+        refused("has segments of a log and no file 'device'");
+        text[20] = '1';
+        Files.write(shape, text);
+        Files.write(directory.resolve("device.new"), new byte[3]);
+        begin2();
+        assertReads(2 * SEGMENT, 4096);
+        assertEquals(List.of(), files().stream().filter("device.new"::equals).toList());
+    }
+
+    private void begin2() {
+        device = reopen();
+        memory = device.register(bytes);
+        handle = device.open();
+    }
+
+    @Test
+    void aPlaceThatIsNoDirectoryIsRefused() throws IOException {
+        Path file = Files.createFile(directory.resolve("file"));
+        String message = assertThrows(StorageException.class, () -> FileDevice.open(file, SEGMENT))
+                .getMessage();
+        assertTrue(message.startsWith("cannot use directory " + file), message);
+    }
+}
