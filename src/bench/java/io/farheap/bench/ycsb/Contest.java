@@ -22,6 +22,7 @@ final class Contest implements AutoCloseable {
 
     static final String LOCAL = "local";
     static final String FAR = "far";
+    static final String FILE = "file";
     static final String RAW = "raw";
     static final String HEAP_MAP = "hashmap";
     static final String OFF_HEAP = "offheap";
@@ -80,6 +81,7 @@ final class Contest implements AutoCloseable {
         return switch (name) {
             case LOCAL -> directory -> new StoreContestant(data, new MemoryStorage(), 1);
             case FAR -> directory -> new StoreContestant(data, new FarStorage(room(data)), localShare);
+            case FILE -> directory -> new StoreContestant(data, new FileStorage(directory), localShare);
             case RAW -> directory -> new RawReads(data, farMemory().cache());
             case HEAP_MAP -> directory -> new HeapMap(data);
             case OFF_HEAP -> directory -> new OffHeapMap(data, false);

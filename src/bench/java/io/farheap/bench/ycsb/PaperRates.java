@@ -15,10 +15,10 @@ final class PaperRates {
             return;
         }
         if (valueBytes == Long.BYTES) {
-            series(plot, "paper, 1 thread", names, Map.of(Contest.FAR, 0.8e6, "file", 0.1e6));
-            series(plot, "paper, 2 threads", names, Map.of(Contest.FAR, 1.6e6, "file", 0.15e6));
+            series(plot, "paper, 1 thread", names, Map.of(Contest.FAR, 0.8e6, Contest.FILE, 0.1e6));
+            series(plot, "paper, 2 threads", names, Map.of(Contest.FAR, 1.6e6, Contest.FILE, 0.15e6));
         } else {
-            series(plot, "paper, 4 threads", names, Map.of(Contest.FAR, 0.9e6, "file", 0.045e6));
+            series(plot, "paper, 4 threads", names, Map.of(Contest.FAR, 0.9e6, Contest.FILE, 0.045e6));
         }
     }
 

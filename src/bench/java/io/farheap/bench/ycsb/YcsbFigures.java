@@ -24,7 +24,7 @@ final class YcsbFigures {
 
     private static final List<Double> LOCAL_SHARES = List.of(0.0, 1 / 6.0, 1 / 3.0, 1 / 2.0, 2 / 3.0, 1.0);
 
-    private static final List<String> STORES = List.of(Contest.LOCAL, Contest.FAR, Contest.RAW, "file", "tiered");
+    private static final List<String> STORES = List.of(Contest.LOCAL, Contest.FAR, Contest.RAW, Contest.FILE, "tiered");
     private static final List<String> OTHERS = List.of(
             Contest.OFF_HEAP,
             Contest.OFF_HEAP_TOUCHED,
@@ -124,7 +124,7 @@ final class YcsbFigures {
         for (double share : LOCAL_SHARES) {
             header(19, plan, "%.0f %% of the log in local memory".formatted(100 * share));
             try (Contest contest = new Contest(plan, share, progress)) {
-                contest.open(List.of(Contest.LOCAL, Contest.FAR, Contest.RAW, "file"));
+                contest.open(List.of(Contest.LOCAL, Contest.FAR, Contest.RAW, Contest.FILE));
                 List<Result> results = contest.run(List.of(Distribution.UNIFORM));
                 write(19, plan, results);
                 writeAbsent(19, contest.absent());
