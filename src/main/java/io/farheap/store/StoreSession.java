@@ -363,6 +363,11 @@ public final class StoreSession implements AutoCloseable {
         return touched;
     }
 
+    /** Reads of the device that operations have made so far: more than one each where chains or records are long. */
+    public long deviceReads() {
+        return counts.deviceReads;
+    }
+
     SessionCounts counts() {
         return counts;
     }
