@@ -2,6 +2,7 @@ package io.farheap.store;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 
 /**
@@ -15,6 +16,9 @@ import java.util.function.Consumer;
  * at one moment, also on values longer than 8 bytes.
  */
 public final class StoreSession implements AutoCloseable {
+
+    /** For which it sleeps where the log's thread is to make room. */
+    private static final long NAP_NANOS = 20_000;
 
     private final Consumer<StoreSession> owner;
     private final Epochs epochs;
@@ -348,10 +352,15 @@ public final class StoreSession implements AutoCloseable {
         }
     }
 
-    /** Waits until a poll may find something, some milliseconds at most. */
+    /**
+     * Waits until a poll may find something, or what was {@link StoreStatus#FULL} may find room; some milliseconds at
+     * most.
+     */
     public void awaitProgress() {
         if (pending() > 0) {
             device.await();
+        } else {
+            LockSupport.parkNanos(this, NAP_NANOS);
         }
     }
 

@@ -106,8 +106,8 @@ final class Contest implements AutoCloseable {
         for (ContestantProvider provider : ServiceLoader.load(ContestantProvider.class)) {
             if (provider.names().contains(name)) {
                 long budget = Math.max(1, Math.round(localShare * plan.data().logBytes()));
-                return directory -> provider.open(
-                        name, new ContestantProvider.Setup(plan.data(), budget, indexBytes(), directory));
+                return directory ->
+                        provider.open(name, new ContestantProvider.Setup(plan.data(), budget, indexBytes(), directory));
             }
         }
         throw new AbsentException("its library is not on the class path; ./farheap bench ycsb fetches it");
@@ -130,8 +130,7 @@ final class Contest implements AutoCloseable {
             for (Distribution distribution : distributions) {
                 for (int threads : plan.threads()) {
                     String load = distribution + " " + threads;
-                    List<KeyStream> ofLoad =
-                            streams.computeIfAbsent(load, ignored -> streams(distribution, threads));
+                    List<KeyStream> ofLoad = streams.computeIfAbsent(load, ignored -> streams(distribution, threads));
                     for (Map.Entry<String, Contestant> entry : open.entrySet()) {
                         Turn turn = Turns.run(entry.getValue(), plan.workload(), ofLoad, plan.turnNanos());
                         if (round >= 0) {
