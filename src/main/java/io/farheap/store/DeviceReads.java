@@ -36,6 +36,7 @@ final class DeviceReads implements IoCompletion, AutoCloseable {
     private final int epoch;
     private final Marks marks;
     private final Layout layout;
+    private final Gaps gaps;
     private final SessionCounts counts;
 
     private final long alignment;
@@ -65,6 +66,7 @@ final class DeviceReads implements IoCompletion, AutoCloseable {
         this.epoch = epoch;
         this.marks = parts.log().marks;
         this.layout = parts.log().layout;
+        this.gaps = parts.gaps();
         this.counts = counts;
         this.alignment = device.alignment();
         this.pageBytes = parts.log().pageBytes();
@@ -125,6 +127,18 @@ final class DeviceReads implements IoCompletion, AutoCloseable {
         } else {
             again(place, LOOK_UP);
         }
+        return StoreStatus.PENDING;
+    }
+
+    /** A record that may be the newest of its key is copied to the tail, if it is. */
+    int startMove(long address, StoreCompletion completion) {
+        int place = take(PendingTable.MOVE, completion, 0);
+        if (place < 0) {
+            return StoreStatus.FULL;
+        }
+        pending.update[place] = Move.UPDATE;
+        pending.argument[place] = address;
+        begin(place);
         return StoreStatus.PENDING;
     }
 
@@ -222,9 +236,11 @@ final class DeviceReads implements IoCompletion, AutoCloseable {
         int outcome;
         epochs.enter(epoch);
         try {
-            outcome = pending.kind[place] == PendingTable.UPDATE
-                    ? updates.update(pending.update[place], pending.argument[place])
-                    : records.read(pending.into[place], pending.offset[place], pending.room[place]);
+            outcome = switch (pending.kind[place]) {
+                case PendingTable.READ -> records.read(pending.into[place], pending.offset[place], pending.room[place]);
+                case PendingTable.UPDATE -> updates.update(pending.update[place], pending.argument[place]);
+                default -> updates.onDevice();
+            };
         } finally {
             epochs.leave(epoch);
         }
@@ -269,7 +285,7 @@ final class DeviceReads implements IoCompletion, AutoCloseable {
             return;
         }
         useKey(place);
-        if (records.key.of(record)) {
+        if (records.key.of(record) && gaps.counts(address, header)) {
             found(place, record, Record.deleted(header));
             return;
         }
@@ -283,7 +299,9 @@ final class DeviceReads implements IoCompletion, AutoCloseable {
     }
 
     private void found(int place, long record, boolean absent) {
-        if (pending.kind[place] == PendingTable.UPDATE) {
+        if (pending.kind[place] == PendingTable.MOVE && (absent || pending.address[place] != pending.argument[place])) {
+            finish(place, StoreStatus.NOT_FOUND, 0);
+        } else if (pending.kind[place] != PendingTable.READ) {
             goOn(place, absent ? ABSENT : FOUND);
         } else if (absent) {
             finish(place, StoreStatus.NOT_FOUND, 0);
@@ -355,10 +373,10 @@ final class DeviceReads implements IoCompletion, AutoCloseable {
 
     /** Waits until a poll may find something. */
     void await() {
-        if (pending.toTry() > 0) {
-            Thread.yield();
-        } else {
+        if (handle.pending() > 0) {
             handle.awaitProgress();
+        } else if (pending.toTry() > 0) {
+            Thread.yield();
         }
     }
 

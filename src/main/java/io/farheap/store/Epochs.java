@@ -61,6 +61,11 @@ final class Epochs {
         WORD.setRelease(words, (place + 1) * PAIR_OF_LINES, 0L);
     }
 
+    /** Whether the place's owner is inside. What it did before it left is seen by who is told no. */
+    boolean inside(int place) {
+        return (long) WORD.getAcquire(words, (place + 1) * PAIR_OF_LINES) != 0;
+    }
+
     /** Behind a store of a mark. @return the epoch to wait for */
     long advance() {
         long epoch = (long) WORD.getAndAdd(words, 0, 1L) + 1;

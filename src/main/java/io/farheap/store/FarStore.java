@@ -2,12 +2,19 @@ package io.farheap.store;
 
 import io.farheap.lifetime.CloseStack;
 import io.farheap.tier.Device;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A key-value store whose newest data are in memory and whose older data are on a {@link Device}: far memory, a file,
  * or both (Redy, section 8; FASTER, SIGMOD 2018). Any thread may open {@linkplain #openSession sessions}.
+ *
+ * <p>With a {@linkplain FarStoreBuilder#directory directory} it outlives its process: {@link #checkpoint} makes durable
+ * what sessions have done so far, beside the load, and opening the store again brings that back.
  */
 public final class FarStore implements AutoCloseable {
 
@@ -15,7 +22,9 @@ public final class FarStore implements AutoCloseable {
     private final Frames frames;
     private final LogThread logThread;
     private final SessionOptions options;
-    private final Set<StoreSession> sessions = ConcurrentHashMap.newKeySet();
+    private final SessionList sessions;
+    private final @Nullable Checkpointer checkpointer;
+    private final String recovery;
     private final CloseStack resources = new CloseStack();
 
     FarStore(FarStoreBuilder how) {
@@ -23,12 +32,31 @@ public final class FarStore implements AutoCloseable {
         Epochs epochs = new Epochs();
         try {
             this.frames = resources.add(new Frames(device, how.pageBits(), how.pages()));
-            HashIndex index = resources.add(new HashIndex(how.buckets()));
-            HybridLog log = new HybridLog(frames, epochs, how.layout(), HybridLog.FIRST);
-            this.parts = new StoreParts(device, index, log, epochs, new StoreVersion(1));
-            this.logThread = resources.add(new LogThread(how.name(), log, device, how.mutableShare()));
+            CheckpointFiles files = how.files();
+            Recovered recovered = files == null ? Recovered.nothing(how) : recover(files, how);
+            HashIndex index = resources.add(recovered.index());
+            Checkpoint checkpoint = recovered.checkpoint();
+            long first = checkpoint == null ? HybridLog.FIRST : checkpoint.next();
+            HybridLog log = new HybridLog(frames, epochs, how.layout(), first);
+            log.marks.begin(checkpoint == null ? first : checkpoint.begin());
+            StoreVersion version = new StoreVersion(checkpoint == null ? 1 : checkpoint.version() + 1);
+            this.parts = new StoreParts(device, index, log, epochs, version, recovered.gaps());
+            Extents extents = files == null ? null : new Extents();
+            this.logThread = resources.add(new LogThread(how.name(), log, device, how.mutableShare(), extents));
             this.options = how.sessions();
-            logThread.start();
+            this.sessions = new SessionList(checkpoint == null ? Map.of() : checkpoint.sessions());
+            this.recovery = recovered.report();
+            if (files == null || extents == null) {
+                this.checkpointer = null;
+            } else {
+                if (checkpoint != null) {
+                    extents.addAll(checkpoint.extents());
+                }
+                this.checkpointer =
+                        new Checkpointer(parts, logThread, files, extents, sessions, how.patience(), checkpoint);
+            }
+            IndexGrowth growth = resources.add(new IndexGrowth(how.name(), parts));
+            logThread.start(how.growing() ? growth::look : () -> {});
         } catch (Throwable e) {
             try (resources) {
                 throw e;
@@ -40,11 +68,118 @@ public final class FarStore implements AutoCloseable {
         return new FarStoreBuilder();
     }
 
+    private record Recovered(HashIndex index, @Nullable Checkpoint checkpoint, Gaps gaps, String report) {
+
+        static Recovered nothing(FarStoreBuilder how) {
+            return new Recovered(new HashIndex(how.buckets()), null, new Gaps(List.of()), "");
+        }
+    }
+
+    /** The newest checkpoint that is whole. */
+    private static Recovered recover(CheckpointFiles files, FarStoreBuilder how) {
+        List<String> damaged = new ArrayList<>();
+        try {
+            for (long number : files.numbers()) {
+                HashIndex index = new HashIndex(how.buckets());
+                try {
+                    Checkpoint checkpoint = files.read(number);
+                    how.check(checkpoint);
+                    Gaps gaps = Recovery.gaps(checkpoint);
+                    Recovery.index(checkpoint, how.device(), index, gaps);
+                    damaged.add("checkpoint " + number + " is recovered");
+                    return new Recovered(index, checkpoint, gaps, String.join("; ", damaged));
+                } catch (DamagedException e) {
+                    index.close();
+                    damaged.add("checkpoint " + number + " cannot be used: " + e.getMessage());
+                } catch (Throwable e) {
+                    index.close();
+                    throw e;
+                }
+            }
+        } catch (IOException e) {
+            throw new StoreException("the store's directory cannot be read: " + e.getMessage(), e);
+        }
+        if (!damaged.isEmpty()) {
+            throw new StoreException("there is no checkpoint that is whole: " + String.join("; ", damaged)
+                    + ". Nothing was changed; delete the directory to begin with an empty store");
+        }
+        return Recovered.nothing(how);
+    }
+
     /** A session, which whoever opens it closes. */
     public StoreSession openSession() {
-        StoreSession session = new StoreSession(sessions::remove, parts, logThread, options);
-        sessions.add(session);
-        return session;
+        return openSession("");
+    }
+
+    /**
+     * A session with a name, by which checkpoints know how many operations it had done: {@link StoreSession#serial}
+     * goes on where the last of that name ended, or, of a store that was recovered, with what of it is there.
+     *
+     * @param name one session has it at a time
+     */
+    public StoreSession openSession(String name) {
+        if (name.length() > 1 << 12) {
+            throw new IllegalArgumentException(
+                    "a session's name of " + name.length() + " characters; it has 4,096 at most");
+        }
+        return sessions.open(
+                name, serial -> new StoreSession(name, serial, sessions::close, parts, logThread, options));
+    }
+
+    /**
+     * Makes durable what was done so far, and returns when it is: each session's operations up to one moment of its
+     * own, and none after. Sessions go on meanwhile. One checkpoint is made at a time.
+     *
+     * @return its number
+     * @throws StoreException where a session has updates pending and is not polled, or a device fails
+     */
+    public long checkpoint() {
+        if (checkpointer == null) {
+            throw new IllegalStateException(
+                    "the store has no directory for checkpoints: call FarStoreBuilder.directory");
+        }
+        long number = checkpointer.make();
+        giveBack();
+        return number;
+    }
+
+    /**
+     * Gives the oldest part of the log back, beside the load: of its records those that are the newest of their keys
+     * are copied to the tail. With checkpoints, the device keeps it until neither of the last two needs it. One
+     * compaction is made at a time.
+     *
+     * @param bytes of the log's beginning; whole pages that are not in memory
+     * @return how many bytes of the log were given back, from its beginning
+     * @throws StoreException where a device fails
+     */
+    public synchronized long compact(long bytes) {
+        if (bytes < 0) {
+            throw new IllegalArgumentException(bytes + " bytes to compact; at least 0");
+        }
+        long before = parts.log().marks.begin();
+        try (StoreSession session = openSession()) {
+            long begin = new Compactor(parts).run(session, before + Math.min(bytes, Device.MAX_ADDRESS));
+            giveBack();
+            return begin - before;
+        }
+    }
+
+    private void giveBack() {
+        // By pages: what is before the log's first record is read with it.
+        long begin = parts.log().startOf(parts.log().page(parts.log().marks.begin()));
+        parts.device().truncate(checkpointer == null ? begin : Math.min(begin, checkpointer.needed()));
+    }
+
+    /**
+     * What became of the checkpoints that were found when the store was opened, in a sentence; empty where none was.
+     */
+    public String recovery() {
+        return recovery;
+    }
+
+    /** Why operations end with {@link StoreStatus#FAILED}: nothing can be written any more; empty where all is well. */
+    public Optional<Throwable> failure() {
+        return Optional.ofNullable(logThread.failure());
     }
 
     /** Bytes of local memory that the index has. */
@@ -62,12 +197,15 @@ public final class FarStore implements AutoCloseable {
         return parts.log().tail() - parts.log().marks.head();
     }
 
-    /** Closes sessions, without waiting for what they have pending, and gives memory back. The device stays open. */
+    /**
+     * Ends sessions, which their threads do not use any more, without a checkpoint, and gives memory back. The device
+     * stays open.
+     */
     @Override
     public void close() {
         CloseStack everything = new CloseStack();
         everything.add(resources);
-        sessions.forEach(session -> everything.add(session::end));
+        sessions.end().forEach(session -> everything.add(session::end));
         everything.close();
     }
 }

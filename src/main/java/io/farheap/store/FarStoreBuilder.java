@@ -1,6 +1,9 @@
 package io.farheap.store;
 
 import io.farheap.tier.Device;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
@@ -16,10 +19,14 @@ public final class FarStoreBuilder {
     private double mutableShare = 0.9;
     private long expectedKeys = 1L << 20;
     private double keysPerBucket = 4;
+    private boolean growing = true;
     private Layout layout = Layout.COMPACT;
     private int expectedRecordBytes = 24;
     private int maxKeyBytes = Long.BYTES;
     private int pending = 256;
+    private @Nullable Path directory;
+    private @Nullable StableFiles files;
+    private Duration patience = Duration.ofSeconds(10);
 
     FarStoreBuilder() {}
 
@@ -60,7 +67,13 @@ public final class FarStoreBuilder {
         return this;
     }
 
-    /** For which the index is sized. More are slower, not refused. */
+    /** Whether the index doubles when its chains become long; it does by default. */
+    public FarStoreBuilder growingIndex(boolean grows) {
+        growing = grows;
+        return this;
+    }
+
+    /** For which the index is sized at first. */
     public FarStoreBuilder expectedKeys(long keys) {
         if (keys < 1 || keys > 1L << 40) {
             throw new IllegalArgumentException(keys + " expected keys; there may be 1 to 2^40");
@@ -108,6 +121,30 @@ public final class FarStoreBuilder {
         return this;
     }
 
+    /**
+     * Where checkpoints are kept; the device is one that is durable. A store that is opened with a directory that has
+     * one begins with its content.
+     */
+    public FarStoreBuilder directory(Path value) {
+        directory = Objects.requireNonNull(value);
+        return this;
+    }
+
+    /** For how long a checkpoint waits for a session that has updates pending and is not polled; 10 s by default. */
+    public FarStoreBuilder patience(Duration value) {
+        patience = Objects.requireNonNull(value);
+        return this;
+    }
+
+    FarStoreBuilder files(StableFiles value) {
+        files = value;
+        return this;
+    }
+
+    /**
+     * @throws StoreException where there are checkpoints, and none of them is whole
+     * @throws IllegalArgumentException where what was asked for does not go together
+     */
     public FarStore open() {
         if (device == null) {
             throw new IllegalStateException("a store needs a device for what memory has no room for: call device");
@@ -124,7 +161,36 @@ public final class FarStoreBuilder {
             throw new IllegalArgumentException("records of " + expectedRecordBytes + " bytes in pages of "
                     + (1 << pageBits) + ": take larger pages");
         }
+        if (directory != null && !device.durable()) {
+            throw new IllegalStateException("checkpoints need a device that outlives the process, and " + device.name()
+                    + " does not: use a file, or a tier that has one below");
+        }
+        if (directory != null) {
+            try {
+                files = new DirectoryFiles(directory);
+            } catch (IOException e) {
+                throw new StoreException("the directory " + directory + " cannot be made: " + e.getMessage(), e);
+            }
+        }
         return new FarStore(this);
+    }
+
+    /** Whether a checkpoint is one of such a store. */
+    void check(Checkpoint checkpoint) {
+        if (checkpoint.layout() != layout || checkpoint.pageBits() != pageBits) {
+            throw new StoreException("the store in the directory has " + checkpoint.layout() + " records in pages of "
+                    + (1 << checkpoint.pageBits()) + " bytes, and not " + layout + " ones in pages of "
+                    + (1 << pageBits) + ": open it as it was made");
+        }
+    }
+
+    @Nullable
+    CheckpointFiles files() {
+        return files == null ? null : new CheckpointFiles(files);
+    }
+
+    Duration patience() {
+        return patience;
     }
 
     Device device() {
@@ -150,6 +216,10 @@ public final class FarStoreBuilder {
     long buckets() {
         long least = Math.max(1, (long) (expectedKeys / keysPerBucket));
         return Long.highestOneBit(2 * least - 1);
+    }
+
+    boolean growing() {
+        return growing;
     }
 
     Layout layout() {

@@ -4,6 +4,7 @@ import io.farheap.memory.SharedMemory;
 import io.farheap.tier.Device;
 import io.farheap.tier.DeviceMemory;
 import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 
 /**
@@ -68,6 +69,11 @@ final class Frames implements AutoCloseable {
     /** Where the memory of an address is in {@link #registered}. */
     long offsetOf(long address) {
         return memoryOf(address) - memory.segment().address();
+    }
+
+    /** A part of one page. */
+    ByteBuffer bytes(long address, long length) {
+        return memory.segment().asSlice(offsetOf(address), length).asByteBuffer();
     }
 
     /** All frames, as updates see values. */

@@ -56,6 +56,15 @@ final class Key {
         hash = mixed;
     }
 
+    /** The key of a record. */
+    void useOf(long record) {
+        if (layout == Layout.COMPACT) {
+            use(Words.get(record + layout.keyOffset()));
+        } else {
+            use(record + layout.keyOffset(), Layout.keyBytes(Words.get(record + Layout.LENGTHS)));
+        }
+    }
+
     /** Whether a record has it. */
     boolean of(long record) {
         if (layout == Layout.COMPACT) {

@@ -18,6 +18,7 @@ enum Layout {
     COMPACT,
     GENERAL;
 
+    static final int LEAST_RECORD = 24;
     static final int LENGTHS = 8;
     static final int VALUE_SHIFT = 16;
     static final int STAMP_SHIFT = 40;

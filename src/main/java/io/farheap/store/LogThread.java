@@ -30,6 +30,7 @@ final class LogThread implements AgentThread.DutyCycle, AppendCompletion, AutoCl
     private final Frames frames;
     private final Epochs epochs;
     private final DeviceHandle handle;
+    private final @Nullable Extents extents;
     private final long alignment;
     private final long mutableBytes;
     private final AgentThread agent;
@@ -61,9 +62,14 @@ final class LogThread implements AgentThread.DutyCycle, AppendCompletion, AutoCl
     private volatile long wanted;
 
     private volatile @Nullable Throwable failure;
+    private Runnable look = () -> {};
 
-    /** @param mutableShare of the pages in memory that are updated in place, from 0 to 1 */
-    LogThread(String name, HybridLog log, Device device, double mutableShare) {
+    /**
+     * @param extents told of what is written, where that is to outlive the process
+     * @param mutableShare of the pages in memory that are updated in place, from 0 to 1
+     */
+    LogThread(String name, HybridLog log, Device device, double mutableShare, @Nullable Extents extents) {
+        this.extents = extents;
         this.log = log;
         this.marks = log.marks;
         this.frames = log.frames;
@@ -81,7 +87,9 @@ final class LogThread implements AgentThread.DutyCycle, AppendCompletion, AutoCl
         giveMemory();
     }
 
-    void start() {
+    /** @param look is called with each page that is begun */
+    void start(Runnable look) {
+        this.look = look;
         log.servedBy(agent.start());
     }
 
@@ -129,6 +137,9 @@ final class LogThread implements AgentThread.DutyCycle, AppendCompletion, AutoCl
             int part = (int) (next % PARTS);
             if (!handle.append(from, frames.registered(), frames.offsetOf(from), padded - from, this, next)) {
                 break;
+            }
+            if (extents != null) {
+                extents.add(begun, frames.bytes(begun, end - begun));
             }
             partEnd[part] = end;
             partWritten[part] = false;
@@ -191,6 +202,7 @@ final class LogThread implements AgentThread.DutyCycle, AppendCompletion, AutoCl
         while (lacksMemory() && frames.free() > 0) {
             long page = log.ready() + 1;
             frames.give(page);
+            look.run();
             log.ready(page);
             done = 1;
         }

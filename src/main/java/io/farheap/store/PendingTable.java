@@ -1,12 +1,26 @@
 package io.farheap.store;
 
 import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 
 /** Operations of one session that wait for its device, or to be tried again, by place. Nothing here allocates. */
 final class PendingTable {
 
+    private static final VarHandle UPDATES;
+
+    static {
+        try {
+            UPDATES = MethodHandles.lookup().findVarHandle(PendingTable.class, "updates", int.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
     static final int READ = 0;
     static final int UPDATE = 1;
+    /** A record is copied to the tail if it is the newest of its key: the argument is its address. */
+    static final int MOVE = 2;
 
     final int places;
     final int[] kind;
@@ -77,15 +91,15 @@ final class PendingTable {
         int place = free[--frees];
         kind[place] = what;
         wide[place] = -1;
-        if (what == UPDATE) {
-            updates++;
+        if (what != READ) {
+            UPDATES.setOpaque(this, updates + 1);
         }
         return place;
     }
 
     void giveBack(int place) {
-        if (kind[place] == UPDATE) {
-            updates--;
+        if (kind[place] != READ) {
+            UPDATES.setOpaque(this, updates - 1);
         }
         clear(place);
         free[frees++] = place;
@@ -102,9 +116,9 @@ final class PendingTable {
         return places - frees;
     }
 
-    /** Those that change something. */
+    /** Those that change something. Any thread; of another's table a moment old. */
     int updates() {
-        return updates;
+        return (int) UPDATES.getOpaque(this);
     }
 
     /** It is to be tried again, in the next poll. */

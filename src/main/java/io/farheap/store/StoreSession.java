@@ -29,18 +29,37 @@ public final class StoreSession implements AutoCloseable {
     private final long keyScratch;
     private final Arena scratch = Arena.ofShared();
 
-    /** Operations that were accepted; and those that belong to versions that the session has left. */
+    private final String name;
+    private final int maxKeyBytes;
+
+    /** Operations that were accepted: stored inside the epoch, read by who saw the session outside. */
     private long serial;
+    /** How many there were when it last passed to another version, and which. */
+    private long passedSerial;
 
-    private volatile long passedSerial;
-    private boolean closed;
+    private volatile long passedVersion;
+    /** Whether the store has a later version, to which the session cannot pass yet. */
+    private boolean behind;
 
-    StoreSession(Consumer<StoreSession> owner, StoreParts parts, LogThread logThread, SessionOptions options) {
+    private volatile long durable;
+    private volatile boolean closed;
+
+    StoreSession(
+            String name,
+            long serial,
+            Consumer<StoreSession> owner,
+            StoreParts parts,
+            LogThread logThread,
+            SessionOptions options) {
+        this.name = name;
+        this.serial = serial;
+        this.durable = serial;
         this.owner = owner;
         this.epochs = parts.epochs();
         this.index = parts.index();
         this.logThread = logThread;
         this.version = new SessionVersion(parts.version());
+        this.passedVersion = version.own();
         this.records = new Operations(parts, version);
         this.updates = new Updates(parts, version, records);
         this.keyScratch = scratch.allocate(Layout.padded(options.maxKeyBytes()), Long.BYTES)
@@ -55,8 +74,6 @@ public final class StoreSession implements AutoCloseable {
             throw e;
         }
     }
-
-    private final int maxKeyBytes;
 
     /**
      * As {@link #read(MemorySegment, long, int, MemorySegment, long, int, StoreCompletion, long)}, by a key of 8 bytes.
@@ -95,20 +112,19 @@ public final class StoreSession implements AutoCloseable {
     }
 
     private int read(MemorySegment into, long offset, int room, StoreCompletion completion, long token) {
-        int outcome;
         try {
-            outcome = records.read(into, offset, room);
+            int outcome = records.read(into, offset, room);
+            if (outcome == Operations.ON_DEVICE) {
+                outcome = device.startRead(into, offset, room, completion, token);
+            }
+            if (outcome != StoreStatus.FULL) {
+                counts.reads++;
+                serial++;
+            }
+            return outcome;
         } finally {
             leave();
         }
-        if (outcome == Operations.ON_DEVICE) {
-            outcome = device.startRead(into, offset, room, completion, token);
-        }
-        if (outcome != StoreStatus.FULL) {
-            counts.reads++;
-            serial++;
-        }
-        return outcome;
     }
 
     /** Of the value that the last read has found at once. */
@@ -141,19 +157,17 @@ public final class StoreSession implements AutoCloseable {
     }
 
     private int upsert(MemorySegment from, long offset, int bytes) {
-        int outcome;
         try {
             records.checkValue(bytes);
-            outcome = records.upsert(from, offset, bytes);
+            if (records.upsert(from, offset, bytes) != StoreStatus.DONE) {
+                return full();
+            }
+            counts.upserts++;
+            serial++;
+            return StoreStatus.DONE;
         } finally {
             leave();
         }
-        if (outcome == StoreStatus.DONE) {
-            counts.upserts++;
-            serial++;
-            return outcome;
-        }
-        return full();
     }
 
     /** As {@link #delete(MemorySegment, long, int)}, by a key of 8 bytes. */
@@ -181,18 +195,17 @@ public final class StoreSession implements AutoCloseable {
     }
 
     private int delete() {
-        int outcome;
         try {
-            outcome = records.delete();
-        } finally {
-            leave();
-        }
-        if (outcome == StoreStatus.DONE || outcome == StoreStatus.NOT_FOUND) {
+            int outcome = records.delete();
+            if (outcome != StoreStatus.DONE && outcome != StoreStatus.NOT_FOUND) {
+                return full();
+            }
             counts.deletes++;
             serial++;
             return outcome;
+        } finally {
+            leave();
         }
-        return full();
     }
 
     /** As {@link #update(MemorySegment, long, int, Update, long, StoreCompletion, long)}, by a key of 8 bytes. */
@@ -227,32 +240,59 @@ public final class StoreSession implements AutoCloseable {
     }
 
     private int update(Update update, long argument, StoreCompletion completion, long token) {
-        int outcome;
         try {
-            outcome = updates.update(update, argument);
+            int outcome = updates.update(update, argument);
+            if (outcome == Operations.ON_DEVICE || outcome == Operations.AGAIN) {
+                // None is begun that would keep the session from passing to the next version.
+                outcome = behind
+                        ? StoreStatus.FULL
+                        : device.startUpdate(update, argument, outcome == Operations.ON_DEVICE, completion, token);
+            }
+            if (outcome == StoreStatus.FULL) {
+                return full();
+            }
+            counts.updates++;
+            serial++;
+            return outcome;
         } finally {
             leave();
         }
-        if (outcome == Operations.ON_DEVICE || outcome == Operations.AGAIN) {
-            // None is begun that would keep the session from passing to the next version.
-            outcome = behind
-                    ? StoreStatus.FULL
-                    : device.startUpdate(update, argument, outcome == Operations.ON_DEVICE, completion, token);
+    }
+
+    /**
+     * Copies a record of the log to the tail, if it is the newest of its key.
+     *
+     * @param record a copy of it, in {@code page}
+     * @param address where it is in the log, below {@code head}
+     * @return DONE, NOT_FOUND where there is a newer one, PENDING, FULL or FAILED
+     */
+    int move(MemorySegment page, long record, long address, StoreCompletion completion) {
+        records.useKeyOf(record);
+        enter();
+        try {
+            int outcome = updates.onDevice();
+            if (outcome == Operations.ON_DEVICE && records.address == address) {
+                outcome = updates.updateWith(
+                        address,
+                        page,
+                        records.valueAt(record) - page.address(),
+                        records.valueBytes(record),
+                        Move.UPDATE,
+                        0);
+                outcome = outcome == Operations.AGAIN ? StoreStatus.FULL : outcome;
+            }
+            if (outcome == Operations.ON_DEVICE) {
+                outcome = behind ? StoreStatus.FULL : device.startMove(address, completion);
+            }
+            return outcome == StoreStatus.FULL ? full() : outcome;
+        } finally {
+            leave();
         }
-        if (outcome == StoreStatus.FULL) {
-            return full();
-        }
-        counts.updates++;
-        serial++;
-        return outcome;
     }
 
     private int full() {
         return logThread.failure() == null ? StoreStatus.FULL : StoreStatus.FAILED;
     }
-
-    /** Whether the store has a later version, to which the session cannot pass yet. */
-    private boolean behind;
 
     private void enter() {
         if (closed) {
@@ -269,6 +309,7 @@ public final class StoreSession implements AutoCloseable {
         if (!behind) {
             passedSerial = serial;
             version.pass();
+            passedVersion = version.own();
         }
     }
 
@@ -316,7 +357,10 @@ public final class StoreSession implements AutoCloseable {
 
     /** Brings the bucket of a key into the processor's cache: before a group of operations, for each. */
     public long touch(long key) {
-        return index.touch(Hashes.of(key));
+        epochs.enter(epoch);
+        long touched = index.touch(Hashes.of(key));
+        epochs.leave(epoch);
+        return touched;
     }
 
     /** Reads of the device that operations have made so far: more than one each where chains or records are long. */
@@ -326,6 +370,49 @@ public final class StoreSession implements AutoCloseable {
 
     SessionCounts counts() {
         return counts;
+    }
+
+    /** As given with {@link FarStore#openSession(String)}; empty for one that nothing is remembered of. */
+    public String name() {
+        return name;
+    }
+
+    /**
+     * How many operations it has accepted: of a session with a name, also those of its earlier lives that a recovered
+     * checkpoint has. By the session's thread.
+     */
+    public long serial() {
+        return serial;
+    }
+
+    /** How many of its operations, the first so many, are in a checkpoint that is durable. Any thread. */
+    public long durableSerial() {
+        return durable;
+    }
+
+    /** A checkpoint is durable that has so many of its operations. */
+    void durable(long serials) {
+        durable = serials;
+    }
+
+    /**
+     * How many operations belong to versions before that one, by another thread: {@code epochs.advance} was called
+     * behind the version's beginning.
+     *
+     * @return negative where that is not known yet, as the session is inside an operation, or has updates pending
+     */
+    long serialBefore(long version) {
+        if (passedVersion < version) {
+            if (epochs.inside(epoch) || device.pending.updates() > 0) {
+                return -1;
+            }
+            // It is outside. If it has entered since, it has passed first.
+            long now = serial;
+            if (passedVersion < version) {
+                return now;
+            }
+        }
+        return passedSerial;
     }
 
     /** What is pending is called back first. */

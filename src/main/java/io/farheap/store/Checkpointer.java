@@ -1,0 +1,180 @@
+package io.farheap.store;
+
+import io.farheap.tier.Device;
+import io.farheap.tier.DeviceHandle;
+import io.farheap.tier.IoStatus;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Makes checkpoints beside the load (concurrent prefix recovery, SIGMOD 2019, section 5; "fold-over": the log itself is
+ * the checkpoint). In steps:
+ *
+ * <ol>
+ *   <li>The store's version is one more. Each session passes to it at its next operation, once none of its updates is
+ *       pending; one that is outside any operation has passed. How many operations each had then is what the checkpoint
+ *       has of it.
+ *   <li>All have passed: below the tail of now the version is complete. The tail becomes read-only, so that what comes
+ *       is written behind it.
+ *   <li>The device has all of that, and has synced it.
+ *   <li>The checkpoint's own file is written, synced and renamed. From then on it is durable.
+ * </ol>
+ */
+final class Checkpointer {
+
+    private static final long NAP_NANOS = 50_000;
+
+    private final StoreParts parts;
+    private final LogThread logThread;
+    private final CheckpointFiles files;
+    private final Extents extents;
+    private final SessionList sessions;
+    private final Duration patience;
+
+    private long number;
+    /** The beginning of the log as the last two checkpoints have it: what is below both, nobody needs. */
+    private long olderBegin;
+
+    private long newerBegin;
+
+    /**
+     * @param patience how long a session may have updates pending that nobody polls for
+     * @param last that was recovered
+     */
+    Checkpointer(
+            StoreParts parts,
+            LogThread logThread,
+            CheckpointFiles files,
+            Extents extents,
+            SessionList sessions,
+            Duration patience,
+            @Nullable Checkpoint last) {
+        this.parts = parts;
+        this.logThread = logThread;
+        this.files = files;
+        this.extents = extents;
+        this.sessions = sessions;
+        this.patience = patience;
+        if (last != null) {
+            number = last.number();
+            newerBegin = last.begin();
+        }
+    }
+
+    /** @return the checkpoint's number */
+    synchronized long make() {
+        StoreVersion version = parts.version();
+        HybridLog log = parts.log();
+        long passing = log.tail();
+        long of = StoreVersion.version(version.state());
+        Map<String, Long> points;
+        Map<StoreSession, Long> serials = new HashMap<>();
+        long end;
+        try {
+            SessionList.Snapshot all = sessions.when(version::beginNext);
+            pass(of + 1, all.open(), serials);
+            points = all.closed();
+            serials.forEach((session, serial) -> {
+                if (!session.name().isEmpty()) {
+                    points.put(session.name(), serial);
+                }
+            });
+            version.haveAllPassed();
+            end = log.tail();
+            write(end);
+        } finally {
+            version.rest();
+        }
+        long begin = log.marks.begin();
+        Checkpoint made = new Checkpoint(
+                number + 1,
+                of,
+                log.layout,
+                Long.numberOfTrailingZeros(log.pageBytes()),
+                begin,
+                end,
+                log.startOf(log.page(end + log.pageBytes() - 1)),
+                passing,
+                points,
+                parts.gaps().from(begin),
+                extents.between(begin, end));
+        try {
+            files.write(made);
+        } catch (IOException e) {
+            throw new StoreException("checkpoint " + (number + 1) + " could not be written: " + e.getMessage(), e);
+        }
+        number++;
+        olderBegin = newerBegin;
+        newerBegin = begin;
+        serials.forEach(StoreSession::durable);
+        return number;
+    }
+
+    /** Waits until all sessions have passed. */
+    private void pass(long version, Set<StoreSession> open, Map<StoreSession, Long> serials) {
+        long epoch = parts.epochs().advance();
+        long began = System.nanoTime();
+        List<StoreSession> waited = new ArrayList<>(open);
+        while (true) {
+            waited.removeIf(session -> {
+                long serial = session.serialBefore(version);
+                if (serial >= 0) {
+                    serials.put(session, serial);
+                }
+                return serial >= 0;
+            });
+            if (waited.isEmpty() && parts.epochs().passed(epoch)) {
+                return;
+            }
+            if (System.nanoTime() - began > patience.toNanos() && !waited.isEmpty()) {
+                throw new StoreException("session \"" + waited.getFirst().name()
+                        + "\" has updates pending, and was not polled until they ended for " + patience.toSeconds()
+                        + " s: poll it, or close it. No checkpoint was made");
+            }
+            LockSupport.parkNanos(NAP_NANOS);
+        }
+    }
+
+    private void write(long end) {
+        logThread.writeUpTo(end);
+        while (logThread.written() < end) {
+            Throwable failure = logThread.failure();
+            if (failure != null) {
+                throw new StoreException("no checkpoint was made: " + failure.getMessage(), failure);
+            }
+            LockSupport.parkNanos(NAP_NANOS);
+        }
+        int status = sync(parts.device());
+        if (status != IoStatus.OK) {
+            throw new StoreException(
+                    "no checkpoint was made: the device could not be synced: " + IoStatus.describe(status));
+        }
+    }
+
+    private static int sync(Device device) {
+        int[] ended = {-1};
+        try (DeviceHandle handle = device.open()) {
+            while (!handle.sync((token, status) -> ended[0] = status, 0)) {
+                handle.poll();
+            }
+            while (ended[0] < 0) {
+                if (handle.poll() == 0) {
+                    handle.awaitProgress();
+                }
+            }
+        }
+        return ended[0];
+    }
+
+    /** No checkpoint that is kept needs what is below. */
+    synchronized long needed() {
+        return Math.min(olderBegin, newerBegin);
+    }
+}

@@ -1,0 +1,32 @@
+package io.farheap.store;
+
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.zip.CRC32C;
+
+/** The parts of a log that were written, with their checksums. */
+final class Extents {
+
+    private final List<Checkpoint.Extent> written = new ArrayList<>();
+    private final CRC32C crc = new CRC32C();
+
+    synchronized void addAll(Collection<Checkpoint.Extent> extents) {
+        written.addAll(extents);
+    }
+
+    /** @param bytes of the log from {@code from} on; nobody changes them any more */
+    synchronized void add(long from, ByteBuffer bytes) {
+        long to = from + bytes.remaining();
+        crc.reset();
+        crc.update(bytes);
+        written.add(new Checkpoint.Extent(from, to, (int) crc.getValue()));
+    }
+
+    /** Those that a log from {@code begin} to {@code end} consists of. */
+    synchronized List<Checkpoint.Extent> between(long begin, long end) {
+        written.removeIf(extent -> extent.to() <= begin);
+        return written.stream().filter(extent -> extent.from() < end).toList();
+    }
+}

@@ -1,0 +1,51 @@
+package io.farheap.store;
+
+import java.util.List;
+
+/**
+ * Parts of a log with records that do not count: of a version that a recovered checkpoint does not have, or from behind
+ * its end. They lie on the device alone.
+ */
+final class Gaps {
+
+    private final List<Checkpoint.Gap> gaps;
+    private final Checkpoint.Gap[] each;
+    private final long top;
+
+    Gaps(List<Checkpoint.Gap> gaps) {
+        this.gaps = List.copyOf(gaps);
+        this.each = gaps.toArray(Checkpoint.Gap[]::new);
+        this.top = gaps.stream().mapToLong(Checkpoint.Gap::to).max().orElse(0);
+    }
+
+    boolean counts(long address, long header) {
+        return address >= top || look(address, header);
+    }
+
+    private boolean look(long address, long header) {
+        for (Checkpoint.Gap gap : each) {
+            boolean later = gap.last() < 0 || Record.version(header) == (gap.last() + 1 & Record.VERSION);
+            if (later && address >= gap.from() && address < gap.to()) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** Where a gap ends in which no record counts at all, and an address is; else the address. */
+    long endOf(long address) {
+        if (address < top) {
+            for (Checkpoint.Gap gap : each) {
+                if (gap.last() < 0 && address >= gap.from() && address < gap.to()) {
+                    return gap.to();
+                }
+            }
+        }
+        return address;
+    }
+
+    /** Those that are still in the log. */
+    List<Checkpoint.Gap> from(long begin) {
+        return gaps.stream().filter(gap -> gap.to() > begin).toList();
+    }
+}

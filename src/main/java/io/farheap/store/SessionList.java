@@ -1,0 +1,57 @@
+package io.farheap.store;
+
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.function.LongFunction;
+
+/** A store's sessions, and how many operations those with names had done that are closed. Any thread. */
+final class SessionList {
+
+    private final Set<StoreSession> open = new HashSet<>();
+    private final Map<String, Long> closed = new TreeMap<>();
+    private boolean ended;
+
+    /** @param closed serials of sessions that were recovered, by name */
+    SessionList(Map<String, Long> closed) {
+        this.closed.putAll(closed);
+    }
+
+    /**
+     * @param name empty for one that nothing is remembered of
+     * @param make makes it, of the operations that it has done in earlier lives
+     */
+    synchronized StoreSession open(String name, LongFunction<StoreSession> make) {
+        if (ended) {
+            throw new IllegalStateException("the store is closed");
+        }
+        if (!name.isEmpty() && open.stream().anyMatch(session -> session.name().equals(name))) {
+            throw new IllegalStateException("session \"" + name + "\" is open; close it, or take another name");
+        }
+        StoreSession session = make.apply(name.isEmpty() ? 0 : closed.getOrDefault(name, 0L));
+        open.add(session);
+        closed.remove(name);
+        return session;
+    }
+
+    synchronized void close(StoreSession session) {
+        if (open.remove(session) && !session.name().isEmpty()) {
+            closed.put(session.name(), session.serial());
+        }
+    }
+
+    /** Those that are open, and the serials of those that are closed, at one moment: that of {@code begin}. */
+    synchronized Snapshot when(Runnable begin) {
+        begin.run();
+        return new Snapshot(Set.copyOf(open), new TreeMap<>(closed));
+    }
+
+    record Snapshot(Set<StoreSession> open, Map<String, Long> closed) {}
+
+    /** None is opened any more. @return those that are open */
+    synchronized Set<StoreSession> end() {
+        ended = true;
+        return Set.copyOf(open);
+    }
+}

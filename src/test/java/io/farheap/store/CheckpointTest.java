@@ -1,0 +1,254 @@
+package io.farheap.store;
+
+import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.farheap.tier.MemoryDevice;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.Test;
+
+/** What a checkpoint promises: of each session all operations up to one, and none after. */
+class CheckpointTest {
+
+    private static final int SESSIONS = 3;
+    /** Of each session alone; and counters of all. */
+    private static final int OWN = 400;
+
+    private static final int SHARED = 100;
+
+    private final long seed = Long.getLong("farheap.seed", System.nanoTime());
+    private final AtomicLong done = new AtomicLong();
+    private final MemoryFiles files = new MemoryFiles();
+
+    private FarStoreBuilder how(MemoryDevice device) {
+        return FarStore.builder()
+                .device(device)
+                .pageBytes(4096)
+                .memory(8 * 4096)
+                .expectedKeys(64)
+                .pending(16)
+                .files(files);
+    }
+
+    private static MemoryDevice device() {
+        return new MemoryDevice(1 << 16, 512);
+    }
+
+    private static long ownKey(int session, long operation) {
+        return 1_000_000L * (session + 1) + operation * 7 % OWN;
+    }
+
+    /** The key that a session's operation adds to, and what: the same whoever asks. */
+    private long sharedKey(int session, long operation) {
+        return Hashes.of(seed + session * 31L + operation);
+    }
+
+    private static void put(StoreSession session, MemorySegment memory, long key, long value) {
+        memory.set(JAVA_LONG_UNALIGNED, 0, value);
+        while (session.upsert(key, memory, 0, 8) != StoreStatus.DONE) {
+            session.poll();
+        }
+    }
+
+    private static void add(StoreSession session, long key, long delta) {
+        while (session.update(key, Values.ADD, delta, (token, status, bytes) -> {}, 0) == StoreStatus.FULL) {
+            session.poll();
+        }
+    }
+
+    private static long get(StoreSession session, MemorySegment memory, long key) {
+        memory.set(JAVA_LONG_UNALIGNED, 0, 0);
+        while (session.read(key, memory, 0, 8, (token, status, bytes) -> {}, 0) == StoreStatus.FULL) {
+            session.poll();
+        }
+        session.drain();
+        return memory.get(JAVA_LONG_UNALIGNED, 0);
+    }
+
+    /** An operation of a session: even ones store their number, odd ones add it to a counter of all. */
+    private void operation(StoreSession session, MemorySegment memory, int number, long operation) {
+        if (operation % 2 == 0) {
+            put(session, memory, ownKey(number, operation), operation);
+        } else {
+            add(session, Math.floorMod(sharedKey(number, operation), (long) SHARED), operation);
+        }
+    }
+
+    private void more(long operations, Future<?> load) throws Exception {
+        long before = done.get();
+        while (done.get() < before + operations && !load.isDone()) {
+            Thread.sleep(1);
+        }
+    }
+
+    private void load(FarStore store, AtomicBoolean stop) throws Exception {
+        try (ExecutorService threads = Executors.newFixedThreadPool(SESSIONS)) {
+            List<Future<?>> ends = new ArrayList<>();
+            for (int i = 0; i < SESSIONS; i++) {
+                int number = i;
+                ends.add(threads.submit(() -> {
+                    try (StoreSession session = store.openSession("s" + number);
+                            Arena arena = Arena.ofConfined()) {
+                        MemorySegment memory = arena.allocate(8);
+                        while (!stop.get()) {
+                            operation(session, memory, number, session.serial() + 1);
+                            done.incrementAndGet();
+                            if (session.serial() % 8 == 0) {
+                                session.poll();
+                            }
+                        }
+                    }
+                    return null;
+                }));
+            }
+            for (Future<?> end : ends) {
+                end.get();
+            }
+        }
+    }
+
+    private void verify(FarStore store) {
+        long[] counters = new long[SHARED];
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment memory = arena.allocate(8);
+            for (int number = 0; number < SESSIONS; number++) {
+                try (StoreSession session = store.openSession("s" + number)) {
+                    long serial = session.serial();
+                    long[] own = new long[OWN];
+                    for (long operation = 1; operation <= serial; operation++) {
+                        if (operation % 2 == 0) {
+                            own[(int) (ownKey(number, operation) - 1_000_000L * (number + 1))] = operation;
+                        } else {
+                            counters[(int) Math.floorMod(sharedKey(number, operation), (long) SHARED)] += operation;
+                        }
+                    }
+                    try (StoreSession reader = store.openSession()) {
+                        for (int key = 0; key < OWN; key++) {
+                            long there = get(reader, memory, 1_000_000L * (number + 1) + key);
+                            assertEquals(own[key], there, "session " + number + ", key " + key + ", serial " + serial);
+                        }
+                    }
+                }
+            }
+            try (StoreSession reader = store.openSession()) {
+                for (int key = 0; key < SHARED; key++) {
+                    assertEquals(counters[key], get(reader, memory, key), "counter " + key);
+                }
+            }
+        }
+    }
+
+    /** Checkpoints beside a load, then what came after the last is lost; several lives of one store. */
+    @Test
+    void eachSessionsPrefixIsThere() throws Exception {
+        System.out.println("seed " + seed);
+        SplittableRandom random = new SplittableRandom(seed);
+        try (MemoryDevice device = device()) {
+            for (int life = 0; life < 5; life++) {
+                try (FarStore store = how(device).open()) {
+                    if (life > 0) {
+                        assertTrue(store.recovery().contains("recovered"), store.recovery());
+                    }
+                    verify(store);
+                    AtomicBoolean stop = new AtomicBoolean();
+                    try (ExecutorService loader = Executors.newSingleThreadExecutor()) {
+                        Future<?> end = loader.submit(() -> {
+                            load(store, stop);
+                            return null;
+                        });
+                        try {
+                            for (int i = 0; i < 1 + random.nextInt(4); i++) {
+                                more(10_000, end);
+                                if (random.nextBoolean()) {
+                                    store.compact(store.logBytes() / 2);
+                                }
+                                store.checkpoint();
+                            }
+                            more(5_000, end);
+                        } finally {
+                            stop.set(true);
+                        }
+                        end.get();
+                    }
+                }
+            }
+            try (FarStore store = how(device).open()) {
+                verify(store);
+            }
+        }
+    }
+
+    @Test
+    void aDamagedCheckpointGivesWayToTheOneBefore() {
+        try (MemoryDevice device = device();
+                Arena arena = Arena.ofConfined()) {
+            MemorySegment memory = arena.allocate(8);
+            try (FarStore store = how(device).open();
+                    StoreSession session = store.openSession("a")) {
+                put(session, memory, 1, 10);
+                assertEquals(1, store.checkpoint());
+                assertEquals(1, session.durableSerial());
+                put(session, memory, 1, 20);
+                assertEquals(2, store.checkpoint());
+            }
+            byte[] newest = files.files.get("checkpoint-2");
+            newest[newest.length / 2] ^= 1;
+            try (FarStore store = how(device).open();
+                    StoreSession session = store.openSession("a")) {
+                assertEquals(
+                        "checkpoint 2 cannot be used: its checksum is wrong; checkpoint 1 is recovered",
+                        store.recovery());
+                assertEquals(1, session.serial());
+                assertEquals(10, get(session, memory, 1));
+                put(session, memory, 1, 30);
+                // It takes the place of the damaged one.
+                assertEquals(2, store.checkpoint());
+            }
+            try (FarStore store = how(device).open();
+                    StoreSession session = store.openSession("a")) {
+                assertEquals(30, get(session, memory, 1));
+            }
+            files.files.replaceAll((name, bytes) -> new byte[bytes.length]);
+            StoreException refused =
+                    assertThrows(StoreException.class, () -> how(device).open());
+            assertTrue(refused.getMessage().contains("no checkpoint that is whole"), refused.getMessage());
+        }
+    }
+
+    @Test
+    void aSessionThatIsNotPolledMakesACheckpointFailAndIsNamed() {
+        try (MemoryDevice device = device();
+                Arena arena = Arena.ofConfined()) {
+            MemorySegment memory = arena.allocate(8);
+            try (FarStore store = how(device).patience(Duration.ofMillis(50)).open();
+                    StoreSession session = store.openSession("sleeper");
+                    StoreSession other = store.openSession("other")) {
+                for (long key = 0; key < 4_000; key++) {
+                    put(other, memory, key, key);
+                }
+                while (session.update(5, Values.ADD, 1, (token, status, bytes) -> {}, 0) != StoreStatus.PENDING) {
+                    session.poll();
+                }
+                StoreException late = assertThrows(StoreException.class, store::checkpoint);
+                assertTrue(late.getMessage().contains("sleeper"), late.getMessage());
+                // Nobody is held up by it.
+                put(other, memory, 7, 70);
+                session.drain();
+                assertEquals(1, store.checkpoint());
+                assertEquals(6, get(session, memory, 5));
+            }
+        }
+    }
+}

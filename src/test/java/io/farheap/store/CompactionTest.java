@@ -1,0 +1,131 @@
+package io.farheap.store;
+
+import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.farheap.tier.MemoryDevice;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.SplittableRandom;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** A log that is compacted again and again beside its load stays small, and loses nothing. */
+class CompactionTest {
+
+    private static final int KEYS = 1_000;
+    private static final int OPERATIONS = 60_000;
+
+    private final long seed = Long.getLong("farheap.seed", System.nanoTime());
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void nothingIsLost(boolean longer) throws Exception {
+        System.out.println("seed " + seed);
+        SplittableRandom random = new SplittableRandom(seed);
+        Map<Long, Long> expected = new HashMap<>();
+        FarStoreBuilder how =
+                FarStore.builder().pageBytes(4096).memory(8 * 4096).expectedKeys(32);
+        if (longer) {
+            how.records(8, 8);
+        }
+        try (MemoryDevice device = new MemoryDevice(1 << 14, 512);
+                FarStore store = how.device(device).open();
+                ExecutorService threads = Executors.newSingleThreadExecutor();
+                Arena arena = Arena.ofConfined()) {
+            AtomicBoolean stop = new AtomicBoolean();
+            Future<Long> compaction = threads.submit(() -> {
+                long all = 0;
+                while (!stop.get()) {
+                    all += store.compact(store.logBytes() / 2);
+                    Thread.sleep(1);
+                }
+                return all;
+            });
+            try (StoreSession session = store.openSession()) {
+                MemorySegment memory = arena.allocate(8);
+                for (int i = 0; i < OPERATIONS; i++) {
+                    operation(session, memory, random, expected);
+                    if (compaction.isDone()) {
+                        compaction.get();
+                    }
+                }
+                session.drain();
+                stop.set(true);
+                assertTrue(compaction.get() > 0);
+                assertTrue(device.begin() > 0, "nothing was given back");
+                for (long key = 0; key < KEYS; key++) {
+                    assertEquals(expected.getOrDefault(key, 0L), get(session, memory, key), "key " + key);
+                }
+            } finally {
+                stop.set(true);
+                store.failure().ifPresent(Throwable::printStackTrace);
+            }
+        }
+    }
+
+    private static void operation(
+            StoreSession session, MemorySegment memory, SplittableRandom random, Map<Long, Long> expected) {
+        long key = random.nextInt(KEYS);
+        long value = 1 + random.nextInt(1_000_000);
+        int status;
+        switch (random.nextInt(8)) {
+            case 0 -> {
+                memory.set(JAVA_LONG_UNALIGNED, 0, value);
+                while ((status = session.upsert(key, memory, 0, 8)) == StoreStatus.FULL) {
+                    session.poll();
+                }
+                expected.put(key, value);
+            }
+            case 1 -> {
+                while ((status = session.delete(key)) == StoreStatus.FULL) {
+                    session.poll();
+                }
+                expected.remove(key);
+            }
+            case 2, 3, 4 -> {
+                while ((status = session.update(
+                                key,
+                                Values.ADD,
+                                value,
+                                (token, ended, bytes) -> assertEquals(StoreStatus.DONE, ended),
+                                0))
+                        == StoreStatus.FULL) {
+                    session.poll();
+                }
+                session.drain();
+                expected.merge(key, value, Long::sum);
+            }
+            default -> {
+                assertEquals(expected.getOrDefault(key, 0L), get(session, memory, key), "key " + key);
+                return;
+            }
+        }
+        assertTrue(status != StoreStatus.FAILED && status != StoreStatus.LOST, StoreStatus.describe(status));
+    }
+
+    private static long get(StoreSession session, MemorySegment memory, long key) {
+        memory.set(JAVA_LONG_UNALIGNED, 0, 0);
+        int status;
+        while ((status = session.read(
+                        key,
+                        memory,
+                        0,
+                        8,
+                        (token, ended, bytes) ->
+                                assertTrue(ended == StoreStatus.DONE || ended == StoreStatus.NOT_FOUND),
+                        0))
+                == StoreStatus.FULL) {
+            session.poll();
+        }
+        session.drain();
+        return memory.get(JAVA_LONG_UNALIGNED, 0);
+    }
+}
