@@ -36,15 +36,17 @@ final class Contest implements AutoCloseable {
 
     private final YcsbPlan plan;
     private final double localShare;
+    private final FarMemories memories;
     private final PrintWriter progress;
     private final CloseStack resources = new CloseStack();
     private final Map<String, Contestant> open = new LinkedHashMap<>();
     private final Map<String, String> absent = new LinkedHashMap<>();
 
     /** @param localShare of a store's log, and so what the others have */
-    Contest(YcsbPlan plan, double localShare, PrintWriter progress) {
+    Contest(YcsbPlan plan, double localShare, FarMemories memories, PrintWriter progress) {
         this.plan = plan;
         this.localShare = localShare;
+        this.memories = memories;
         this.progress = progress;
     }
 
@@ -80,7 +82,7 @@ final class Contest implements AutoCloseable {
         DataSet data = plan.data();
         return switch (name) {
             case LOCAL -> directory -> new StoreContestant(data, new MemoryStorage(), 1);
-            case FAR -> directory -> new StoreContestant(data, new FarStorage(room(data)), localShare);
+            case FAR -> directory -> new StoreContestant(data, new FarStorage(memories.of(FAR, room(data))), localShare);
             case FILE -> directory -> new StoreContestant(data, new FileStorage(directory), localShare);
             case RAW -> directory -> new RawReads(data, farMemory().cache());
             case HEAP_MAP -> directory -> new HeapMap(data);

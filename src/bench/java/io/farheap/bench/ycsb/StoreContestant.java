@@ -15,6 +15,8 @@ final class StoreContestant implements Contestant {
     private static final int LEAST_PAGES = 6;
 
     private static final int PAGES = 64;
+    /** Stands for nothing: a log has to be somewhere while it is written. */
+    private static final double LEAST_SHARE = 0.01;
 
     private final DataSet data;
     private final Storage storage;
@@ -29,7 +31,7 @@ final class StoreContestant implements Contestant {
         this.data = data;
         this.storage = resources.add(storage);
         try {
-            store = resources.add(store(localShare));
+            store = resources.add(store(Math.max(LEAST_SHARE, localShare)));
         } catch (Throwable e) {
             try (resources) {
                 throw e;
