@@ -2,12 +2,15 @@ package io.farheap.store;
 
 import io.farheap.kv.Codec;
 import io.farheap.lifetime.CloseStack;
+import io.farheap.lifetime.Closing;
 import io.farheap.tier.Device;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 import org.jspecify.annotations.Nullable;
@@ -29,6 +32,7 @@ public final class FarStore implements AutoCloseable {
     private final @Nullable Checkpointer checkpointer;
     private final String recovery;
     private final CloseStack resources = new CloseStack();
+    private final Set<FutureStoreSession> futures = ConcurrentHashMap.newKeySet();
     private final SessionPool pool = new SessionPool(this::openPooled);
     /** Who compacts, alone, or who scans. */
     private final ReentrantReadWriteLock compacting = new ReentrantReadWriteLock();
@@ -137,6 +141,18 @@ public final class FarStore implements AutoCloseable {
     /** For one operation at a time. */
     private StoreSession openPooled() {
         return open("", options.withPending(1));
+    }
+
+    /** Operations as futures, on a thread of their own; whoever opens it closes it, or the store does. */
+    public FutureStoreSession openFutureSession() {
+        return openFutureSession("");
+    }
+
+    /** As {@link #openFutureSession()}, with a name for checkpoints, as {@link #openSession(String)}. */
+    public FutureStoreSession openFutureSession(String name) {
+        FutureStoreSession made = new FutureStoreSession(openSession(name), futures::remove);
+        futures.add(made);
+        return made;
     }
 
     /**
@@ -262,13 +278,14 @@ public final class FarStore implements AutoCloseable {
 
     /**
      * Ends sessions, which their threads do not use any more, without a checkpoint, and gives memory back. The device
-     * stays open. Calls of maps end first.
+     * stays open. Calls of maps, and what was submitted to sessions of futures, end first.
      */
     @Override
     public void close() {
         pool.close();
         CloseStack everything = new CloseStack();
         everything.add(resources);
+        Closing.all(List.copyOf(futures));
         sessions.end().forEach(session -> everything.add(session::end));
         everything.close();
     }

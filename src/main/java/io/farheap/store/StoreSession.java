@@ -36,6 +36,7 @@ public final class StoreSession implements AutoCloseable {
 
     private final String name;
     private final int maxKeyBytes;
+    private final boolean words;
 
     /** Operations that were accepted: stored inside the epoch, read by who saw the session outside. */
     private long serial;
@@ -70,6 +71,7 @@ public final class StoreSession implements AutoCloseable {
         this.keyScratch = scratch.allocate(Layout.padded(options.maxKeyBytes()), Long.BYTES)
                 .address();
         this.maxKeyBytes = options.maxKeyBytes();
+        this.words = parts.log().layout == Layout.COMPACT;
         this.epoch = epochs.take();
         try {
             this.device = new DeviceReads(parts, options, records, updates, epoch, counts);
@@ -323,6 +325,10 @@ public final class StoreSession implements AutoCloseable {
     }
 
     private void checkKey(int bytes) {
+        if (words && bytes != Long.BYTES) {
+            throw new IllegalArgumentException("a key of " + bytes
+                    + " bytes; this store has keys of 8 bytes: create it for others (FarStoreBuilder.records)");
+        }
         if (bytes < 1 || bytes > maxKeyBytes) {
             throw new IllegalArgumentException("a key of " + bytes + " bytes; this store has keys of 1 to "
                     + maxKeyBytes + ": create it for longer ones");
