@@ -3,6 +3,7 @@ package io.farheap.bench;
 import io.farheap.bench.kv.BenchKvCommand;
 import io.farheap.bench.procedure.BenchProcedureCommand;
 import io.farheap.bench.resilience.BenchResilienceCommand;
+import io.farheap.bench.ycsb.BenchYcsbCommand;
 import io.farheap.command.Subcommand;
 import picocli.CommandLine.Command;
 
@@ -24,6 +25,7 @@ import picocli.CommandLine.Command;
             BenchKvCommand.class,
             BenchResilienceCommand.class,
             BenchProcedureCommand.class,
+            BenchYcsbCommand.class,
         },
         description = "Measure, against a baseline in the same run.")
 public final class BenchCommand implements Subcommand {}

@@ -388,10 +388,10 @@ final class DeviceReads implements IoCompletion, AutoCloseable {
 
     /** Waits until a poll may find something. */
     void await() {
-        if (pending.toTry() > 0) {
-            Thread.yield();
-        } else {
+        if (handle.pending() > 0) {
             handle.awaitProgress();
+        } else if (pending.toTry() > 0) {
+            Thread.yield();
         }
     }
 

@@ -65,7 +65,8 @@ public final class FarStore implements AutoCloseable {
                 this.checkpointer =
                         new Checkpointer(parts, logThread, files, extents, sessions, how.patience(), checkpoint);
             }
-            logThread.start();
+            IndexGrowth growth = resources.add(new IndexGrowth(how.name(), parts));
+            logThread.start(how.growing() ? growth::look : () -> {});
         } catch (Throwable e) {
             try (resources) {
                 throw e;

@@ -19,6 +19,7 @@ public final class FarStoreBuilder {
     private double mutableShare = 0.9;
     private long expectedKeys = 1L << 20;
     private double keysPerBucket = 4;
+    private boolean growing = true;
     private Layout layout = Layout.COMPACT;
     private int expectedRecordBytes = 24;
     private int maxKeyBytes = Long.BYTES;
@@ -66,7 +67,13 @@ public final class FarStoreBuilder {
         return this;
     }
 
-    /** For which the index is sized. More are slower, not refused. */
+    /** Whether the index doubles when its chains become long; it does by default. */
+    public FarStoreBuilder growingIndex(boolean grows) {
+        growing = grows;
+        return this;
+    }
+
+    /** For which the index is sized at first. */
     public FarStoreBuilder expectedKeys(long keys) {
         if (keys < 1 || keys > 1L << 40) {
             throw new IllegalArgumentException(keys + " expected keys; there may be 1 to 2^40");
@@ -209,6 +216,10 @@ public final class FarStoreBuilder {
     long buckets() {
         long least = Math.max(1, (long) (expectedKeys / keysPerBucket));
         return Long.highestOneBit(2 * least - 1);
+    }
+
+    boolean growing() {
+        return growing;
     }
 
     Layout layout() {

@@ -1,13 +1,11 @@
 package io.farheap.store;
 
-import java.lang.foreign.Arena;
-
 /**
  * From a key's hash to the newest record of its chain (FASTER, section 3). Buckets of 64 bytes: seven entries and, in
  * the last word, the address of another bucket of the chain. An entry:
  *
  * <pre>
- * bit 63     tentative: being inserted, not there yet
+ * bit 63     tentative: being inserted (with address 0), or moved to the next table
  * 48 to 62   tag: bits of the hash that did not choose the bucket, never 0
  * 0 to 47    address in the log, or 0 where there is no record yet
  * </pre>
@@ -16,47 +14,51 @@ import java.lang.foreign.Arena;
  *
  * <p><b>No tag is in a bucket twice.</b> Who inserts stores a tentative entry into a free place by compare-and-set,
  * then looks for another entry of the tag, tentative or not; where there is one, it takes its own back and begins
- * again, else it clears the bit by a volatile store. Of two that insert at once each has stored before it looks, so at
- * least one sees the other. Both may, and both begin again; each has another place to try, where it waits for nobody.
+ * again, else it clears the bit. Of two that insert at once each has stored before it looks, so at least one sees the
+ * other.
+ *
+ * <p><b>It doubles while it is used</b> ({@link IndexGrowth}). {@code next} is set, then each bucket is divided in two
+ * of the next table, by the thread that grows the index or by the first that needs the bucket: it closes the buckets of
+ * the chain, freezes every place of theirs by compare-and-set ({@link #moved}), so that whoever has found an entry
+ * there fails to change it and looks again, then fills the two new buckets, which nobody looks at before the first's
+ * word says that it is divided. A place that is being inserted into is waited for; that takes the other some
+ * instructions.
  */
 final class HashIndex implements AutoCloseable {
 
-    static final long ADDRESS = Record.ADDRESS;
-    private static final int BUCKET_BYTES = 64;
-    private static final int ENTRIES = 7;
-    private static final int OVERFLOW = ENTRIES * Long.BYTES;
+    private static final int ENTRIES_END = IndexTable.OVERFLOW;
     private static final long TENTATIVE = 1L << 63;
     private static final int TAG_SHIFT = 48;
-    /** Overflow buckets that are allocated at once. */
-    private static final int CHUNK = 256;
+    /** What was free is no more. */
+    private static final long FROZEN = -1;
 
-    private final Arena arena = Arena.ofShared();
-    private final long buckets;
-    private final long mask;
-    private final long base;
-
-    private long spare;
-    private int spares;
-    private volatile long overflowBuckets;
+    // Who is inside an epoch reads the table first: what grows out of it is then the other, or the same, or both are
+    // the next one; a table is freed when all have left that were inside.
+    private volatile IndexTable table;
+    /** What the table grows into, else the table. */
+    private volatile IndexTable next;
 
     /** @param buckets a power of two; of 64 bytes each */
     HashIndex(long buckets) {
-        this.buckets = buckets;
-        this.mask = buckets - 1;
-        this.base = arena.allocate(buckets * BUCKET_BYTES, BUCKET_BYTES).address();
+        table = new IndexTable(buckets);
+        next = table;
     }
 
     long bytes() {
-        return (buckets + overflowBuckets) * BUCKET_BYTES;
+        IndexTable now = table;
+        IndexTable then = next;
+        return now == then ? now.bytes() : now.bytes() + then.bytes();
+    }
+
+    /** Whether its chains have become long. */
+    boolean crowded() {
+        IndexTable now = table;
+        return now.overflowing() > now.buckets / 4 && next == now && now.buckets < 1L << 36;
     }
 
     /** Brings the bucket into the processor's cache. @return of no meaning */
     long touch(long hash) {
-        return Words.getOpaque(bucket(hash));
-    }
-
-    private long bucket(long hash) {
-        return base + ((hash & mask) << 6);
+        return Words.getOpaque(next.bucket(hash));
     }
 
     private static long tag(long hash) {
@@ -64,53 +66,79 @@ final class HashIndex implements AutoCloseable {
         return tag == 0 ? 1 : tag;
     }
 
+    /** Whether an entry is not in use any more, as its bucket was divided: look it up again. */
+    static boolean moved(long word) {
+        return word < 0;
+    }
+
+    /** The first bucket of the hash's chain, which is divided first where the table grows. */
+    private long bucket(IndexTable now, IndexTable then, long hash, Chains chains) {
+        if (now != then) {
+            divide(now, then, hash, chains);
+        }
+        return then.bucket(hash);
+    }
+
     /** @return the address of the entry, or 0 */
-    long find(long hash) {
-        long tag = tag(hash);
-        long bucket = bucket(hash);
+    long find(long hash, Chains chains) {
+        while (true) {
+            IndexTable now = table;
+            IndexTable then = next;
+            long place = place(bucket(now, then, hash, chains), tag(hash));
+            // What was not found may have been frozen by who grows the table.
+            if (place != 0 || then == next) {
+                return place;
+            }
+        }
+    }
+
+    private static long place(long bucket, long tag) {
         do {
-            for (long place = bucket; place < bucket + OVERFLOW; place += Long.BYTES) {
+            for (long place = bucket; place < bucket + ENTRIES_END; place += Long.BYTES) {
                 if (Words.getAcquire(place) >>> TAG_SHIFT == tag) {
                     return place;
                 }
             }
-            bucket = Words.getAcquire(bucket + OVERFLOW);
+            bucket = IndexTable.next(bucket);
         } while (bucket != 0);
         return 0;
     }
 
     /** @return the address of the entry, which is new where there was none */
-    long findOrInsert(long hash) {
-        long found = find(hash);
-        while (found == 0) {
-            found = insert(hash);
+    long findOrInsert(long hash, Chains chains) {
+        while (true) {
+            IndexTable now = table;
+            IndexTable then = next;
+            long bucket = bucket(now, then, hash, chains);
+            long tag = tag(hash);
+            long place = place(bucket, tag);
+            if (place == 0) {
+                place = insert(then, bucket, tag);
+            }
+            if (place != 0) {
+                return place;
+            }
         }
-        return found;
     }
 
     /** @return the address of the entry, or 0 to begin again */
-    private long insert(long hash) {
-        long tag = tag(hash);
-        long first = bucket(hash);
+    private static long insert(IndexTable table, long first, long tag) {
         long free = 0;
-        for (long bucket = first; ; ) {
-            for (long place = bucket; place < bucket + OVERFLOW; place += Long.BYTES) {
-                long word = Words.getAcquire(place);
-                if (word >>> TAG_SHIFT == tag) {
-                    return place;
-                }
-                if (word == 0 && free == 0) {
+        for (long bucket = first; free == 0; ) {
+            for (long place = bucket; place < bucket + ENTRIES_END; place += Long.BYTES) {
+                if (Words.getAcquire(place) == 0) {
                     free = place;
+                    break;
                 }
             }
-            long next = Words.getAcquire(bucket + OVERFLOW);
-            if (next == 0) {
-                if (free == 0) {
-                    free = grown(bucket);
+            long following = IndexTable.next(bucket);
+            if (free == 0 && following == 0) {
+                following = table.extend(bucket);
+                if (following == 0) {
+                    return 0;
                 }
-                break;
             }
-            bucket = next;
+            bucket = following;
         }
         if (!Words.compareAndSet(free, 0, TENTATIVE | tag << TAG_SHIFT)) {
             return 0;
@@ -127,48 +155,131 @@ final class HashIndex implements AutoCloseable {
     /** Whether another entry, tentative or not, has the tag. Behind the compare-and-set of one's own. */
     private static boolean other(long bucket, long tag, long own) {
         do {
-            for (long place = bucket; place < bucket + OVERFLOW; place += Long.BYTES) {
+            for (long place = bucket; place < bucket + ENTRIES_END; place += Long.BYTES) {
                 long word = Words.getAcquire(place);
-                if (place != own && (word & ~TENTATIVE) >>> TAG_SHIFT == tag) {
+                if (place != own && word != FROZEN && (word & ~TENTATIVE) >>> TAG_SHIFT == tag) {
                     return true;
                 }
             }
-            bucket = Words.getAcquire(bucket + OVERFLOW);
+            bucket = IndexTable.next(bucket);
         } while (bucket != 0);
         return false;
     }
 
-    /** Another bucket at the end of a chain. @return the address of its first entry */
-    private synchronized long grown(long last) {
-        long next = Words.getAcquire(last + OVERFLOW);
-        if (next == 0) {
-            if (spares == 0) {
-                spare = arena.allocate((long) CHUNK * BUCKET_BYTES, BUCKET_BYTES)
-                        .address();
-                spares = CHUNK;
-            }
-            next = spare;
-            spare += BUCKET_BYTES;
-            spares--;
-            overflowBuckets++;
-            Words.setRelease(last + OVERFLOW, next);
+    /** Begins to double. By one thread, which {@linkplain #divide divides} all buckets, then {@link #grown ends} it. */
+    void grow() {
+        next = new IndexTable(2 * table.buckets);
+    }
+
+    /** The buckets that are to be divided: a hash for each is 0 to this, exclusive. */
+    long toDivide() {
+        return table.buckets;
+    }
+
+    void divide(long hash, Chains chains) {
+        divide(table, next, hash, chains);
+    }
+
+    /** All buckets are divided. @return the old table, which is to be freed when nobody can be using it */
+    IndexTable grown() {
+        IndexTable old = table;
+        table = next;
+        return old;
+    }
+
+    private static void divide(IndexTable now, IndexTable then, long hash, Chains chains) {
+        long first = now.bucket(hash);
+        if (IndexTable.divided(first)) {
+            return;
         }
-        return next;
+        long word = Words.getAcquire(first + ENTRIES_END);
+        while ((word & IndexTable.CLOSED) == 0) {
+            if (Words.compareAndSet(first + ENTRIES_END, word, word | IndexTable.CLOSED)) {
+                moveAll(now, then, first, hash, chains);
+                Words.setRelease(first + ENTRIES_END, word | IndexTable.CLOSED | IndexTable.DIVIDED);
+                return;
+            }
+            word = Words.getAcquire(first + ENTRIES_END);
+        }
+        while (!IndexTable.divided(first)) {
+            Thread.onSpinWait();
+        }
+    }
+
+    private static void moveAll(IndexTable now, IndexTable then, long first, long hash, Chains chains) {
+        long bit = now.buckets;
+        for (long bucket = first; bucket != 0; bucket = closed(bucket)) {
+            for (long place = bucket; place < bucket + ENTRIES_END; place += Long.BYTES) {
+                long word = frozen(place);
+                long address = address(word);
+                if (address != 0) {
+                    move(then, hash & ~bit, word, chains.first(address, bit, false));
+                    move(then, hash | bit, word, chains.first(address, bit, true));
+                }
+            }
+        }
+    }
+
+    /** Takes a place out of use. @return what was there, 0 where no record was */
+    private static long frozen(long place) {
+        while (true) {
+            long word = Words.getAcquire(place);
+            if (word >= 0) {
+                boolean points = address(word) != 0;
+                if (Words.compareAndSet(place, word, points ? word | TENTATIVE : FROZEN)) {
+                    return points ? word : 0;
+                }
+            }
+            // Else another is inserting, and ends that in any case.
+            Thread.onSpinWait();
+        }
+    }
+
+    /** @return the bucket behind one, to which none is added any more */
+    private static long closed(long bucket) {
+        long word = Words.getAcquire(bucket + ENTRIES_END);
+        while (!Words.compareAndSet(bucket + ENTRIES_END, word, word | IndexTable.CLOSED)) {
+            word = Words.getAcquire(bucket + ENTRIES_END);
+        }
+        return IndexTable.next(bucket);
+    }
+
+    /** Into a bucket that nobody else looks at yet. */
+    private static void move(IndexTable then, long hash, long word, long address) {
+        if (address == 0) {
+            return;
+        }
+        for (long bucket = then.bucket(hash); ; bucket = IndexTable.next(bucket)) {
+            for (long place = bucket; place < bucket + ENTRIES_END; place += Long.BYTES) {
+                if (Words.get(place) == 0) {
+                    Words.set(place, pointing(word, address));
+                    return;
+                }
+            }
+            if (IndexTable.next(bucket) == 0) {
+                then.extend(bucket);
+            }
+        }
     }
 
     /** What an entry points to. */
     static long address(long word) {
-        return word & ADDRESS;
+        return word & Record.ADDRESS;
     }
 
     /** An entry that points elsewhere. */
     static long pointing(long word, long address) {
-        return word & ~ADDRESS | address;
+        return word & ~Record.ADDRESS | address;
     }
 
-    /** The store's sessions are closed. */
+    /** The store's sessions are closed, and nobody grows it. */
     @Override
     public void close() {
-        arena.close();
+        IndexTable then = next;
+        IndexTable now = table;
+        now.free();
+        if (then != now) {
+            then.free();
+        }
     }
 }

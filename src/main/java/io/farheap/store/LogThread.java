@@ -62,6 +62,7 @@ final class LogThread implements AgentThread.DutyCycle, AppendCompletion, AutoCl
     private volatile long wanted;
 
     private volatile @Nullable Throwable failure;
+    private Runnable look = () -> {};
 
     /**
      * @param extents told of what is written, where that is to outlive the process
@@ -86,7 +87,9 @@ final class LogThread implements AgentThread.DutyCycle, AppendCompletion, AutoCl
         giveMemory();
     }
 
-    void start() {
+    /** @param look is called with each page that is begun */
+    void start(Runnable look) {
+        this.look = look;
         log.servedBy(agent.start());
     }
 
@@ -199,6 +202,7 @@ final class LogThread implements AgentThread.DutyCycle, AppendCompletion, AutoCl
         while (lacksMemory() && frames.free() > 0) {
             long page = log.ready() + 1;
             frames.give(page);
+            look.run();
             log.ready(page);
             done = 1;
         }

@@ -34,6 +34,7 @@ final class Operations {
     private final Frames frames;
     private final Layout layout;
     private final SessionVersion version;
+    final Chains chains;
 
     Operations(StoreParts parts, SessionVersion version) {
         this.index = parts.index();
@@ -42,6 +43,7 @@ final class Operations {
         this.frames = log.frames;
         this.layout = log.layout;
         this.version = version;
+        this.chains = new MemoryChains(log);
         this.key = new Key(layout);
     }
 
@@ -65,12 +67,26 @@ final class Operations {
         return 0;
     }
 
+    /** The entry of the key, as it is at this moment; 0 where there is none. */
+    long found() {
+        while (true) {
+            long entry = index.find(key.hash, chains);
+            if (entry == 0) {
+                return 0;
+            }
+            long word = Words.getAcquire(entry);
+            if (!HashIndex.moved(word)) {
+                return word;
+            }
+        }
+    }
+
     int read(MemorySegment into, long offset, int room) {
-        long entry = index.find(key.hash);
-        if (entry == 0) {
+        long word = found();
+        if (word == 0) {
             return StoreStatus.NOT_FOUND;
         }
-        long record = inMemory(HashIndex.address(Words.getAcquire(entry)), marks.head());
+        long record = inMemory(HashIndex.address(word), marks.head());
         if (record == 0) {
             return address < marks.begin() ? StoreStatus.NOT_FOUND : ON_DEVICE;
         }
@@ -109,9 +125,13 @@ final class Operations {
     }
 
     int upsert(MemorySegment from, long offset, int length) {
-        long entry = index.findOrInsert(key.hash);
+        long entry = index.findOrInsert(key.hash, chains);
         while (true) {
             long word = Words.getAcquire(entry);
+            if (HashIndex.moved(word)) {
+                entry = index.findOrInsert(key.hash, chains);
+                continue;
+            }
             long record = inMemory(HashIndex.address(word), marks.readOnly());
             if (record != 0) {
                 long header = Words.getAcquire(record);
@@ -219,12 +239,13 @@ final class Operations {
     }
 
     int delete() {
-        long entry = index.find(key.hash);
-        if (entry == 0) {
-            return StoreStatus.NOT_FOUND;
-        }
-        while (true) {
+        long entry = index.find(key.hash, chains);
+        while (entry != 0) {
             long word = Words.getAcquire(entry);
+            if (HashIndex.moved(word)) {
+                entry = index.find(key.hash, chains);
+                continue;
+            }
             long record = inMemory(HashIndex.address(word), marks.head());
             if (record == 0 && address < marks.begin()) {
                 return StoreStatus.NOT_FOUND;
@@ -252,5 +273,6 @@ final class Operations {
                 return StoreStatus.DONE;
             }
         }
+        return StoreStatus.NOT_FOUND;
     }
 }

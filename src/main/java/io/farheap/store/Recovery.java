@@ -18,6 +18,8 @@ import java.util.zip.CRC32C;
 final class Recovery {
 
     private static final int READS = 8;
+    /** The index does not grow while it is filled. */
+    private static final Chains NO_CHAINS = (address, bit, set) -> address;
 
     private final Checkpoint checkpoint;
     private final Device device;
@@ -134,7 +136,7 @@ final class Recovery {
             long recordBytes = layout.recordBytes(record);
             if ((header & Record.INVALID) == 0 && gaps.counts(address, header)) {
                 key.useOf(record);
-                long entry = index.findOrInsert(key.hash);
+                long entry = index.findOrInsert(key.hash, NO_CHAINS);
                 Words.set(entry, HashIndex.pointing(Words.get(entry), address));
             }
             address += recordBytes;

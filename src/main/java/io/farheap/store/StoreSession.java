@@ -368,7 +368,15 @@ public final class StoreSession implements AutoCloseable {
 
     /** Brings the bucket of a key into the processor's cache: before a group of operations, for each. */
     public long touch(long key) {
-        return index.touch(Hashes.of(key));
+        epochs.enter(epoch);
+        long touched = index.touch(Hashes.of(key));
+        epochs.leave(epoch);
+        return touched;
+    }
+
+    /** Reads of the device that operations have made so far: more than one each where chains or records are long. */
+    public long deviceReads() {
+        return counts.deviceReads;
     }
 
     /** The same operations, each of which returns when it has ended. */

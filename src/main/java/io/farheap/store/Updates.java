@@ -40,9 +40,13 @@ final class Updates {
 
     /** Of the key of {@link Operations#key}. */
     int update(Update update, long argument) {
-        long entry = index.findOrInsert(records.key.hash);
+        long entry = index.findOrInsert(records.key.hash, records.chains);
         while (true) {
             long word = Words.getAcquire(entry);
+            if (HashIndex.moved(word)) {
+                entry = index.findOrInsert(records.key.hash, records.chains);
+                continue;
+            }
             long record = records.inMemory(HashIndex.address(word), marks.head());
             if (record == 0 && records.address >= marks.begin()) {
                 return Operations.ON_DEVICE;
@@ -144,9 +148,13 @@ final class Updates {
      * @return ON_DEVICE where the chain below memory has changed: read again
      */
     int updateWith(long from, MemorySegment old, long oldOffset, int oldBytes, Update update, long argument) {
-        long entry = index.findOrInsert(records.key.hash);
+        long entry = index.findOrInsert(records.key.hash, records.chains);
         while (true) {
             long word = Words.getAcquire(entry);
+            if (HashIndex.moved(word)) {
+                entry = index.findOrInsert(records.key.hash, records.chains);
+                continue;
+            }
             long record = records.inMemory(HashIndex.address(word), marks.head());
             int outcome;
             if (record != 0) {
@@ -166,9 +174,9 @@ final class Updates {
 
     /** Whether the device has what may be the newest record of the key: ON_DEVICE or NOT_FOUND. */
     int onDevice() {
-        long entry = index.find(records.key.hash);
-        long record = entry == 0 ? 0 : records.inMemory(HashIndex.address(Words.getAcquire(entry)), marks.head());
-        return entry == 0 || record != 0 || records.address < marks.begin()
+        long word = records.found();
+        long record = word == 0 ? 0 : records.inMemory(HashIndex.address(word), marks.head());
+        return word == 0 || record != 0 || records.address < marks.begin()
                 ? StoreStatus.NOT_FOUND
                 : Operations.ON_DEVICE;
     }

@@ -14,6 +14,7 @@ abstract class BaseDevice implements Device {
 
     private final long segmentBytes;
     private final int alignment;
+    private final int readAlignment;
     /** Guards what is open, for short. */
     private final ReentrantLock opened = new ReentrantLock();
 
@@ -22,6 +23,10 @@ abstract class BaseDevice implements Device {
     private boolean closed;
 
     BaseDevice(long segmentBytes, int alignment) {
+        this(segmentBytes, alignment, alignment);
+    }
+
+    BaseDevice(long segmentBytes, int alignment, int readAlignment) {
         if (alignment < 1 || alignment > PAGE_BYTES || Integer.bitCount(alignment) != 1) {
             throw new IllegalArgumentException(
                     "an alignment of " + alignment + " bytes; it must be a power of two, at most " + PAGE_BYTES);
@@ -32,6 +37,7 @@ abstract class BaseDevice implements Device {
         }
         this.segmentBytes = segmentBytes;
         this.alignment = alignment;
+        this.readAlignment = readAlignment;
     }
 
     @Override
@@ -42,6 +48,11 @@ abstract class BaseDevice implements Device {
     @Override
     public final int alignment() {
         return alignment;
+    }
+
+    @Override
+    public final int readAlignment() {
+        return readAlignment;
     }
 
     @Override

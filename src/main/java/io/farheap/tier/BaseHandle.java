@@ -23,6 +23,7 @@ abstract class BaseHandle implements DeviceHandle {
     private final long segmentBytes;
     private final long segmentMask;
     private final int unaligned;
+    private final int unalignedRead;
 
     private @Nullable Thread owner;
     private boolean inCallback;
@@ -39,13 +40,14 @@ abstract class BaseHandle implements DeviceHandle {
         this.segmentBytes = device.segmentBytes();
         this.segmentMask = segmentBytes - 1;
         this.unaligned = device.alignment() - 1;
+        this.unalignedRead = device.readAlignment() - 1;
     }
 
     @Override
     public final boolean append(
             long address, DeviceMemory source, long offset, long length, AppendCompletion completion, long token) {
         enter();
-        OwnedMemory memory = check(address, source, offset, length);
+        OwnedMemory memory = check(address, source, offset, length, unaligned);
         checkCompletion(completion);
         return !slots.full() && append(address, memory, offset, length, completion, token);
     }
@@ -58,7 +60,8 @@ abstract class BaseHandle implements DeviceHandle {
     public final boolean read(
             long address, DeviceMemory destination, long offset, long length, IoCompletion completion, long token) {
         enter();
-        OwnedMemory memory = check(address, destination, offset, length);
+        OwnedMemory memory =
+                check(address, destination, offset, length, length <= Device.MAX_FINE_READ ? unalignedRead : unaligned);
         checkCompletion(completion);
         return !slots.full() && read(address, memory, offset, length, completion, token);
     }
@@ -233,7 +236,7 @@ abstract class BaseHandle implements DeviceHandle {
         }
     }
 
-    private OwnedMemory check(long address, DeviceMemory memory, long offset, long length) {
+    private OwnedMemory check(long address, DeviceMemory memory, long offset, long length, int unaligned) {
         if (!(memory instanceof OwnedMemory owned) || owned.device() != device) {
             throw new IllegalArgumentException("the memory belongs to another device; register it with this one");
         }

@@ -11,6 +11,8 @@ public interface Device extends AutoCloseable {
 
     /** Addresses are below it: records have 48 bits for one. */
     long MAX_ADDRESS = 1L << 48;
+    /** Bytes of a read that need no more than {@link #readAlignment}. */
+    long MAX_FINE_READ = 16 * 1024;
 
     /** What it is, as reports name it: {@code file, io_uring}. */
     String name();
@@ -20,6 +22,9 @@ public interface Device extends AutoCloseable {
 
     /** Addresses, lengths and places in memory of all requests are multiples of it: a power of two, at most 4,096. */
     int alignment();
+
+    /** The same, of reads of up to {@link #MAX_FINE_READ} bytes, which may be finer; longer ones are as others. */
+    int readAlignment();
 
     /**
      * Bytes of log that it has at most: an append of what ends at {@code e} makes it give up what is below {@code e -

@@ -47,7 +47,7 @@ public final class DiskStorage implements Storage {
             lockFile = FileChannel.open(directory.resolve(LOCK), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
             lock(directory, lockFile);
             long block = Files.getFileStore(directory).getBlockSize();
-            int alignment = (int) Math.clamp(Long.highestOneBit(block), LEAST_ALIGNMENT, (int) BaseDevice.PAGE_BYTES);
+            int alignment = Math.clamp(Long.highestOneBit(block), LEAST_ALIGNMENT, (int) BaseDevice.PAGE_BYTES);
             return new DiskStorage(directory, alignment, lockFile);
         } catch (IOException | RuntimeException e) {
             Closing.after(e, lockFile);

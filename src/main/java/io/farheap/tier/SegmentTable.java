@@ -42,7 +42,7 @@ final class SegmentTable<T> {
     /** @return what was there, the lowest first */
     synchronized List<T> removeBelow(long segment) {
         Span now = span;
-        int count = (int) Math.clamp(segment - now.first, 0, now.items.length);
+        int count = Math.clamp(segment - now.first, 0, now.items.length);
         List<T> removed = list(now, count);
         if (count > 0) {
             span = new Span(now.first + count, Arrays.copyOfRange(now.items, count, now.items.length));

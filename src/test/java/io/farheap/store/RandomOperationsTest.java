@@ -18,7 +18,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class RandomOperationsTest {
 
     private static final int KEYS = 3_000;
-    private static final int OPERATIONS = 60_000;
+    private static final int OPERATIONS = 30_000;
 
     private final long seed = Long.getLong("farheap.seed", System.nanoTime());
     private final SplittableRandom random = new SplittableRandom(seed);

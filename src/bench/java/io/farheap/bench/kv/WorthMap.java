@@ -3,6 +3,7 @@ package io.farheap.bench.kv;
 import io.farheap.bench.kv.worth.Design;
 import io.farheap.bench.kv.worth.FarClient;
 import io.farheap.bench.kv.worth.FarTable;
+import io.farheap.bench.ycsb.YcsbKeys;
 import io.farheap.command.ServerProcess;
 import io.farheap.kv.FarMap;
 import io.farheap.remote.VerbCounts;

@@ -3,6 +3,7 @@ package io.farheap.bench.kv;
 import io.farheap.bench.kv.worth.Design;
 import io.farheap.bench.kv.worth.Design.Part;
 import io.farheap.bench.report.BenchReport;
+import io.farheap.bench.ycsb.YcsbKeys;
 import io.farheap.command.Plot;
 import io.farheap.command.ServerProcess;
 import io.farheap.kv.policy.FrequencyCounterCache;

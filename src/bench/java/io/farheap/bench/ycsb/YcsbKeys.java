@@ -1,4 +1,4 @@
-package io.farheap.bench.kv;
+package io.farheap.bench.ycsb;
 
 import java.util.SplittableRandom;
 
@@ -6,7 +6,7 @@ import java.util.SplittableRandom;
  * Keys as YCSB draws them: Zipfian of 0.99, spread over all keys by a hash so that the hot ones are no neighbours
  * ("scrambled"), or the latest inserted most often. The method is Gray's (SIGMOD '94), as in YCSB. One thread.
  */
-final class YcsbKeys {
+public final class YcsbKeys {
 
     private static final double SKEW = 0.99;
 
@@ -18,7 +18,7 @@ final class YcsbKeys {
     private long keys;
 
     /** @param keys that are there at the beginning, 0 to one less */
-    YcsbKeys(long keys, long seed) {
+    public YcsbKeys(long keys, long seed) {
         this.begun = keys;
         this.keys = keys;
         random = new SplittableRandom(seed);
@@ -45,23 +45,23 @@ final class YcsbKeys {
     }
 
     /** A key of the first ones. */
-    long zipfian() {
+    public long zipfian() {
         return keyOf(rank(), begun);
     }
 
     /** The key of a rank, of so many keys. */
-    static long keyOf(long rank, long keys) {
+    public static long keyOf(long rank, long keys) {
         long mixed = (rank + 1) * 0x9E3779B97F4A7C15L;
         return Long.remainderUnsigned(mixed ^ mixed >>> 32, keys);
     }
 
     /** A key that was inserted lately, as seen from now. */
-    long latest() {
+    public long latest() {
         return Math.max(0, keys - 1 - rank());
     }
 
     /** A new key. */
-    long insert() {
+    public long insert() {
         return keys++;
     }
 }

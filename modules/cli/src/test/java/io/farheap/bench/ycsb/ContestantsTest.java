@@ -1,0 +1,103 @@
+package io.farheap.bench.ycsb;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class ContestantsTest {
+
+    private static final long RECORDS = 20_000;
+    private static final long TURN_NANOS = 20_000_000;
+
+    private static List<Contestant> contestants(DataSet data) {
+        List<Contestant> all = new ArrayList<>();
+        all.add(new StoreContestant(data, new MemoryStorage(), 1));
+        all.add(new StoreContestant(data, new MemoryStorage(), 0.25));
+        all.add(new StoreContestant(data, new MemoryStorage(), 0));
+        all.add(new OffHeapMap(data, false));
+        all.add(new OffHeapMap(data, true));
+        all.add(new HeapMap(data));
+        return all;
+    }
+
+    private static List<KeyStream> streams(Workload workload, int threads) {
+        List<KeyStream> streams = new ArrayList<>();
+        for (int thread = 0; thread < threads; thread++) {
+            streams.add(new KeyStream(
+                    workload == Workload.D ? Distribution.LATEST : Distribution.ZIPFIAN, RECORDS, thread, threads));
+        }
+        return streams;
+    }
+
+    /** What is read is checked: a turn throws where it is not what was stored. */
+    @ParameterizedTest
+    @ValueSource(ints = {8, 256})
+    void eachDoesEveryWorkload(int valueBytes) throws Exception {
+        DataSet data = new DataSet(RECORDS, valueBytes);
+        for (Contestant contestant : contestants(data)) {
+            try (contestant) {
+                contestant.load();
+                // Keys that D inserts are there from then on, and OffHeapMap has no room for ever more.
+                for (Workload workload : List.of(Workload.C, Workload.A, Workload.B, Workload.F)) {
+                    Turn turn = Turns.run(contestant, workload, streams(workload, 2), TURN_NANOS);
+                    assertTrue(turn.opsPerSecond() > 0);
+                    assertTrue(turn.tally().ended >= 2 * OperationGroup.SIZE);
+                    assertEquals(0, turn.tally().wrong);
+                    assertTrue(turn.tally().latency().getTotalCount() > 0);
+                }
+            }
+        }
+    }
+
+    @Test
+    void insertedKeysAreRead() throws Exception {
+        try (StoreContestant store = new StoreContestant(new DataSet(RECORDS, 8), new MemoryStorage(), 0.25)) {
+            store.load();
+            long before = store.notLocalBytes();
+            Turns.run(store, Workload.D, streams(Workload.D, 2), TURN_NANOS);
+            assertTrue(store.notLocalBytes() >= before);
+        }
+    }
+
+    @Test
+    void aStoreReadsItsDeviceAsOftenAsItsShareSays() throws Exception {
+        for (double share : new double[] {0, 0.25, 0.75, 1}) {
+            try (StoreContestant store = new StoreContestant(new DataSet(RECORDS, 8), new MemoryStorage(), share)) {
+                store.load();
+                assertEquals(share, store.facts().localShare(), 0.1);
+                KeyStream uniform = new KeyStream(Distribution.UNIFORM, RECORDS, 0, 1);
+                Turn turn = Turns.run(store, Workload.C, List.of(uniform), TURN_NANOS);
+                double pending = (double) turn.tally().pending / turn.tally().ended;
+                assertEquals(1 - store.facts().localShare(), pending, 0.05);
+                assertTrue(turn.tally().deviceReads >= turn.tally().pending);
+            }
+        }
+    }
+
+    @Test
+    void whatWasNotStoredIsNoticed() throws Exception {
+        DataSet data = new DataSet(RECORDS, 8);
+        try (OffHeapMap map = new OffHeapMap(data, false)) {
+            IllegalStateException wrong = assertThrows(
+                    IllegalStateException.class,
+                    () -> Turns.run(map, Workload.C, streams(Workload.C, 1), TURN_NANOS));
+            assertTrue(wrong.getMessage().contains("operations failed"), wrong::getMessage);
+        }
+    }
+
+    @Test
+    void pagesAreSmallEnoughForTheShareAndLargeEnoughForARecord() {
+        assertEquals(12, StoreContestant.pageBits(new DataSet(1000, 8), 0));
+        assertEquals(20, StoreContestant.pageBits(new DataSet(1L << 30, 8), 1));
+        for (double share : new double[] {0, 0.1, 0.5, 1}) {
+            DataSet large = new DataSet(100_000, 1 << 16);
+            assertTrue(1 << StoreContestant.pageBits(large, share) >= large.recordBytes());
+        }
+    }
+}

@@ -1,0 +1,115 @@
+package io.farheap.bench.ycsb;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.Arrays;
+import java.util.HashSet;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+
+class KeyStreamTest {
+
+    private static final int RECORDS = 1000;
+    private static final int GROUPS = 2000;
+
+    private static long[] counts(Distribution distribution) {
+        KeyStream stream = new KeyStream(distribution, RECORDS, 0, 1);
+        OperationGroup group = new OperationGroup();
+        long[] counts = new long[RECORDS];
+        for (int i = 0; i < GROUPS; i++) {
+            stream.fill(group, Workload.C);
+            assertTrue(group.readsOnly());
+            for (long key : group.keys) {
+                counts[(int) key]++;
+            }
+        }
+        return counts;
+    }
+
+    @Test
+    void uniformKeysAreAllDrawnAboutAsOften() {
+        long mean = GROUPS * (long) OperationGroup.SIZE / RECORDS;
+        for (long count : counts(Distribution.UNIFORM)) {
+            assertTrue(count > mean / 3 && count < mean * 3, count + " of " + mean);
+        }
+    }
+
+    /** Of 1,000 keys with 0.99 the hottest has an eighth, by 1 / zeta. */
+    @Test
+    void zipfianKeysAreSkewedAndSpread() {
+        long[] counts = counts(Distribution.ZIPFIAN);
+        long[] sorted = counts.clone();
+        Arrays.sort(sorted);
+        long all = Arrays.stream(counts).sum();
+        assertEquals(1 / 7.5, (double) sorted[RECORDS - 1] / all, 0.05);
+        assertTrue(Arrays.stream(sorted, RECORDS - 100, RECORDS).sum() > all / 2);
+        // The hottest two are no neighbours.
+        int first = indexOf(counts, sorted[RECORDS - 1]);
+        int second = indexOf(counts, sorted[RECORDS - 2]);
+        assertTrue(Math.abs(first - second) > 1, first + " and " + second);
+    }
+
+    private static int indexOf(long[] values, long value) {
+        for (int i = 0; i < values.length; i++) {
+            if (values[i] == value) {
+                return i;
+            }
+        }
+        throw new AssertionError(value);
+    }
+
+    @Test
+    void theLatestKeysAreReadMost() {
+        long[] counts = counts(Distribution.LATEST);
+        long all = Arrays.stream(counts).sum();
+        assertTrue(counts[RECORDS - 1] > all / 12);
+        assertTrue(Arrays.stream(counts, RECORDS - 100, RECORDS).sum() > all / 2);
+    }
+
+    @Test
+    void threadsInsertKeysOfTheirOwnAndReadWhatIsThere() {
+        Set<Long> there = new HashSet<>();
+        for (long key = 0; key < RECORDS; key++) {
+            there.add(key);
+        }
+        long inserts = 0;
+        for (int thread = 0; thread < 2; thread++) {
+            Set<Long> own = new HashSet<>();
+            KeyStream stream = new KeyStream(Distribution.LATEST, RECORDS, thread, 2);
+            OperationGroup group = new OperationGroup();
+            for (int i = 0; i < GROUPS; i++) {
+                stream.fill(group, Workload.D);
+                for (int at = 0; at < OperationGroup.SIZE; at++) {
+                    long key = group.keys[at];
+                    if (group.kinds[at] == OperationGroup.INSERT) {
+                        assertTrue(there.add(key) && own.add(key), "inserted twice: " + key);
+                        inserts++;
+                    } else {
+                        assertTrue(key < RECORDS ? there.contains(key) : own.contains(key), "read: " + key);
+                    }
+                }
+            }
+        }
+        assertEquals(0.05, (double) inserts / (2 * GROUPS * OperationGroup.SIZE), 0.01);
+    }
+
+    @Test
+    void workloadsHaveTheirParts() {
+        for (Workload workload : Workload.values()) {
+            int[] kinds = new int[4];
+            KeyStream stream = new KeyStream(Distribution.UNIFORM, RECORDS, 0, 1);
+            OperationGroup group = new OperationGroup();
+            for (int i = 0; i < GROUPS; i++) {
+                stream.fill(group, workload);
+                for (byte kind : group.kinds) {
+                    kinds[kind]++;
+                }
+            }
+            double all = GROUPS * (double) OperationGroup.SIZE;
+            assertEquals(workload.updates, kinds[OperationGroup.UPDATE] / all, 0.02, workload.name());
+            assertEquals(workload.inserts, kinds[OperationGroup.INSERT] / all, 0.02, workload.name());
+            assertEquals(workload.modifications, kinds[OperationGroup.MODIFY] / all, 0.02, workload.name());
+        }
+    }
+}

@@ -1,0 +1,147 @@
+package io.farheap.cli;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.google.gson.JsonElement;
+import com.google.gson.JsonObject;
+import com.google.gson.JsonParser;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** {@code farheap bench ycsb}, small: what its report holds, what is said of what is absent, and that it leaves nothing. */
+class BenchYcsbTest {
+
+    private static final Set<String> OF_OTHERS =
+            Set.of("rocksdb", "rocksdb-multiget", "rocksdb-index", "lmdb", "mapdb", "redis", "memcached");
+
+    @TempDir
+    Path directory;
+
+    private List<JsonObject> rows(String... options) throws Exception {
+        Path json = directory.resolve("ycsb.json");
+        Path disk = Files.createDirectories(directory.resolve("disk"));
+        List<String> arguments = new ArrayList<>(List.of(
+                "bench",
+                "ycsb",
+                "--json",
+                json.toString(),
+                "--directory",
+                disk.toString(),
+                "--rounds",
+                "1",
+                "--turn",
+                "20ms"));
+        arguments.addAll(List.of(options));
+        CommandProcess command = CommandProcess.start(Map.of(), arguments.toArray(String[]::new));
+        command.awaitEnd(0);
+        command.assertNothingIsLeft();
+        try (var left = Files.list(disk)) {
+            assertEquals(List.of(), left.toList());
+        }
+        List<JsonObject> rows = new ArrayList<>();
+        for (JsonElement row :
+                JsonParser.parseString(Files.readString(json)).getAsJsonObject().getAsJsonArray("rows")) {
+            rows.add(row.getAsJsonObject());
+        }
+        return rows;
+    }
+
+    private static void assertMeasured(JsonObject row) {
+        assertTrue(row.get("ops_per_s").getAsDouble() > 0, row::toString);
+        assertTrue(row.get("p50_ns").getAsLong() <= row.get("p99_ns").getAsLong(), row::toString);
+        assertTrue(row.get("bytes_per_op").getAsDouble() >= 0, row::toString);
+        assertTrue(row.get("index_bytes").getAsLong() >= 0, row::toString);
+        for (String share : new String[] {"local_share", "far_share", "pending_share"}) {
+            double value = row.get(share).getAsDouble();
+            assertTrue(value >= 0 && value <= 1, row::toString);
+        }
+        for (String text : new String[] {"engine", "device", "model"}) {
+            assertTrue(!row.get(text).getAsString().isEmpty(), row::toString);
+        }
+    }
+
+    @Test
+    void figure18HasEveryContestantOrSaysWhyNot() throws Exception {
+        Path plots = directory.resolve("plots");
+        Map<String, Integer> measured = new HashMap<>();
+        Set<String> absent = new HashSet<>();
+        for (JsonObject row : rows("--records", "5000", "--report", plots.toString())) {
+            assertEquals(18, row.get("figure").getAsInt());
+            String name = row.get("contestant").getAsString();
+            if (row.has("absent")) {
+                assertTrue(!row.get("absent").getAsString().isEmpty());
+                absent.add(name);
+                continue;
+            }
+            assertMeasured(row);
+            measured.merge(name, 1, Integer::sum);
+            double ios = row.get("ios_per_read").getAsDouble();
+            switch (name) {
+                case "local", "offheap", "offheap-touched", "hashmap" -> {
+                    assertEquals(1, row.get("local_share").getAsDouble(), row::toString);
+                    assertEquals(0, ios, row::toString);
+                }
+                // A share of reads that is not local, and little more for chains.
+                case "far", "file", "tiered" -> assertTrue(ios > 0.5 && ios < 1.2, row::toString);
+                default -> assertEquals("raw", name);
+            }
+        }
+        // One and two threads: uniform and Zipfian, and Zipfian with less memory.
+        for (String store : new String[] {"local", "far", "raw", "file"}) {
+            assertEquals(6, measured.get(store), measured::toString);
+        }
+        for (String map : new String[] {"offheap", "offheap-touched", "hashmap"}) {
+            assertEquals(4, measured.get(map), measured::toString);
+        }
+        assertTrue(absent.containsAll(OF_OTHERS), absent::toString);
+        assertTrue(Files.size(plots.resolve("ycsb-18-uniform-8.png")) > 0);
+        assertTrue(Files.size(plots.resolve("ycsb-18-zipfian-8.png")) > 0);
+        assertTrue(Files.size(plots.resolve("ycsb-18-zipfian-8-little.png")) > 0);
+    }
+
+    @Test
+    void figure19HasEveryShareOfLocalMemory() throws Exception {
+        Path plots = directory.resolve("plots");
+        Map<String, List<Double>> shares = new HashMap<>();
+        for (JsonObject row : rows(
+                "--figure", "19", "--records", "4000", "--value", "1024", "--threads", "1", "--report",
+                plots.toString())) {
+            assertMeasured(row);
+            assertEquals(1024, row.get("value").getAsInt());
+            shares.computeIfAbsent(row.get("contestant").getAsString(), name -> new ArrayList<>())
+                    .add(row.get("local_share").getAsDouble());
+        }
+        assertEquals(Set.of("local", "far", "raw", "file"), shares.keySet());
+        for (String store : new String[] {"far", "file"}) {
+            List<Double> ofStore = shares.get(store);
+            assertEquals(6, ofStore.size());
+            assertEquals(ofStore.stream().sorted().toList(), ofStore);
+            assertTrue(ofStore.getFirst() < 0.1, ofStore::toString);
+            assertEquals(1, ofStore.getLast());
+        }
+        assertTrue(Files.size(plots.resolve("ycsb-19-1024.png")) > 0);
+    }
+
+    @Test
+    void whatMakesNoSenseIsRefused() {
+        for (String[] wrong : new String[][] {
+            {"--figure", "17"},
+            {"--records", "10"},
+            {"--value", "12"},
+            {"--threads", "0"},
+            {"--rounds", "0"},
+            {"--directory", "/nowhere"}
+        }) {
+            assertEquals(1, Main.commandLine().execute("bench", "ycsb", wrong[0], wrong[1]));
+        }
+    }
+}

@@ -1,0 +1,195 @@
+package io.farheap.bench.ycsb;
+
+import io.farheap.bench.report.BenchOutput;
+import io.farheap.bench.report.BenchReport;
+import io.farheap.command.DeviceNotice;
+import io.farheap.command.Durations;
+import io.farheap.command.Plot;
+import io.farheap.verbs.Context;
+import io.farheap.verbs.Devices;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** {@code farheap bench ycsb}: a store that outgrows its memory, beside what people use. */
+@Command(
+        name = "ycsb",
+        mixinStandardHelpOptions = true,
+        description = {
+            "A store whose log does not fit into local memory, over far memory, a file and both, beside maps in memory, "
+                    + "RocksDB, LMDB, MapDB, Redis and memcached: in turns, with one set of records and one budget of local memory.",
+            "Figure 18: throughput at the paper's share of local memory, uniform and Zipfian keys. 19: local memory from "
+                    + "nothing to all of the log. 20: far memory from nothing to all that is not local, resized while it is used.",
+            "SOFTVERBS=model=connectx5 in the environment gives far memory the times of a ConnectX-5; operations that the "
+                    + "machine is late with are allowed and counted."
+        },
+        footer = {
+            "",
+            "./farheap bench ycsb fetches the libraries of others, and installs their servers where it may; what is missing is listed as absent."
+        })
+public final class BenchYcsbCommand implements Callable<Integer> {
+
+    private static final Set<Integer> FIGURES = new TreeSet<>(Set.of(18, 19, 20));
+    private static final long MOST_RECORDS = 1L << 32;
+    private static final int MOST_THREADS = 64;
+    private static final int MOST_VALUE = 1 << 16;
+    private static final int LARGE_VALUE = 1024;
+    /** With values of 8 bytes; with longer ones so many that the log is about as long. */
+    private static final long USUAL_RECORDS = 4_000_000;
+
+    private static final int USUAL_RECORD_BYTES = 24;
+
+    @Option(
+            names = "--figure",
+            paramLabel = "N",
+            split = ",",
+            defaultValue = "18",
+            description = "18, 19, 20 (default: ${DEFAULT-VALUE})")
+    private List<Integer> figures;
+
+    @Option(
+            names = "--records",
+            paramLabel = "N",
+            defaultValue = "0",
+            description = "keys (default: 4,000,000 with values of 8 bytes, fewer with longer ones)")
+    private long records;
+
+    @Option(
+            names = "--value",
+            paramLabel = "BYTES",
+            defaultValue = "8",
+            description = "of each value, a multiple of 8 (default: ${DEFAULT-VALUE})")
+    private int value;
+
+    @Option(
+            names = "--threads",
+            paramLabel = "T",
+            split = ",",
+            defaultValue = "1,2",
+            description = "client threads, each number measured (default: ${DEFAULT-VALUE})")
+    private List<Integer> threads;
+
+    @Option(
+            names = "--workload",
+            paramLabel = "W",
+            defaultValue = "C",
+            description = "A: half updates; B: 5%% of them; C: reads; D: 5%% inserts, reads of the latest; F: half "
+                    + "read-modify-writes. Figure 18 alone (default: ${DEFAULT-VALUE})")
+    private Workload workload;
+
+    @Option(
+            names = "--contestants",
+            paramLabel = "NAME",
+            split = ",",
+            description = "these alone: local, far, raw, file, tiered, offheap, hashmap, rocksdb, ... (default: all)")
+    private List<String> contestants = List.of();
+
+    @Option(
+            names = "--rounds",
+            paramLabel = "N",
+            defaultValue = "5",
+            description = "turns of each that count, after one that does not (default: ${DEFAULT-VALUE})")
+    private int rounds;
+
+    @Option(
+            names = "--turn",
+            paramLabel = "TIME",
+            converter = Durations.class,
+            defaultValue = "400ms",
+            description = "how long a turn is (default: ${DEFAULT-VALUE})")
+    private Duration turn;
+
+    @Option(
+            names = "--directory",
+            paramLabel = "DIR",
+            description = "on the disk that is measured (default: the one for temporary files)")
+    private Path directory = Path.of(System.getProperty("java.io.tmpdir"));
+
+    @Option(names = "--all", description = "figures 18 to 20 with values of 8 bytes and of 1 KB")
+    private boolean all;
+
+    @Mixin
+    private BenchOutput output;
+
+    @Spec
+    private CommandSpec spec;
+
+    @Override
+    public Integer call() throws IOException {
+        check();
+        DeviceNotice.print(spec.commandLine().getErr());
+        BenchReport report;
+        try (Context context = Devices.open("")) {
+            report = output.report(spec, context);
+        }
+        PrintStream out = System.out;
+        report.origin().forEach(out::println);
+        YcsbFigures run = new YcsbFigures(report, out, spec.commandLine().getErr());
+        long begun = System.nanoTime();
+        for (int bytes : all ? List.of(Long.BYTES, LARGE_VALUE) : List.of(value)) {
+            YcsbPlan plan = plan(bytes);
+            for (int figure : all ? FIGURES : figures) {
+                switch (figure) {
+                    case 18 -> run.figure18(plan);
+                    case 19 -> run.figure19(plan);
+                    default -> run.figure20(plan);
+                }
+            }
+        }
+        double seconds = (System.nanoTime() - begun) / 1e9;
+        out.printf("%nall of it took %,.0f s%n", seconds);
+        report.summary().put("seconds", seconds);
+        output.write(report, run.plots().toArray(Plot[]::new));
+        return 0;
+    }
+
+    private YcsbPlan plan(int bytes) {
+        DataSet one = new DataSet(1, bytes);
+        long count = records > 0 ? records : USUAL_RECORDS * USUAL_RECORD_BYTES / one.recordBytes();
+        return new YcsbPlan(
+                new DataSet(count, bytes),
+                workload,
+                threads,
+                rounds,
+                turn.toNanos(),
+                directory,
+                contestants);
+    }
+
+    private void check() {
+        output.check();
+        if (!FIGURES.containsAll(figures)) {
+            throw new IllegalArgumentException("--figure " + figures + ": they are 18, 19 and 20");
+        }
+        if (records < 0 || records > MOST_RECORDS || records > 0 && records < 1000) {
+            throw new IllegalArgumentException("--records " + records + ": there are 1,000 to " + MOST_RECORDS);
+        }
+        if (value < Long.BYTES || value > MOST_VALUE || value % Long.BYTES != 0) {
+            throw new IllegalArgumentException(
+                    "--value " + value + ": values have 8 to " + MOST_VALUE + " bytes, a multiple of 8");
+        }
+        for (int count : threads) {
+            if (count < 1 || count > MOST_THREADS) {
+                throw new IllegalArgumentException("--threads " + count + ": there are 1 to " + MOST_THREADS);
+            }
+        }
+        if (rounds < 1 || !turn.isPositive()) {
+            throw new IllegalArgumentException("--rounds " + rounds + " --turn " + turn.toMillis()
+                    + "ms: there is at least 1 round, and a turn is longer than nothing");
+        }
+        if (!Files.isDirectory(directory)) {
+            throw new IllegalArgumentException("--directory " + directory + ": it is no directory");
+        }
+    }
+}

@@ -1,0 +1,177 @@
+package io.farheap.bench.ycsb;
+
+import io.farheap.bench.peers.AbsentException;
+import io.farheap.lifetime.CloseStack;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.ServiceLoader;
+import java.util.stream.Stream;
+
+/**
+ * Contestants that have loaded one set of records, with one budget of local memory, and take turns. Each is opened and
+ * loaded after the other. What cannot be opened is absent, with a reason.
+ */
+final class Contest implements AutoCloseable {
+
+    static final String LOCAL = "local";
+    static final String FAR = "far";
+    static final String FILE = "file";
+    static final String RAW = "raw";
+    static final String HEAP_MAP = "hashmap";
+    static final String OFF_HEAP = "offheap";
+    static final String OFF_HEAP_TOUCHED = "offheap-touched";
+
+    private static final int WARM_UP_ROUNDS = 1;
+
+    private interface Opening {
+        Contestant open(Path directory) throws Exception;
+    }
+
+    private final YcsbPlan plan;
+    private final double localShare;
+    private final PrintWriter progress;
+    private final CloseStack resources = new CloseStack();
+    private final Map<String, Contestant> open = new LinkedHashMap<>();
+    private final Map<String, String> absent = new LinkedHashMap<>();
+
+    /** @param localShare of a store's log, and so what the others have */
+    Contest(YcsbPlan plan, double localShare, PrintWriter progress) {
+        this.plan = plan;
+        this.localShare = localShare;
+        this.progress = progress;
+    }
+
+    /** Opens and loads those that are wanted, in this order. */
+    void open(List<String> names) throws IOException {
+        for (String name : names) {
+            if (plan.wants(name)) {
+                open(name);
+            }
+        }
+    }
+
+    private void open(String name) throws IOException {
+        Path directory = Files.createTempDirectory(plan.directory(), "farheap-ycsb");
+        resources.add(() -> delete(directory));
+        try {
+            long begun = System.nanoTime();
+            Contestant contestant = resources.add(opening(name).open(directory));
+            contestant.load();
+            open.put(name, contestant);
+            progress.printf("%s is loaded: %.1f s%n", name, (System.nanoTime() - begun) / 1e9)
+                    .flush();
+        } catch (AbsentException e) {
+            absent.put(name, e.getMessage());
+        } catch (RuntimeException e) {
+            throw e;
+        } catch (Exception e) {
+            throw new IllegalStateException("cannot start " + name + ": " + e.getMessage(), e);
+        }
+    }
+
+    private Opening opening(String name) throws AbsentException {
+        DataSet data = plan.data();
+        return switch (name) {
+            case LOCAL -> directory -> new StoreContestant(data, new MemoryStorage(), 1);
+            case FAR -> directory -> new StoreContestant(data, new FarStorage(room(data)), localShare);
+            case FILE -> directory -> new StoreContestant(data, new FileStorage(directory), localShare);
+            case RAW -> directory -> new RawReads(data, farMemory().cache());
+            case HEAP_MAP -> directory -> new HeapMap(data);
+            case OFF_HEAP -> directory -> new OffHeapMap(data, false);
+            case OFF_HEAP_TOUCHED -> directory -> new OffHeapMap(data, true);
+            default -> provided(name);
+        };
+    }
+
+    /** Of a log with all records: pages have ends that none fits into, and the last ones are there twice. */
+    static long room(DataSet data) {
+        return data.logBytes() + data.logBytes() / 8 + 4 * FarStorage.SEGMENT_BYTES;
+    }
+
+    private FarMemory farMemory() throws AbsentException {
+        if (open.get(FAR) instanceof StoreContestant store && store.storage() instanceof FarStorage far) {
+            return far.memory();
+        }
+        throw new AbsentException("it reads the cache of " + FAR + ", which takes no part");
+    }
+
+    private Opening provided(String name) throws AbsentException {
+        for (ContestantProvider provider : ServiceLoader.load(ContestantProvider.class)) {
+            if (provider.names().contains(name)) {
+                long budget = Math.max(1, Math.round(localShare * plan.data().logBytes()));
+                return directory -> provider.open(
+                        name, new ContestantProvider.Setup(plan.data(), budget, indexBytes(), directory));
+            }
+        }
+        throw new AbsentException("its library is not on the class path; ./farheap bench ycsb fetches it");
+    }
+
+    /** Of a store with as many records. */
+    private long indexBytes() {
+        return open.values().stream()
+                .filter(StoreContestant.class::isInstance)
+                .mapToLong(store -> store.facts().indexBytes())
+                .findFirst()
+                .orElse(0);
+    }
+
+    /** Rounds in which each has its turn with each number of threads and distribution. */
+    List<Result> run(List<Distribution> distributions) {
+        Map<String, Result> results = new LinkedHashMap<>();
+        Map<String, List<KeyStream>> streams = new LinkedHashMap<>();
+        for (int round = -WARM_UP_ROUNDS; round < plan.rounds(); round++) {
+            for (Distribution distribution : distributions) {
+                for (int threads : plan.threads()) {
+                    String load = distribution + " " + threads;
+                    List<KeyStream> ofLoad =
+                            streams.computeIfAbsent(load, ignored -> streams(distribution, threads));
+                    for (Map.Entry<String, Contestant> entry : open.entrySet()) {
+                        Turn turn = Turns.run(entry.getValue(), plan.workload(), ofLoad, plan.turnNanos());
+                        if (round >= 0) {
+                            results.computeIfAbsent(
+                                            load + entry.getKey(),
+                                            ignored -> new Result(entry.getKey(), distribution, threads))
+                                    .add(turn, entry.getValue().facts());
+                        }
+                    }
+                }
+            }
+            progress.printf("round %d of %d%n", round + 1 + WARM_UP_ROUNDS, plan.rounds() + WARM_UP_ROUNDS)
+                    .flush();
+        }
+        return new ArrayList<>(results.values());
+    }
+
+    private List<KeyStream> streams(Distribution distribution, int threads) {
+        List<KeyStream> streams = new ArrayList<>();
+        for (int thread = 0; thread < threads; thread++) {
+            streams.add(new KeyStream(distribution, plan.data().records(), thread, threads));
+        }
+        return streams;
+    }
+
+    /** Reasons by name. */
+    Map<String, String> absent() {
+        return absent;
+    }
+
+    private static void delete(Path directory) throws IOException {
+        try (Stream<Path> files = Files.walk(directory)) {
+            for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
+                Files.delete(file);
+            }
+        }
+    }
+
+    @Override
+    public void close() {
+        resources.close();
+    }
+}

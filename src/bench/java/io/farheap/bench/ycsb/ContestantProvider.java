@@ -1,0 +1,27 @@
+package io.farheap.bench.ycsb;
+
+import io.farheap.bench.peers.AbsentException;
+import java.nio.file.Path;
+import java.util.List;
+
+/** Opens contestants that need a library of their own; a service. */
+public interface ContestantProvider {
+
+    List<String> names();
+
+    /**
+     * Not loaded yet.
+     *
+     * @throws AbsentException where something that it needs is not installed
+     */
+    Contestant open(String name, Setup setup) throws Exception;
+
+    /**
+     * What a contestant is opened with.
+     *
+     * @param budgetBytes of local memory: as much as a store's log has
+     * @param indexBytes of local memory that the store's index has beside
+     * @param directory of this contestant alone, which is deleted after it; on a local disk
+     */
+    record Setup(DataSet data, long budgetBytes, long indexBytes, Path directory) {}
+}

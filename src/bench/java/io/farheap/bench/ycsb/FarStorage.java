@@ -1,0 +1,51 @@
+package io.farheap.bench.ycsb;
+
+import io.farheap.lifetime.CloseStack;
+import io.farheap.tier.Device;
+import io.farheap.tier.FarDevice;
+
+/** Far memory that has room for all of the log. */
+final class FarStorage implements Storage {
+
+    static final long SEGMENT_BYTES = 1 << 20;
+
+    private final CloseStack resources = new CloseStack();
+    private final FarMemory memory;
+    private final FarDevice device;
+
+    /** @param bytes of the log at most */
+    FarStorage(long bytes) {
+        try {
+            memory = resources.add(new FarMemory(bytes));
+            device = resources.add(new FarDevice(memory.cache(), SEGMENT_BYTES, StoreContestant.PENDING));
+        } catch (Throwable e) {
+            try (resources) {
+                throw e;
+            }
+        }
+    }
+
+    FarMemory memory() {
+        return memory;
+    }
+
+    @Override
+    public Device device() {
+        return device;
+    }
+
+    @Override
+    public String engine() {
+        return "one-sided";
+    }
+
+    @Override
+    public double farShare(long notLocalBytes) {
+        return notLocalBytes == 0 ? 0 : 1;
+    }
+
+    @Override
+    public void close() {
+        resources.close();
+    }
+}

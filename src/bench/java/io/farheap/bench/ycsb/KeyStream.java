@@ -1,0 +1,87 @@
+package io.farheap.bench.ycsb;
+
+import java.util.SplittableRandom;
+
+/**
+ * Operations of one thread. Ranks and keys are drawn before anything is measured, as drawing a Zipfian one takes as
+ * long as an operation on local memory; a turn begins anywhere in them. One thread at a time.
+ */
+final class KeyStream {
+
+    private static final int MOST_DRAWN = 1 << 22;
+    private static final int LEAST_DRAWN = 1 << 10;
+    private static final int DRAWN_PER_RECORD = 64;
+
+    private final long[] drawn;
+    private final int mask;
+    private final boolean latest;
+    private final long records;
+    private final int thread;
+    private final int threads;
+    private final SplittableRandom random;
+    private int at;
+    private long inserted;
+
+    /** @param thread of {@code threads}: each inserts keys of its own */
+    KeyStream(Distribution distribution, long records, int thread, int threads) {
+        this.records = records;
+        this.thread = thread;
+        this.threads = threads;
+        this.latest = distribution == Distribution.LATEST;
+        this.random = new SplittableRandom(31L * thread + distribution.ordinal());
+        long wanted = Math.clamp(DRAWN_PER_RECORD * records, LEAST_DRAWN, MOST_DRAWN);
+        drawn = new long[Integer.highestOneBit((int) wanted)];
+        mask = drawn.length - 1;
+        if (distribution == Distribution.UNIFORM) {
+            for (int i = 0; i < drawn.length; i++) {
+                drawn[i] = random.nextLong(records);
+            }
+        } else {
+            YcsbKeys keys = new YcsbKeys(records, random.nextLong());
+            for (int i = 0; i < drawn.length; i++) {
+                drawn[i] = latest ? records - 1 - keys.latest() : keys.zipfian();
+            }
+        }
+    }
+
+    /** Goes on anywhere. */
+    void shuffle() {
+        at = random.nextInt(drawn.length);
+    }
+
+    void fill(OperationGroup group, Workload workload) {
+        group.reads = workload.readsOnly();
+        for (int i = 0; i < OperationGroup.SIZE; i++) {
+            byte kind = group.reads ? OperationGroup.READ : kind(workload);
+            group.kinds[i] = kind;
+            group.keys[i] = kind == OperationGroup.INSERT ? own(inserted++) : next();
+        }
+    }
+
+    private byte kind(Workload workload) {
+        double what = random.nextDouble();
+        if (what < workload.updates) {
+            return OperationGroup.UPDATE;
+        }
+        if (what < workload.updates + workload.inserts) {
+            return OperationGroup.INSERT;
+        }
+        return what < workload.updates + workload.inserts + workload.modifications
+                ? OperationGroup.MODIFY
+                : OperationGroup.READ;
+    }
+
+    private long next() {
+        long value = drawn[at++ & mask];
+        if (!latest) {
+            return value;
+        }
+        // Inserted by this thread, then what was there from the beginning.
+        return value < inserted ? own(inserted - 1 - value) : records - 1 - (value - inserted);
+    }
+
+    /** A key that this thread inserts. */
+    private long own(long number) {
+        return records + number * threads + thread;
+    }
+}

@@ -1,0 +1,108 @@
+package io.farheap.bench.ycsb;
+
+import io.farheap.cache.Buffer;
+import io.farheap.cache.Cache;
+import io.farheap.cache.Completion;
+import io.farheap.cache.Session;
+import io.farheap.cache.Status;
+import io.farheap.lifetime.Closing;
+
+/**
+ * A bare session of the cache that a store has its log in: reads as long as a record, of as many places, by no index
+ * and with nothing checked. What a store over it could reach if it cost nothing.
+ */
+final class RawReads implements Contestant {
+
+    private final DataSet data;
+    private final Cache cache;
+
+    /** @param cache somebody else's */
+    RawReads(DataSet data, Cache cache) {
+        this.data = data;
+        this.cache = cache;
+        if (cache.capacity() < data.logBytes()) {
+            throw new IllegalArgumentException(
+                    "a cache of " + cache.capacity() + " bytes for " + data.logBytes() + " bytes of records");
+        }
+    }
+
+    /** What is there serves. */
+    @Override
+    public void load() {}
+
+    @Override
+    public Client open(Tally tally) {
+        return new RawClient(tally);
+    }
+
+    @Override
+    public Facts facts() {
+        return new Facts(0, 1, 0, "one-sided", "far memory, " + cache.configuration(), true);
+    }
+
+    @Override
+    public void close() {}
+
+    private final class RawClient implements Client, Completion {
+
+        private final Tally tally;
+        private final Session session;
+        private final Buffer buffer;
+        private final int[] free = new int[StoreContestant.PENDING];
+        private final long[] begun = new long[StoreContestant.PENDING];
+        private int freeCount;
+
+        RawClient(Tally tally) {
+            this.tally = tally;
+            session = cache.openSession();
+            try {
+                buffer = cache.allocate((long) free.length * data.recordBytes());
+            } catch (Throwable e) {
+                Closing.after(e, session);
+                throw e;
+            }
+            while (freeCount < free.length) {
+                free[freeCount] = freeCount++;
+            }
+        }
+
+        @Override
+        public void run(OperationGroup group) {
+            int bytes = data.recordBytes();
+            for (int i = 0; i < OperationGroup.SIZE; i++) {
+                while (freeCount == 0) {
+                    session.poll();
+                }
+                int place = free[--freeCount];
+                begun[place] = group.timed(i) ? System.nanoTime() : 0;
+                long address = group.keys[i] % data.records() * bytes;
+                while (!session.read(address, buffer, (long) place * bytes, bytes, this, place)) {
+                    session.poll();
+                }
+                tally.pending++;
+                tally.deviceReads++;
+            }
+            session.poll();
+        }
+
+        @Override
+        public void completed(long token, int status) {
+            int place = (int) token;
+            free[freeCount++] = place;
+            tally.end(status == Status.OK);
+            if (begun[place] != 0) {
+                tally.took(System.nanoTime() - begun[place]);
+            }
+        }
+
+        @Override
+        public void drain() {
+            session.drain();
+        }
+
+        @Override
+        public void close() {
+            Closing.all(session, buffer);
+        }
+    }
+}

@@ -1,0 +1,229 @@
+package io.farheap.bench.ycsb;
+
+import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
+
+import io.farheap.store.StoreCompletion;
+import io.farheap.store.StoreSession;
+import io.farheap.store.StoreStatus;
+import io.farheap.store.Update;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * A session of a store: of each group the buckets are touched first, then its operations begin; as many wait for the
+ * device as the session takes. What was read is checked.
+ */
+final class StoreClient implements Client, StoreCompletion {
+
+    private static final int SPINS = 64;
+
+    private final StoreSession session;
+    private final DataSet data;
+    private final Tally tally;
+    private final Arena arena = Arena.ofShared();
+    private final MemorySegment values;
+    private final MemorySegment written;
+    private final Update modification;
+
+    // Places for what is read, of which the free ones are in a stack.
+    private final int[] free;
+    private int freeCount;
+    private final long[] keys;
+    /** Since when a timed operation goes on, else 0. */
+    private final long[] begun;
+
+    private final boolean[] reading;
+    private long touched;
+
+    /** @param pending operations that the session lets wait */
+    StoreClient(StoreSession session, DataSet data, int pending, Tally tally) {
+        this.session = session;
+        this.data = data;
+        this.tally = tally;
+        int places = pending + 1;
+        values = arena.allocate((long) places * data.valueBytes(), Long.BYTES);
+        written = arena.allocate(data.valueBytes(), Long.BYTES);
+        free = new int[places];
+        keys = new long[places];
+        begun = new long[places];
+        reading = new boolean[places];
+        while (freeCount < places) {
+            free[freeCount] = freeCount++;
+        }
+        modification = new AddToFirst(data);
+    }
+
+    @Override
+    public void run(OperationGroup group) {
+        long touching = 0;
+        for (int i = 0; i < OperationGroup.SIZE; i++) {
+            touching += session.touch(group.keys[i]);
+        }
+        touched += touching;
+        if (group.readsOnly()) {
+            for (int i = 0; i < OperationGroup.SIZE; i++) {
+                read(group.keys[i], group.timed(i));
+            }
+        } else {
+            for (int i = 0; i < OperationGroup.SIZE; i++) {
+                begin(group.kinds[i], group.keys[i], group.timed(i));
+            }
+        }
+        session.poll();
+    }
+
+    private void begin(byte kind, long key, boolean timed) {
+        switch (kind) {
+            case OperationGroup.READ -> read(key, timed);
+            case OperationGroup.MODIFY -> modify(key, timed);
+            default -> write(key, timed);
+        }
+    }
+
+    private void read(long key, boolean timed) {
+        int place = free[freeCount - 1];
+        long from = timed ? System.nanoTime() : 0;
+        long offset = (long) place * data.valueBytes();
+        int status = session.read(key, values, offset, data.valueBytes(), this, place);
+        while (status == StoreStatus.FULL) {
+            // Places become free meanwhile, this one stays so.
+            makeRoom();
+            place = free[freeCount - 1];
+            offset = (long) place * data.valueBytes();
+            status = session.read(key, values, offset, data.valueBytes(), this, place);
+        }
+        if (status == StoreStatus.DONE) {
+            end(data.matches(values, offset, key), from);
+        } else {
+            waits(status, place, key, from);
+            reading[place] = true;
+        }
+    }
+
+    private void modify(long key, boolean timed) {
+        int place = free[freeCount - 1];
+        long from = timed ? System.nanoTime() : 0;
+        int status = session.update(key, modification, 0, this, place);
+        while (status == StoreStatus.FULL) {
+            makeRoom();
+            place = free[freeCount - 1];
+            status = session.update(key, modification, 0, this, place);
+        }
+        if (status == StoreStatus.DONE) {
+            end(true, from);
+        } else {
+            waits(status, place, key, from);
+            reading[place] = false;
+        }
+    }
+
+    private void write(long key, boolean timed) {
+        long from = timed ? System.nanoTime() : 0;
+        store(key);
+        end(true, from);
+    }
+
+    /** Also of keys that are there. */
+    void store(long key) {
+        data.fill(written, 0, key);
+        int status = session.upsert(key, written, 0, data.valueBytes());
+        while (status == StoreStatus.FULL) {
+            makeRoom();
+            status = session.upsert(key, written, 0, data.valueBytes());
+        }
+        if (status != StoreStatus.DONE) {
+            throw new IllegalStateException("cannot store a record: " + StoreStatus.describe(status));
+        }
+    }
+
+    private void waits(int status, int place, long key, long from) {
+        if (status != StoreStatus.PENDING) {
+            throw new IllegalStateException("key " + key + ": " + StoreStatus.describe(status));
+        }
+        tally.pending++;
+        freeCount--;
+        keys[place] = key;
+        begun[place] = from;
+    }
+
+    private void end(boolean right, long from) {
+        tally.end(right);
+        if (from != 0) {
+            tally.took(System.nanoTime() - from);
+        }
+    }
+
+    @Override
+    public void completed(long token, int status, int bytes) {
+        int place = (int) token;
+        boolean right = status == StoreStatus.DONE
+                && (!reading[place] || data.matches(values, (long) place * data.valueBytes(), keys[place]));
+        free[freeCount++] = place;
+        end(right, begun[place]);
+    }
+
+    private void makeRoom() {
+        for (int i = 0; i < SPINS; i++) {
+            if (session.poll()) {
+                return;
+            }
+            Thread.onSpinWait();
+        }
+        if (session.pending() > 0) {
+            session.awaitProgress();
+        } else {
+            // The log's thread is behind, which may need this core.
+            Thread.yield();
+        }
+    }
+
+    @Override
+    public void drain() {
+        session.drain();
+        tally.deviceReads = session.deviceReads();
+    }
+
+    /** Of no meaning, but for the compiler. */
+    long touched() {
+        return touched;
+    }
+
+    @Override
+    public void close() {
+        session.close();
+        arena.close();
+    }
+
+    /** Adds its argument, which is 0 here: values stay what readers expect. */
+    private record AddToFirst(DataSet data) implements Update {
+
+        @Override
+        public int initialBytes(long argument) {
+            return -1;
+        }
+
+        @Override
+        public void initial(MemorySegment value, long offset, int bytes, long argument) {
+            throw new IllegalStateException("every key is there");
+        }
+
+        @Override
+        public boolean inPlace(MemorySegment value, long offset, int bytes, long argument) {
+            value.set(JAVA_LONG_UNALIGNED, offset, value.get(JAVA_LONG_UNALIGNED, offset) + argument);
+            return true;
+        }
+
+        @Override
+        public void copy(
+                MemorySegment old,
+                long oldOffset,
+                int oldBytes,
+                MemorySegment value,
+                long offset,
+                int bytes,
+                long argument) {
+            MemorySegment.copy(old, oldOffset, value, offset, bytes);
+            inPlace(value, offset, bytes, argument);
+        }
+    }
+}

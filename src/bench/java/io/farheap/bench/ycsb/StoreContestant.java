@@ -1,0 +1,106 @@
+package io.farheap.bench.ycsb;
+
+import io.farheap.lifetime.CloseStack;
+import io.farheap.store.FarStore;
+import io.farheap.store.FarStoreBuilder;
+
+/** A {@link FarStore} over some kind of storage. */
+final class StoreContestant implements Contestant {
+
+    static final int PENDING = 256;
+
+    private static final int MOST_PAGE_BITS = 20;
+    private static final int LEAST_PAGE_BITS = 12;
+    /** As few as a log may have, and as many as make its parts small beside its memory. */
+    private static final int LEAST_PAGES = 6;
+
+    private static final int PAGES = 64;
+
+    private final DataSet data;
+    private final Storage storage;
+    private final FarStore store;
+    private final CloseStack resources = new CloseStack();
+
+    /**
+     * @param storage becomes its own
+     * @param localShare of the log that is in local memory, 0 to 1; 0 is as little as a log can do with
+     */
+    StoreContestant(DataSet data, Storage storage, double localShare) {
+        this.data = data;
+        this.storage = resources.add(storage);
+        try {
+            store = resources.add(store(localShare));
+        } catch (Throwable e) {
+            try (resources) {
+                throw e;
+            }
+        }
+    }
+
+    private FarStore store(double localShare) {
+        int bits = pageBits(data, localShare);
+        long pages = (long) Math.ceil(localShare * data.logBytes() / (1L << bits));
+        // The tail's page, and those that wait for it, are no part of the share where all is local.
+        long spare = localShare < 1 ? 0 : LEAST_PAGES + data.logBytes() / (1L << bits) / 8;
+        FarStoreBuilder builder = FarStore.builder()
+                .device(storage.device())
+                .name("ycsb")
+                .pageBytes(1 << bits)
+                .memory(Math.max(LEAST_PAGES, pages + spare) << bits)
+                .expectedKeys(data.records())
+                .pending(PENDING);
+        if (data.valueBytes() != Long.BYTES) {
+            builder.records(Long.BYTES, data.valueBytes());
+        }
+        return builder.open();
+    }
+
+    /** Small enough for the share, and for a record. */
+    static int pageBits(DataSet data, double localShare) {
+        long bytes = (long) (localShare * data.logBytes() / PAGES);
+        int least = Math.max(
+                LEAST_PAGE_BITS, Long.SIZE - Long.numberOfLeadingZeros(4L * data.recordBytes() - 1));
+        int bits = bytes < 2 ? 0 : Long.SIZE - 1 - Long.numberOfLeadingZeros(bytes);
+        return Math.clamp(bits, least, MOST_PAGE_BITS);
+    }
+
+    @Override
+    public void load() {
+        try (StoreClient client = open(new Tally())) {
+            for (long key = 0; key < data.records(); key++) {
+                client.store(key);
+            }
+        }
+        storage.filled(store.logBytes());
+    }
+
+    @Override
+    public StoreClient open(Tally tally) {
+        return new StoreClient(store.openSession(), data, PENDING, tally);
+    }
+
+    Storage storage() {
+        return storage;
+    }
+
+    /** Bytes of the log that are on the storage alone. */
+    long notLocalBytes() {
+        return store.logBytes() - store.logBytesInMemory();
+    }
+
+    @Override
+    public Facts facts() {
+        return new Facts(
+                (double) store.logBytesInMemory() / store.logBytes(),
+                storage.farShare(notLocalBytes()),
+                store.indexBytes(),
+                storage.engine(),
+                storage.device().name(),
+                true);
+    }
+
+    @Override
+    public void close() {
+        resources.close();
+    }
+}

@@ -1,0 +1,189 @@
+package io.farheap.bench.ycsb;
+
+import io.farheap.bench.report.BenchReport;
+import io.farheap.command.Plot;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.io.PrintWriter;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+/** Figures 18 to 20 of Redy, with fewer records in the same shares. */
+final class YcsbFigures {
+
+    /** Local memory of the log: the paper's 1 of 6 GB. */
+    static final double LOCAL_SHARE = 1 / 6.0;
+
+    /** Of the paper's log of 8-byte values with less local memory, figure 18c. */
+    private static final double LITTLE = 1 / 24.0;
+    /** Of its log of 260 GB with 1 KB values, figures 18d to 18h. */
+    private static final List<Double> LARGE = List.of(10 / 260.0, 20 / 260.0, 40 / 260.0, 80 / 260.0);
+
+    private static final List<Double> LOCAL_SHARES = List.of(0.0, 1 / 6.0, 1 / 3.0, 1 / 2.0, 2 / 3.0, 1.0);
+
+    private static final List<String> STORES = List.of(Contest.LOCAL, Contest.FAR, Contest.RAW, Contest.FILE, "tiered");
+    private static final List<String> OTHERS = List.of(
+            Contest.OFF_HEAP,
+            Contest.OFF_HEAP_TOUCHED,
+            Contest.HEAP_MAP,
+            "rocksdb",
+            "rocksdb-multiget",
+            "rocksdb-index",
+            "lmdb",
+            "mapdb",
+            "redis",
+            "memcached",
+            "faster");
+
+    private final BenchReport report;
+    private final PrintStream out;
+    private final PrintWriter progress;
+    private final List<Plot> plots = new ArrayList<>();
+
+    YcsbFigures(BenchReport report, PrintStream out, PrintWriter progress) {
+        this.report = report;
+        this.out = out;
+        this.progress = progress;
+    }
+
+    List<Plot> plots() {
+        return plots;
+    }
+
+    /** Throughput of all contestants, uniform and Zipfian, at the paper's share of local memory. */
+    void figure18(YcsbPlan plan) throws IOException {
+        List<String> all = new ArrayList<>(STORES);
+        all.addAll(OTHERS);
+        if (plan.data().valueBytes() == Long.BYTES) {
+            bars(plan, run18(plan, LOCAL_SHARE, all, List.of(Distribution.UNIFORM, Distribution.ZIPFIAN)), "");
+            bars(plan, run18(plan, LITTLE, STORES, List.of(Distribution.ZIPFIAN)), "-little");
+            return;
+        }
+        bars(plan, run18(plan, LARGE.getFirst(), all, List.of(Distribution.UNIFORM, Distribution.ZIPFIAN)), "");
+        for (double share : LARGE.subList(1, LARGE.size())) {
+            bars(
+                    plan,
+                    run18(plan, share, STORES, List.of(Distribution.ZIPFIAN)),
+                    "-" + Math.round(100 * share));
+        }
+    }
+
+    private List<Result> run18(YcsbPlan plan, double share, List<String> names, List<Distribution> distributions)
+            throws IOException {
+        header(18, plan, "%.0f %% of the log in local memory".formatted(100 * share));
+        try (Contest contest = new Contest(plan, share, progress)) {
+            contest.open(names);
+            List<Result> results = contest.run(distributions);
+            write(18, plan, results);
+            writeAbsent(18, contest.absent());
+            return results;
+        }
+    }
+
+    private void bars(YcsbPlan plan, List<Result> results, String suffix) {
+        for (Distribution distribution : Distribution.values()) {
+            List<Result> shown = results.stream()
+                    .filter(result -> result.distribution == distribution)
+                    .toList();
+            if (shown.isEmpty()) {
+                continue;
+            }
+            Plot plot = Plot.bars(
+                            "ycsb-18-" + distribution + "-" + plan.data().valueBytes() + suffix,
+                            "Reads of " + plan.data().valueBytes() + "-byte values, " + distribution + " keys",
+                            "",
+                            "operations a second")
+                    .logarithmicY();
+            List<String> names =
+                    shown.stream().map(result -> result.contestant).distinct().toList();
+            for (int threads : plan.threads()) {
+                plot.series(
+                        threads == 1 ? "1 thread" : threads + " threads",
+                        names,
+                        names.stream().map(name -> rate(shown, name, threads)).toList());
+            }
+            PaperRates.add(plot, names, distribution, plan.data().valueBytes());
+            plots.add(plot);
+        }
+    }
+
+    private static double rate(List<Result> results, String name, int threads) {
+        return results.stream()
+                .filter(result -> result.contestant.equals(name) && result.threads == threads)
+                .mapToDouble(result -> result.rates.median())
+                .findFirst()
+                .orElseThrow();
+    }
+
+    /** Local memory from nothing to all of the log, uniform. A store that has all local takes turns with each. */
+    void figure19(YcsbPlan plan) throws IOException {
+        Map<String, TreeMap<Double, Double>> lines = new TreeMap<>();
+        for (double share : LOCAL_SHARES) {
+            header(19, plan, "%.0f %% of the log in local memory".formatted(100 * share));
+            try (Contest contest = new Contest(plan, share, progress)) {
+                contest.open(List.of(Contest.LOCAL, Contest.FAR, Contest.RAW, Contest.FILE));
+                List<Result> results = contest.run(List.of(Distribution.UNIFORM));
+                write(19, plan, results);
+                writeAbsent(19, contest.absent());
+                for (Result result : results) {
+                    double all = rate(results, Contest.LOCAL, result.threads);
+                    lines.computeIfAbsent(
+                                    result.contestant
+                                            + (result.threads == 1 ? ", 1 thread" : ", " + result.threads + " threads"),
+                                    ignored -> new TreeMap<>())
+                            .put(100 * share, result.rates.median() / all);
+                }
+            }
+        }
+        Plot plot = Plot.lines(
+                "ycsb-19-" + plan.data().valueBytes(),
+                "Uniform reads of " + plan.data().valueBytes() + "-byte values",
+                "local memory, % of the log",
+                "throughput, all local = 1");
+        lines.forEach((name, line) -> plot.series(name, numbers(line.keySet()), numbers(line.values())));
+        PaperRates.addFigure19(plot);
+        plots.add(plot);
+    }
+
+    /** Far memory from nothing to all that is not local, resized while it is used. */
+    void figure20(YcsbPlan plan) {
+        throw new UnsupportedOperationException("figure 20 of " + plan);
+    }
+
+    private static double[] numbers(Collection<Double> values) {
+        return values.stream().mapToDouble(Double::doubleValue).toArray();
+    }
+
+    void header(int figure, YcsbPlan plan, String what) {
+        out.printf(
+                "%nfigure %d: %,d records with values of %d bytes, a log of %,d bytes, %s; medians of %d turns of %d ms%n",
+                figure,
+                plan.data().records(),
+                plan.data().valueBytes(),
+                plan.data().logBytes(),
+                what,
+                plan.rounds(),
+                plan.turnNanos() / 1_000_000);
+    }
+
+    void write(int figure, YcsbPlan plan, List<Result> results) {
+        Result.printHeader(out);
+        for (Result result : results) {
+            result.print(out);
+            result.put(report.row().put("figure", (long) figure), plan, report.model());
+        }
+    }
+
+    void writeAbsent(int figure, Map<String, String> absent) {
+        absent.forEach((name, reason) -> {
+            out.printf("absent: %s: %s%n", name, reason);
+            report.row()
+                    .put("figure", (long) figure)
+                    .put("contestant", name)
+                    .put("absent", reason);
+        });
+    }
+}

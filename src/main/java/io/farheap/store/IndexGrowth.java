@@ -1,0 +1,82 @@
+package io.farheap.store;
+
+import io.farheap.thread.Joining;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
+
+/** Doubles an index beside its use, on a thread that lives for as long as that takes. */
+final class IndexGrowth implements AutoCloseable {
+
+    private static final long NAP_NANOS = 50_000;
+    /** Buckets in one stay inside an epoch: the log's thread may wait for it. */
+    private static final int BATCH = 64;
+
+    private final String name;
+    private final HashIndex index;
+    private final Epochs epochs;
+    private final int epoch;
+    private final Chains chains;
+    private final AtomicBoolean growing = new AtomicBoolean();
+    private volatile @Nullable Thread thread;
+    private volatile boolean stopped;
+
+    IndexGrowth(String name, StoreParts parts) {
+        this.name = name + "-index";
+        this.index = parts.index();
+        this.epochs = parts.epochs();
+        this.epoch = epochs.take();
+        this.chains = new MemoryChains(parts.log());
+    }
+
+    /** Begins where the index is crowded and does not grow already. Any thread. */
+    void look() {
+        if (index.crowded() && !stopped && growing.compareAndSet(false, true)) {
+            thread = Thread.ofPlatform().daemon().name(name).start(this::run);
+        }
+    }
+
+    private void run() {
+        try {
+            index.grow();
+            for (long bucket = 0; bucket < index.toDivide() && !stopped; ) {
+                epochs.enter(epoch);
+                for (int i = 0; i < BATCH && bucket < index.toDivide(); i++) {
+                    index.divide(bucket++, chains);
+                }
+                epochs.leave(epoch);
+            }
+            if (!stopped) {
+                IndexTable old = index.grown();
+                awaitAll();
+                old.free();
+            }
+        } finally {
+            growing.set(false);
+        }
+    }
+
+    /** Whoever has found something in the old table has left. */
+    private void awaitAll() {
+        long advanced = epochs.advance();
+        while (!epochs.passed(advanced)) {
+            LockSupport.parkNanos(NAP_NANOS);
+        }
+    }
+
+    /** Whether it grows at this moment. */
+    boolean growing() {
+        return growing.get();
+    }
+
+    /** Sessions are closed: what is not divided stays so. */
+    @Override
+    public void close() {
+        stopped = true;
+        Thread running = thread;
+        if (running != null) {
+            Joining.join(running);
+        }
+        epochs.giveBack(epoch);
+    }
+}

@@ -1,0 +1,160 @@
+package io.farheap.tier;
+
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * A device in a {@link TieredDevice}, and what it has of the log: all from {@link #low} on, but for what it has given
+ * up, below its beginning, and its holes. Any thread.
+ */
+final class Tier {
+
+    final Device device;
+    /** By which handles know it; another's once nobody uses it. */
+    final int id;
+
+    final Holes holes = new Holes();
+    /** Of each handle, the appends that it has not done. */
+    final List<PendingAppends> appends = new CopyOnWriteArrayList<>();
+
+    final AtomicLong reads = new AtomicLong();
+    final AtomicLong lost = new AtomicLong();
+    /** Ends of appends that it refused. */
+    private final Mark failed = new Mark(0);
+    /** Held by who lowers {@code low}, and who appends below it. */
+    private final ReentrantLock filling = new ReentrantLock();
+
+    private volatile long low;
+    /** A range that is copied to it now, and whether somebody has appended there meanwhile. */
+    private long fillFrom;
+
+    private long fillTo;
+    private boolean overtaken;
+
+    /** Handles that have one of its device's open, under the tiered device's lock; removed: no more will. */
+    int users;
+
+    boolean removed;
+
+    Tier(Device device, int id, long low) {
+        this.device = device;
+        this.id = id;
+        this.low = low;
+    }
+
+    /** What it has begins there. */
+    long begin() {
+        return Math.max(low, device.begin());
+    }
+
+    long low() {
+        return low;
+    }
+
+    /**
+     * It gets appends from now on, so it has all from where those are, at most, that went out before.
+     *
+     * @param issued where the last one ends that went out; raised before its issuer asked {@link #takes}
+     */
+    void join(Mark issued) {
+        filling.lock();
+        try {
+            low = issued.get();
+        } finally {
+            filling.unlock();
+        }
+    }
+
+    boolean has(long address, long length) {
+        return address >= low && address >= device.begin() && !holes.overlap(address, length);
+    }
+
+    /** The lowest append that it has not done; {@link Long#MAX_VALUE} where there is none. */
+    long lowestPending() {
+        long lowest = Long.MAX_VALUE;
+        for (PendingAppends pending : appends) {
+            lowest = Math.min(lowest, pending.lowest());
+        }
+        return lowest;
+    }
+
+    /** Whether an append that it has not done, numbered below one, is in a range. */
+    boolean pends(long from, long to, long below) {
+        for (PendingAppends pending : appends) {
+            if (pending.overlaps(from, to, below)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Whether appends up to an address leave it what another tier, the next, has not got. */
+    boolean mayGoOnTo(long end, Tier next) {
+        long first = end - device.capacity();
+        return first <= 0 || next.lowestPending() >= first;
+    }
+
+    /** It has not got an append. */
+    void failed(long address, long length) {
+        failed.raise(address + length);
+        holes.add(address, length, device.begin());
+    }
+
+    /** Whether it has not got something that it should have. */
+    boolean incomplete() {
+        return failed.get() > device.begin();
+    }
+
+    /**
+     * Whether an append, which is among the pending ones already, is to go there: not where all of it is below what the
+     * tier has, since what is copied later has it then.
+     */
+    boolean takes(long address, long length) {
+        if (address >= low) {
+            return true;
+        }
+        filling.lock();
+        try {
+            overtaken |= address < fillTo && address + length > fillFrom;
+            return address + length > low;
+        } finally {
+            filling.unlock();
+        }
+    }
+
+    /**
+     * A range below {@code low}, up to it, is about to be read from the next tier, and then written. What is appended
+     * to it from now on is noticed; what is pending in it is to end first.
+     */
+    void beginFill(long from, long to) {
+        filling.lock();
+        try {
+            fillFrom = from;
+            fillTo = to;
+            overtaken = false;
+        } finally {
+            filling.unlock();
+        }
+    }
+
+    /**
+     * It is written.
+     *
+     * @return false where somebody has appended there meanwhile: do it again
+     */
+    boolean endFill() {
+        filling.lock();
+        try {
+            if (overtaken) {
+                return false;
+            }
+            low = fillFrom;
+            fillTo = 0;
+            return true;
+        } finally {
+            filling.unlock();
+        }
+    }
+}

@@ -1,0 +1,85 @@
+package io.farheap.store;
+
+import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.farheap.tier.MemoryDevice;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import org.junit.jupiter.api.Test;
+
+/** An index that begins with one bucket and doubles beside what several sessions do. */
+class IndexGrowthTest {
+
+    private static final int SESSIONS = 3;
+    private static final int KEYS = 20_000;
+
+    private final long seed = Long.getLong("farheap.seed", System.nanoTime());
+
+    @Test
+    void nothingIsLostWhileItDoubles() throws Exception {
+        System.out.println("seed " + seed);
+        try (MemoryDevice device = new MemoryDevice(1 << 16, 8);
+                FarStore store = FarStore.builder()
+                        .device(device)
+                        .pageBytes(4096)
+                        .memory(32 * 4096)
+                        .expectedKeys(1)
+                        .open()) {
+            long before = store.indexBytes();
+            long[][] sums = new long[SESSIONS][KEYS];
+            try (ExecutorService threads = Executors.newFixedThreadPool(SESSIONS)) {
+                List<Future<?>> ends = new ArrayList<>();
+                for (int i = 0; i < SESSIONS; i++) {
+                    int number = i;
+                    ends.add(threads.submit(() -> {
+                        add(store, sums[number], new SplittableRandom(seed + number));
+                        return null;
+                    }));
+                }
+                for (Future<?> end : ends) {
+                    end.get();
+                }
+            }
+            // From one bucket it has become large enough for as many keys.
+            assertTrue(store.indexBytes() > 64 * before, before + " bytes are " + store.indexBytes() + " now");
+            try (StoreSession session = store.openSession();
+                    Arena arena = Arena.ofConfined()) {
+                MemorySegment into = arena.allocate(8);
+                for (int key = 0; key < KEYS; key++) {
+                    long sum = 0;
+                    for (long[] each : sums) {
+                        sum += each[key];
+                    }
+                    into.set(JAVA_LONG_UNALIGNED, 0, 0);
+                    while (session.read(key, into, 0, 8, (token, status, bytes) -> {}, 0) == StoreStatus.FULL) {
+                        session.poll();
+                    }
+                    session.drain();
+                    assertEquals(sum, into.get(JAVA_LONG_UNALIGNED, 0), "key " + key);
+                }
+            }
+        }
+    }
+
+    private static void add(FarStore store, long[] sums, SplittableRandom random) {
+        try (StoreSession session = store.openSession()) {
+            for (int i = 0; i < 5 * KEYS; i++) {
+                // New keys come all the time, old ones are met again.
+                int key = random.nextInt(1 + Math.min(KEYS - 1, i / 4));
+                int delta = random.nextInt(100);
+                while (session.update(key, Values.ADD, delta, (token, status, bytes) -> {}, 0) == StoreStatus.FULL) {
+                    session.poll();
+                }
+                sums[key] += delta;
+            }
+        }
+    }
+}
