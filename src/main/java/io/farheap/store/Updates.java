@@ -66,13 +66,15 @@ final class Updates {
             int outcome =
                     record == 0 ? initial(entry, word, update, argument) : of(record, entry, word, update, argument);
             if (outcome != REPEAT) {
-                return outcome;
+                return outcome == KEPT ? StoreStatus.DONE : outcome;
             }
         }
     }
 
     /** Begin again at the entry. */
     private static final int REPEAT = 102;
+    /** The update has left the value as it is. */
+    private static final int KEPT = 103;
 
     private int of(long record, long entry, long word, Update update, long argument) {
         long header = Words.getAcquire(record);
@@ -119,6 +121,7 @@ final class Updates {
                         if (outcome != StoreStatus.DONE) {
                             unseal(record);
                         }
+                        outcome = outcome == KEPT ? StoreStatus.DONE : outcome;
                     }
                 }
             }
@@ -142,7 +145,11 @@ final class Updates {
             scratch.set(JAVA_LONG, 0, old);
             if (!update.inPlace(scratch, 0, Long.BYTES, argument)) {
                 scratch.set(JAVA_LONG, 0, old);
-                checkLength(update.copyBytes(scratch, 0, Long.BYTES, argument));
+                int length = update.copyBytes(scratch, 0, Long.BYTES, argument);
+                if (length == Update.KEEP) {
+                    return StoreStatus.DONE;
+                }
+                checkLength(length);
                 update.copy(scratch, 0, Long.BYTES, scratch, 0, Long.BYTES, argument);
             }
             if (Words.compareAndSet(record + 16, old, scratch.get(JAVA_LONG, 0))) {
@@ -178,7 +185,7 @@ final class Updates {
                 outcome = copied(entry, word, old, oldOffset, oldBytes, update, argument);
             }
             if (outcome != REPEAT) {
-                return outcome;
+                return outcome == KEPT ? StoreStatus.DONE : outcome;
             }
         }
     }
@@ -209,6 +216,9 @@ final class Updates {
     private int copied(
             long entry, long word, MemorySegment old, long oldOffset, int oldBytes, Update update, long argument) {
         int length = update.copyBytes(old, oldOffset, oldBytes, argument);
+        if (length == Update.KEEP) {
+            return KEPT;
+        }
         if (length >= 0) {
             checkLength(length);
         }
