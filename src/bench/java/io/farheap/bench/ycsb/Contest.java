@@ -82,7 +82,8 @@ final class Contest implements AutoCloseable {
         DataSet data = plan.data();
         return switch (name) {
             case LOCAL -> directory -> new StoreContestant(data, new MemoryStorage(), 1);
-            case FAR -> directory -> new StoreContestant(data, new FarStorage(memories.of(FAR, room(data))), localShare);
+            case FAR ->
+                directory -> new StoreContestant(data, new FarStorage(memories.of(FAR, room(data))), localShare);
             case FILE -> directory -> new StoreContestant(data, new FileStorage(directory), localShare);
             case RAW -> directory -> new RawReads(data, farMemory().cache());
             case HEAP_MAP -> directory -> new HeapMap(data);
