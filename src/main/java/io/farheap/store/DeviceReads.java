@@ -220,15 +220,19 @@ final class DeviceReads implements IoCompletion, AutoCloseable {
     /** Tries again what could not go on. */
     void tryAgain() {
         int count = pending.toTry();
-        for (int i = 0; i < count; i++) {
-            int place = pending.toTry(i);
-            switch (pending.next[place]) {
-                case LOOK_UP -> lookUp(place);
-                case READ -> readRecord(place, pending.bytes[place]);
-                default -> goOn(place, pending.next[place]);
+        int tried = 0;
+        try {
+            while (tried < count) {
+                int place = pending.toTry(tried++);
+                switch (pending.next[place]) {
+                    case LOOK_UP -> lookUp(place);
+                    case READ -> readRecord(place, pending.bytes[place]);
+                    default -> goOn(place, pending.next[place]);
+                }
             }
+        } finally {
+            pending.tried(tried);
         }
-        pending.tried(count);
     }
 
     private void lookUp(int place) {
@@ -241,9 +245,12 @@ final class DeviceReads implements IoCompletion, AutoCloseable {
                 case PendingTable.UPDATE -> updates.update(pending.update[place], pending.argument[place]);
                 default -> updates.onDevice();
             };
-        } finally {
+        } catch (Throwable e) {
             epochs.leave(epoch);
+            threw(place);
+            throw e;
         }
+        epochs.leave(epoch);
         after(place, outcome, LOOK_UP);
     }
 
@@ -311,6 +318,9 @@ final class DeviceReads implements IoCompletion, AutoCloseable {
                 finish(place, StoreStatus.TOO_LONG, 0);
                 return;
             }
+            epochs.enter(epoch);
+            records.keep(record, pending.first[place]);
+            epochs.leave(epoch);
             int status = StoreStatus.SEGMENT_GONE;
             try {
                 Words.copyOut(records.valueAt(record), pending.into[place], pending.offset[place], bytes);
@@ -337,10 +347,18 @@ final class DeviceReads implements IoCompletion, AutoCloseable {
                     oldBytes,
                     pending.update[place],
                     pending.argument[place]);
-        } finally {
+        } catch (Throwable e) {
             epochs.leave(epoch);
+            threw(place);
+            throw e;
         }
+        epochs.leave(epoch);
         after(place, outcome, what);
+    }
+
+    /** What an update throws, or a segment, comes out of the poll; the operation has ended. */
+    private void threw(int place) {
+        finish(place, pending.kind[place] == PendingTable.READ ? StoreStatus.SEGMENT_GONE : StoreStatus.THREW, 0);
     }
 
     private void after(int place, int outcome, int next) {
@@ -378,6 +396,11 @@ final class DeviceReads implements IoCompletion, AutoCloseable {
         } else if (pending.toTry() > 0) {
             Thread.yield();
         }
+    }
+
+    /** Lets another thread use it. */
+    void release() {
+        handle.release();
     }
 
     /** What is pending is called back. */

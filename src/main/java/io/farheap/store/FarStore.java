@@ -1,12 +1,18 @@
 package io.farheap.store;
 
+import io.farheap.kv.Codec;
 import io.farheap.lifetime.CloseStack;
+import io.farheap.lifetime.Closing;
 import io.farheap.tier.Device;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
+import java.util.concurrent.locks.ReentrantReadWriteLock;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,6 +32,10 @@ public final class FarStore implements AutoCloseable {
     private final @Nullable Checkpointer checkpointer;
     private final String recovery;
     private final CloseStack resources = new CloseStack();
+    private final Set<FutureStoreSession> futures = ConcurrentHashMap.newKeySet();
+    private final SessionPool pool = new SessionPool(this::openPooled);
+    /** Who compacts, alone, or who scans. */
+    private final ReentrantReadWriteLock compacting = new ReentrantReadWriteLock();
 
     FarStore(FarStoreBuilder how) {
         Device device = how.device();
@@ -40,9 +50,10 @@ public final class FarStore implements AutoCloseable {
             HybridLog log = new HybridLog(frames, epochs, how.layout(), first);
             log.marks.begin(checkpoint == null ? first : checkpoint.begin());
             StoreVersion version = new StoreVersion(checkpoint == null ? 1 : checkpoint.version() + 1);
-            this.parts = new StoreParts(device, index, log, epochs, version, recovered.gaps());
+            ReadCache cache = how.cachePages() == 0 ? null : resources.add(new ReadCache(log, index, how.cachePages()));
+            this.parts = new StoreParts(device, index, log, epochs, version, recovered.gaps(), cache);
             Extents extents = files == null ? null : new Extents();
-            this.logThread = resources.add(new LogThread(how.name(), log, device, how.mutableShare(), extents));
+            this.logThread = resources.add(new LogThread(how.name(), log, device, how.mutableShare(), extents, cache));
             this.options = how.sessions();
             this.sessions = new SessionList(checkpoint == null ? Map.of() : checkpoint.sessions());
             this.recovery = recovered.report();
@@ -122,8 +133,72 @@ public final class FarStore implements AutoCloseable {
             throw new IllegalArgumentException(
                     "a session's name of " + name.length() + " characters; it has 4,096 at most");
         }
-        return sessions.open(
-                name, serial -> new StoreSession(name, serial, sessions::close, parts, logThread, options));
+        return open(name, options);
+    }
+
+    private StoreSession open(String name, SessionOptions how) {
+        return sessions.open(name, serial -> new StoreSession(name, serial, sessions::close, parts, logThread, how));
+    }
+
+    /** For one operation at a time. */
+    private StoreSession openPooled() {
+        return open("", options.withPending(1));
+    }
+
+    /** Operations as futures, on a thread of their own; whoever opens it closes it, or the store does. */
+    public FutureStoreSession openFutureSession() {
+        return openFutureSession("");
+    }
+
+    /** As {@link #openFutureSession()}, with a name for checkpoints, as {@link #openSession(String)}. */
+    public FutureStoreSession openFutureSession(String name) {
+        FutureStoreSession made = new FutureStoreSession(openSession(name), futures::remove);
+        futures.add(made);
+        return made;
+    }
+
+    /**
+     * The store as a map of objects, for any thread, also a virtual one: calls wait, on sessions that the store keeps
+     * for them. It is the store's, whose keys and values have any length ({@link FarStoreBuilder#records}), and needs
+     * no closing; once the store is closed calls throw {@link IllegalStateException}, and where its device fails
+     * {@link StoreException}.
+     *
+     * <p>Each call but {@code putAll}, {@code replaceAll}, {@code clear} and {@code forEach} takes effect at one
+     * moment. {@code put}, {@code putIfAbsent}, {@code replace} and {@code remove} are one {@linkplain
+     * StoreSession#update update}. {@code compute}, {@code merge} and their like read, call the function, which may
+     * wait and may use the map, and update where nobody was faster, else they call it again: it may be called more than
+     * once. Values are equal where their bytes are.
+     *
+     * <p>{@code size}, {@code isEmpty}, {@code containsValue}, {@code forEach}, {@code replaceAll} and {@code clear}
+     * {@linkplain #scan scan} the store: seconds for gigabytes. Iterators, that is {@code keySet}, {@code values} and
+     * {@code entrySet}, throw {@link UnsupportedOperationException}.
+     *
+     * @param keys gives a key 1 byte at least, and the same bytes each time
+     */
+    public <K, V> ConcurrentMap<K, V> asMap(Codec<K> keys, Codec<V> values) {
+        if (parts.log().layout != Layout.GENERAL) {
+            throw new IllegalStateException("this store has keys and values of 8 bytes alone, and a map's have any"
+                    + " length: call FarStoreBuilder.records");
+        }
+        return new StoreMap<>(pool, this::scan, keys, values);
+    }
+
+    /**
+     * Visits the records of all keys, in any order, beside the load: each key that was there when this was called once,
+     * with a value that it had then or has had since. What is stored meanwhile is met or not. It reads the log from its
+     * beginning to its end, and the device once more for most replaced records that are there. Compactions wait until
+     * it has ended.
+     *
+     * @param visitor is called on this thread; it may use sessions and maps of the store, but not compact it
+     * @throws StoreException where a device fails, or has lost a part
+     */
+    public void scan(RecordVisitor visitor) {
+        compacting.readLock().lock();
+        try {
+            Scanner.run(parts, visitor);
+        } finally {
+            compacting.readLock().unlock();
+        }
     }
 
     /**
@@ -152,15 +227,21 @@ public final class FarStore implements AutoCloseable {
      * @return how many bytes of the log were given back, from its beginning
      * @throws StoreException where a device fails
      */
-    public synchronized long compact(long bytes) {
+    public long compact(long bytes) {
         if (bytes < 0) {
             throw new IllegalArgumentException(bytes + " bytes to compact; at least 0");
         }
-        long before = parts.log().marks.begin();
+        if (compacting.getReadHoldCount() > 0) {
+            throw new IllegalStateException("who visits a store's records cannot compact it: end the scan first");
+        }
+        compacting.writeLock().lock();
         try (StoreSession session = openSession()) {
+            long before = parts.log().marks.begin();
             long begin = new Compactor(parts).run(session, before + Math.min(bytes, Device.MAX_ADDRESS));
             giveBack();
             return begin - before;
+        } finally {
+            compacting.writeLock().unlock();
         }
     }
 
@@ -199,12 +280,14 @@ public final class FarStore implements AutoCloseable {
 
     /**
      * Ends sessions, which their threads do not use any more, without a checkpoint, and gives memory back. The device
-     * stays open.
+     * stays open. Calls of maps, and what was submitted to sessions of futures, end first.
      */
     @Override
     public void close() {
+        pool.close();
         CloseStack everything = new CloseStack();
         everything.add(resources);
+        Closing.all(List.copyOf(futures));
         sessions.end().forEach(session -> everything.add(session::end));
         everything.close();
     }

@@ -5,4 +5,9 @@ package io.farheap.store;
  * @param expectedRecordBytes what is read of a record at first
  * @param maxKeyBytes of a key that is no word
  */
-record SessionOptions(int pending, int expectedRecordBytes, int maxKeyBytes) {}
+record SessionOptions(int pending, int expectedRecordBytes, int maxKeyBytes) {
+
+    SessionOptions withPending(int operations) {
+        return new SessionOptions(operations, expectedRecordBytes, maxKeyBytes);
+    }
+}

@@ -2,6 +2,8 @@ package io.farheap.store;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.time.Duration;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 
 /**
@@ -16,6 +18,10 @@ import java.util.function.Consumer;
  */
 public final class StoreSession implements AutoCloseable {
 
+    /** For which it sleeps where the log's thread is to make room. */
+    private static final long NAP_NANOS = 20_000;
+    private static final long DURABLE_NAP_NANOS = 200_000;
+
     private final Consumer<StoreSession> owner;
     private final Epochs epochs;
     private final int epoch;
@@ -28,9 +34,11 @@ public final class StoreSession implements AutoCloseable {
     private final SessionCounts counts = new SessionCounts();
     private final long keyScratch;
     private final Arena scratch = Arena.ofShared();
+    private final BlockingSession blocking = new BlockingSession(this);
 
     private final String name;
     private final int maxKeyBytes;
+    private final boolean words;
 
     /** Operations that were accepted: stored inside the epoch, read by who saw the session outside. */
     private long serial;
@@ -65,6 +73,7 @@ public final class StoreSession implements AutoCloseable {
         this.keyScratch = scratch.allocate(Layout.padded(options.maxKeyBytes()), Long.BYTES)
                 .address();
         this.maxKeyBytes = options.maxKeyBytes();
+        this.words = parts.log().layout == Layout.COMPACT;
         this.epoch = epochs.take();
         try {
             this.device = new DeviceReads(parts, options, records, updates, epoch, counts);
@@ -318,6 +327,10 @@ public final class StoreSession implements AutoCloseable {
     }
 
     private void checkKey(int bytes) {
+        if (words && bytes != Long.BYTES) {
+            throw new IllegalArgumentException("a key of " + bytes
+                    + " bytes; this store has keys of 8 bytes: create it for others (FarStoreBuilder.records)");
+        }
         if (bytes < 1 || bytes > maxKeyBytes) {
             throw new IllegalArgumentException("a key of " + bytes + " bytes; this store has keys of 1 to "
                     + maxKeyBytes + ": create it for longer ones");
@@ -348,10 +361,15 @@ public final class StoreSession implements AutoCloseable {
         }
     }
 
-    /** Waits until a poll may find something, some milliseconds at most. */
+    /**
+     * Waits until a poll may find something, or what was {@link StoreStatus#FULL} may find room; some milliseconds at
+     * most.
+     */
     public void awaitProgress() {
         if (pending() > 0) {
             device.await();
+        } else {
+            LockSupport.parkNanos(this, NAP_NANOS);
         }
     }
 
@@ -366,6 +384,16 @@ public final class StoreSession implements AutoCloseable {
     /** Reads of the device that operations have made so far: more than one each where chains or records are long. */
     public long deviceReads() {
         return counts.deviceReads;
+    }
+
+    /** The same operations, each of which returns when it has ended. */
+    public BlockingSession blocking() {
+        return blocking;
+    }
+
+    /** Lets another thread use it from now on; the caller hands it over by whatever means threads have. */
+    public void release() {
+        device.release();
     }
 
     SessionCounts counts() {
@@ -388,6 +416,39 @@ public final class StoreSession implements AutoCloseable {
     /** How many of its operations, the first so many, are in a checkpoint that is durable. Any thread. */
     public long durableSerial() {
         return durable;
+    }
+
+    /**
+     * Waits until a checkpoint is durable that has so many of its operations, and polls meanwhile. It makes none: some
+     * other thread does, or the store by itself ({@link FarStoreBuilder#checkpointEvery}).
+     *
+     * @param operations as {@link #serial} said behind the last of them
+     * @return false where the time is over
+     * @throws StoreException where the log cannot be written any more
+     */
+    public boolean awaitDurable(long operations, Duration atMost) {
+        boolean interrupted = false;
+        long began = System.nanoTime();
+        try {
+            while (durable < operations) {
+                interrupted |= Thread.interrupted();
+                Throwable failure = logThread.failure();
+                if (failure != null) {
+                    throw new StoreException("nothing can be made durable any more: " + failure.getMessage(), failure);
+                }
+                if (Duration.ofNanos(System.nanoTime() - began).compareTo(atMost) >= 0) {
+                    return false;
+                }
+                if (!poll()) {
+                    LockSupport.parkNanos(this, DURABLE_NAP_NANOS);
+                }
+            }
+            return true;
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
     }
 
     /** A checkpoint is durable that has so many of its operations. */

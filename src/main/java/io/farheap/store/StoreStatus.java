@@ -22,6 +22,8 @@ public final class StoreStatus {
     public static final int TOO_LONG = 7;
     /** The segment that the value was to go to could not be accessed any more. */
     public static final int SEGMENT_GONE = 8;
+    /** The update has thrown an exception, which came out of the poll; the value is there as before. */
+    public static final int THREW = 9;
 
     private StoreStatus() {}
 
@@ -36,6 +38,7 @@ public final class StoreStatus {
             case CLOSED -> "the store was closed";
             case TOO_LONG -> "the value is longer than the place that it was to go to";
             case SEGMENT_GONE -> "the memory segment was closed, or belongs to another thread";
+            case THREW -> "the update has thrown an exception";
             default -> "status " + status;
         };
     }

@@ -162,13 +162,7 @@ public final class BenchYcsbCommand implements Callable<Integer> {
         DataSet one = new DataSet(1, bytes);
         long count = records > 0 ? records : USUAL_RECORDS * USUAL_RECORD_BYTES / one.recordBytes();
         return new YcsbPlan(
-                new DataSet(count, bytes),
-                workload,
-                threads,
-                rounds,
-                turn.toNanos(),
-                directory,
-                contestants);
+                new DataSet(count, bytes), workload, threads, rounds, turn.toNanos(), directory, contestants);
     }
 
     private void check() {

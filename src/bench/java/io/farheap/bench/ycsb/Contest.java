@@ -137,8 +137,8 @@ final class Contest implements AutoCloseable {
         for (ContestantProvider provider : ServiceLoader.load(ContestantProvider.class)) {
             if (provider.names().contains(name)) {
                 long budget = Math.max(1, Math.round(localShare * plan.data().logBytes()));
-                return directory -> provider.open(
-                        name, new ContestantProvider.Setup(plan.data(), budget, indexBytes(), directory));
+                return directory ->
+                        provider.open(name, new ContestantProvider.Setup(plan.data(), budget, indexBytes(), directory));
             }
         }
         throw new AbsentException(
@@ -162,8 +162,7 @@ final class Contest implements AutoCloseable {
             for (Distribution distribution : distributions) {
                 for (int threads : plan.threads()) {
                     String load = distribution + " " + threads;
-                    List<KeyStream> ofLoad =
-                            streams.computeIfAbsent(load, ignored -> streams(distribution, threads));
+                    List<KeyStream> ofLoad = streams.computeIfAbsent(load, ignored -> streams(distribution, threads));
                     for (Map.Entry<String, Contestant> entry : open.entrySet()) {
                         if (!TurnTaker.takes(entry.getValue(), plan.workload(), distribution)) {
                             continue;

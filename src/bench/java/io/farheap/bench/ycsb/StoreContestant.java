@@ -59,8 +59,7 @@ final class StoreContestant implements Contestant {
     /** Small enough for the share, and for a record. */
     static int pageBits(DataSet data, double localShare) {
         long bytes = (long) (localShare * data.logBytes() / PAGES);
-        int least = Math.max(
-                LEAST_PAGE_BITS, Long.SIZE - Long.numberOfLeadingZeros(4L * data.recordBytes() - 1));
+        int least = Math.max(LEAST_PAGE_BITS, Long.SIZE - Long.numberOfLeadingZeros(4L * data.recordBytes() - 1));
         int bits = bytes < 2 ? 0 : Long.SIZE - 1 - Long.numberOfLeadingZeros(bytes);
         return Math.clamp(bits, least, Math.max(least, Long.numberOfTrailingZeros(data.segmentBytes())));
     }

@@ -65,10 +65,7 @@ final class YcsbFigures implements AutoCloseable {
         }
         bars(plan, run18(plan, LARGE.getFirst(), all, List.of(Distribution.UNIFORM, Distribution.ZIPFIAN)), "");
         for (double share : LARGE.subList(1, LARGE.size())) {
-            bars(
-                    plan,
-                    run18(plan, share, STORES, List.of(Distribution.ZIPFIAN)),
-                    "-" + Math.round(100 * share));
+            bars(plan, run18(plan, share, STORES, List.of(Distribution.ZIPFIAN)), "-" + Math.round(100 * share));
         }
     }
 
@@ -189,10 +186,7 @@ final class YcsbFigures implements AutoCloseable {
     void writeAbsent(int figure, Map<String, String> absent) {
         absent.forEach((name, reason) -> {
             out.printf("absent: %s: %s%n", name, reason);
-            report.row()
-                    .put("figure", (long) figure)
-                    .put("contestant", name)
-                    .put("absent", reason);
+            report.row().put("figure", (long) figure).put("contestant", name).put("absent", reason);
         });
     }
 

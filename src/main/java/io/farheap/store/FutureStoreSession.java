@@ -1,0 +1,307 @@
+package io.farheap.store;
+
+import io.farheap.thread.Joining;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.Collection;
+import java.util.HashSet;
+import java.util.Objects;
+import java.util.Queue;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Operations of a store as futures. Any thread may call; one daemon thread, which this object owns, begins them in the
+ * order of the calls and completes the futures, so a dependent action that is not {@code ...Async} runs on it and must
+ * not wait. Arrays must not change until their future is complete. Operations of one key take effect in the order that
+ * {@link StoreSession} says: who needs one waits for the future. It allocates, copies and hands over between threads:
+ * use a {@link StoreSession} where nanoseconds count.
+ *
+ * <p>A store whose keys and values have 8 bytes each takes arrays of 8 bytes, little-endian. Futures fail with
+ * {@link StoreException} where the device fails or has lost a record, with {@link IllegalArgumentException} where a key
+ * or value does not fit, with what an {@link Update} throws, and with {@link IllegalStateException} once this object or
+ * its store is closed.
+ */
+public final class FutureStoreSession implements AutoCloseable {
+
+    private static final System.Logger LOG = System.getLogger(FutureStoreSession.class.getName());
+    private static final int FIRST_ROOM = 1024;
+
+    private static final long NAP_NANOS = 50_000;
+
+    private final StoreSession session;
+    private final Consumer<FutureStoreSession> onClose;
+    private final Queue<Request> submitted = new ConcurrentLinkedQueue<>();
+    /** Begun and not ended; the thread's. */
+    private final Set<Request> begun = new HashSet<>();
+
+    private final Thread thread;
+    private volatile boolean closing;
+    /**
+     * Nobody takes what is submitted any more. The thread sets it and then looks at {@code submitted} for the last
+     * time; who submits adds to that and then looks at this: one of the two sees the other's.
+     */
+    private volatile boolean ended;
+
+    /** One operation: it begins again where it had no room. */
+    private abstract class Request implements StoreCompletion {
+
+        final MemorySegment key;
+        final int keyBytes;
+
+        Request(byte[] key) {
+            this.key = MemorySegment.ofArray(key);
+            this.keyBytes = key.length;
+        }
+
+        /** @return as the session does */
+        abstract int begin();
+
+        abstract void done(int status, int bytes);
+
+        abstract void failed(Throwable cause);
+
+        @Override
+        public void completed(long token, int status, int bytes) {
+            begun.remove(this);
+            if (status == StoreStatus.DONE || status == StoreStatus.NOT_FOUND || status == StoreStatus.TOO_LONG) {
+                done(status, bytes);
+            } else if (status != StoreStatus.THREW) {
+                failed(
+                        status == StoreStatus.CLOSED
+                                ? closed()
+                                : new StoreException("an operation has failed: " + StoreStatus.describe(status), status));
+            } else {
+                thrower = this;
+            }
+        }
+    }
+
+    /** Whose update has thrown what comes out of the poll; the thread's. */
+    private @Nullable Request thrower;
+
+    private final class Read extends Request {
+
+        final CompletableFuture<byte @Nullable []> future = new CompletableFuture<>();
+        private MemorySegment into = MemorySegment.ofArray(new byte[FIRST_ROOM]);
+
+        Read(byte[] key) {
+            super(key);
+        }
+
+        @Override
+        int begin() {
+            return session.read(key, 0, keyBytes, into, 0, (int) into.byteSize(), this, 0);
+        }
+
+        @Override
+        void done(int status, int bytes) {
+            switch (status) {
+                case StoreStatus.DONE -> future.complete(into.asSlice(0, bytes).toArray(ValueLayout.JAVA_BYTE));
+                case StoreStatus.TOO_LONG -> {
+                    into = MemorySegment.ofArray(
+                            new byte[(int) Math.min(4 * into.byteSize(), Layout.MAX_VALUE_BYTES)]);
+                    submitted.add(this);
+                }
+                default -> future.complete(null);
+            }
+        }
+
+        @Override
+        void failed(Throwable cause) {
+            future.completeExceptionally(cause);
+        }
+    }
+
+    private final class Change extends Request {
+
+        final CompletableFuture<Boolean> future = new CompletableFuture<>();
+        private final Operation operation;
+
+        Change(byte[] key, Operation operation) {
+            super(key);
+            this.operation = operation;
+        }
+
+        @Override
+        int begin() {
+            return operation.begin(this);
+        }
+
+        @Override
+        void done(int status, int bytes) {
+            future.complete(status == StoreStatus.DONE);
+        }
+
+        @Override
+        void failed(Throwable cause) {
+            future.completeExceptionally(cause);
+        }
+    }
+
+    @FunctionalInterface
+    private interface Operation {
+        int begin(Request request);
+    }
+
+    /** Owns the session from now on. */
+    FutureStoreSession(StoreSession session, Consumer<FutureStoreSession> onClose) {
+        this.session = session;
+        this.onClose = onClose;
+        this.thread = Thread.ofPlatform().daemon().name("store-futures").start(this::run);
+    }
+
+    /** The value of a key, or null where there is none. */
+    public CompletableFuture<byte @Nullable []> read(byte[] key) {
+        Read read = new Read(key);
+        submit(read);
+        return read.future;
+    }
+
+    /** Stores a value, whether the key is there or not. */
+    public CompletableFuture<@Nullable Void> upsert(byte[] key, byte[] value) {
+        MemorySegment from = MemorySegment.ofArray(value);
+        return change(key, request -> session.upsert(request.key, 0, request.keyBytes, from, 0, value.length))
+                .thenApply(done -> null);
+    }
+
+    /** Deletes a key, if it is there. */
+    public CompletableFuture<@Nullable Void> delete(byte[] key) {
+        return change(key, request -> session.delete(request.key, 0, request.keyBytes))
+                .thenApply(done -> null);
+    }
+
+    /**
+     * Reads, changes and writes a value, as one.
+     *
+     * @return false where the key is absent and the update makes none
+     */
+    public CompletableFuture<Boolean> update(byte[] key, Update update, long argument) {
+        Objects.requireNonNull(update);
+        return change(key, request -> session.update(request.key, 0, request.keyBytes, update, argument, request, 0));
+    }
+
+    private CompletableFuture<Boolean> change(byte[] key, Operation operation) {
+        Change change = new Change(key, operation);
+        submit(change);
+        return change.future;
+    }
+
+    private void submit(Request request) {
+        submitted.add(request);
+        LockSupport.unpark(thread);
+        if (ended) {
+            failAll(submitted);
+        }
+    }
+
+    /**
+     * Finishes what was submitted, and closes the session. Idempotent.
+     *
+     * @throws IllegalStateException in a dependent action on this object's thread, which would wait for itself
+     */
+    @Override
+    public void close() {
+        if (Thread.currentThread() == thread) {
+            throw new IllegalStateException(
+                    "an action of a future closes the thread that completes futures; make it an ...Async one");
+        }
+        closing = true;
+        LockSupport.unpark(thread);
+        Joining.join(thread);
+        failAll(submitted);
+        onClose.accept(this);
+    }
+
+    private void run() {
+        try {
+            while (!closing || !submitted.isEmpty() || !begun.isEmpty()) {
+                boolean progress = beginAll();
+                progress |= poll();
+                if (!progress) {
+                    await();
+                }
+            }
+        } catch (Throwable e) {
+            LOG.log(System.Logger.Level.ERROR, "a store's thread of futures cannot go on: its operations fail", e);
+        } finally {
+            closing = true;
+            try {
+                session.close();
+            } catch (RuntimeException e) {
+                LOG.log(System.Logger.Level.ERROR, "a session of futures cannot be closed in order", e);
+            } finally {
+                ended = true;
+                failAll(begun);
+                failAll(submitted);
+            }
+        }
+    }
+
+    private boolean poll() {
+        try {
+            return session.poll();
+        } catch (Throwable e) {
+            Request whose = thrower;
+            thrower = null;
+            if (whose == null) {
+                throw e;
+            }
+            whose.failed(e);
+            return true;
+        }
+    }
+
+    private void await() {
+        // An interrupt by an action would make parking return at once.
+        Thread.interrupted();
+        if (session.pending() > 0) {
+            session.awaitProgress();
+        } else if (!submitted.isEmpty()) {
+            LockSupport.parkNanos(this, NAP_NANOS);
+        } else if (!closing) {
+            LockSupport.park(this);
+        }
+    }
+
+    /** @return whether one has begun; those that have no room are for later, in their order */
+    private boolean beginAll() {
+        boolean some = false;
+        for (Request request = submitted.peek(); request != null; request = submitted.peek()) {
+            int outcome;
+            try {
+                outcome = request.begin();
+            } catch (Throwable e) {
+                submitted.remove();
+                request.failed(e);
+                continue;
+            }
+            if (outcome == StoreStatus.FULL) {
+                return some;
+            }
+            submitted.remove();
+            some = true;
+            if (outcome == StoreStatus.PENDING) {
+                begun.add(request);
+            } else {
+                request.completed(0, outcome, session.valueBytes());
+            }
+        }
+        return some;
+    }
+
+    private static IllegalStateException closed() {
+        return new IllegalStateException("the session is closed");
+    }
+
+    private static void failAll(Collection<Request> requests) {
+        for (Request request : requests) {
+            request.failed(closed());
+        }
+        requests.clear();
+    }
+}

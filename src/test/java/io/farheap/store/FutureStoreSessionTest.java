@@ -1,0 +1,151 @@
+package io.farheap.store;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import io.farheap.tier.Fault;
+import io.farheap.tier.MemoryDevice;
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+class FutureStoreSessionTest {
+
+    private static final int KEYS = 2_000;
+
+    private static final Update THROWING = new Update() {
+        @Override
+        public int initialBytes(long argument) {
+            throw new ArithmeticException();
+        }
+
+        @Override
+        public void initial(MemorySegment value, long offset, int bytes, long argument) {}
+
+        @Override
+        public boolean inPlace(MemorySegment value, long offset, int bytes, long argument) {
+            throw new ArithmeticException();
+        }
+
+        @Override
+        public void copy(
+                MemorySegment old, long oldOffset, int oldBytes, MemorySegment value, long offset, int bytes, long arg) {
+            throw new ArithmeticException();
+        }
+    };
+
+    private MemoryDevice device;
+    private FarStore store;
+    private FutureStoreSession session;
+
+    @BeforeEach
+    void open() {
+        device = new MemoryDevice(1 << 16, 512);
+        store = FarStore.builder()
+                .device(device)
+                .pageBytes(4096)
+                .memory(6 * 4096)
+                .records(16, 32)
+                .expectedKeys(KEYS)
+                .pending(8)
+                .open();
+        session = store.openFutureSession("futures");
+    }
+
+    @AfterEach
+    void close() {
+        store.close();
+        device.close();
+    }
+
+    private static byte[] key(int i) {
+        return ("key " + i).getBytes(UTF_8);
+    }
+
+    private static byte[] number(long value) {
+        return ByteBuffer.allocate(8)
+                .order(ByteOrder.LITTLE_ENDIAN)
+                .putLong(value)
+                .array();
+    }
+
+    @Test
+    void futuresEndWithWhatIsThere() {
+        List<CompletableFuture<?>> all = new ArrayList<>();
+        for (int i = 0; i < KEYS; i++) {
+            all.add(session.upsert(key(i), number(i)));
+        }
+        for (int i = 0; i < KEYS; i++) {
+            all.add(session.update(key(i), Values.ADD, 1));
+        }
+        CompletableFuture.allOf(all.toArray(CompletableFuture[]::new)).join();
+        List<CompletableFuture<byte[]>> reads = new ArrayList<>();
+        for (int i = 0; i < KEYS; i++) {
+            reads.add(session.read(key(i)));
+        }
+        for (int i = 0; i < KEYS; i++) {
+            assertArrayEquals(number(i + 1), reads.get(i).join());
+        }
+        session.delete(key(1)).join();
+        assertNull(session.read(key(1)).join());
+        byte[] value = "long ".repeat(500).getBytes(UTF_8);
+        session.upsert(key(2), value).join();
+        assertArrayEquals(value, session.read(key(2)).join());
+    }
+
+    @Test
+    void whatDoesNotFitFailsAloneAndWhatAnUpdateThrowsReachesItsFuture() {
+        CompletableFuture<?> tooLong = session.upsert(new byte[17], number(0));
+        session.upsert(key(0), number(5)).join();
+        assertInstanceOf(
+                IllegalArgumentException.class,
+                assertThrows(CompletionException.class, tooLong::join).getCause());
+        // Pushed to the device, so that the update is pending.
+        for (int i = 1; i < KEYS; i++) {
+            session.upsert(key(i), number(i));
+        }
+        session.read(key(KEYS - 1)).join();
+        CompletableFuture<Boolean> throwing = session.update(key(0), THROWING, 0);
+        assertInstanceOf(
+                ArithmeticException.class,
+                assertThrows(CompletionException.class, throwing::join).getCause());
+        assertArrayEquals(number(5), session.read(key(0)).join());
+    }
+
+    @Test
+    void aFailureOfTheDeviceReachesTheFuture() {
+        for (int i = 0; i < KEYS; i++) {
+            session.upsert(key(i), number(i));
+        }
+        session.read(key(KEYS - 1)).join();
+        device.faults().inject((kind, address, length) ->
+                kind == Fault.Kind.READ ? Fault.FAILED : Fault.NONE);
+        CompletionException failed = assertThrows(
+                CompletionException.class, () -> session.read(key(0)).join());
+        assertEquals(
+                StoreStatus.FAILED,
+                assertInstanceOf(StoreException.class, failed.getCause()).status());
+    }
+
+    @Test
+    void itEndsWithTheStore() {
+        CompletableFuture<?> last = session.upsert(key(0), number(0));
+        store.close();
+        last.join();
+        assertInstanceOf(
+                IllegalStateException.class,
+                assertThrows(CompletionException.class, () -> session.read(key(0)).join())
+                        .getCause());
+    }
+}
