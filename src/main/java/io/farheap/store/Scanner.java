@@ -190,8 +190,12 @@ final class Scanner {
      * @return an address where the chain goes on, on the device or at the record itself; 0 where another is newer
      */
     private long above(long address) {
-        long entry = parts.index().find(records.key.hash);
-        long at = entry == 0 ? 0 : HashIndex.address(Words.getAcquire(entry));
+        long word;
+        do {
+            long entry = parts.index().find(records.key.hash, records.chains);
+            word = entry == 0 ? 0 : Words.getAcquire(entry);
+        } while (HashIndex.moved(word));
+        long at = HashIndex.address(word);
         long head = marks.head();
         while (at > address && at >= head) {
             long record = log.frames.memoryOf(at);
