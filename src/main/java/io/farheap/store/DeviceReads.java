@@ -318,6 +318,9 @@ final class DeviceReads implements IoCompletion, AutoCloseable {
                 finish(place, StoreStatus.TOO_LONG, 0);
                 return;
             }
+            epochs.enter(epoch);
+            records.keep(record, pending.first[place]);
+            epochs.leave(epoch);
             int status = StoreStatus.SEGMENT_GONE;
             try {
                 Words.copyOut(records.valueAt(record), pending.into[place], pending.offset[place], bytes);

@@ -50,9 +50,10 @@ public final class FarStore implements AutoCloseable {
             HybridLog log = new HybridLog(frames, epochs, how.layout(), first);
             log.marks.begin(checkpoint == null ? first : checkpoint.begin());
             StoreVersion version = new StoreVersion(checkpoint == null ? 1 : checkpoint.version() + 1);
-            this.parts = new StoreParts(device, index, log, epochs, version, recovered.gaps());
+            ReadCache cache = how.cachePages() == 0 ? null : resources.add(new ReadCache(log, index, how.cachePages()));
+            this.parts = new StoreParts(device, index, log, epochs, version, recovered.gaps(), cache);
             Extents extents = files == null ? null : new Extents();
-            this.logThread = resources.add(new LogThread(how.name(), log, device, how.mutableShare(), extents));
+            this.logThread = resources.add(new LogThread(how.name(), log, device, how.mutableShare(), extents, cache));
             this.options = how.sessions();
             this.sessions = new SessionList(checkpoint == null ? Map.of() : checkpoint.sessions());
             this.recovery = recovered.report();

@@ -15,6 +15,7 @@ public final class FarStoreBuilder {
     private @Nullable Device device;
     private String name = "store";
     private long memoryBytes = 64L << 20;
+    private long cacheBytes;
     private int pageBits = 20;
     private double mutableShare = 0.9;
     private long expectedKeys = 1L << 20;
@@ -45,6 +46,15 @@ public final class FarStoreBuilder {
     /** Local memory of the log, in bytes; the index comes on top. */
     public FarStoreBuilder memory(long bytes) {
         memoryBytes = bytes;
+        return this;
+    }
+
+    /**
+     * Local memory for copies of records that were read from the device, in bytes, beside {@link #memory}; none by
+     * default. It pays where some records are read more often than others, and are not updated meanwhile.
+     */
+    public FarStoreBuilder readCache(long bytes) {
+        cacheBytes = bytes;
         return this;
     }
 
@@ -157,6 +167,10 @@ public final class FarStoreBuilder {
             throw new IllegalArgumentException(memoryBytes + " bytes of memory in pages of " + (1 << pageBits)
                     + "; a log needs " + MIN_PAGES + " pages: give more memory, or take smaller pages");
         }
+        if (cacheBytes != 0 && cachePages() < MIN_PAGES) {
+            throw new IllegalArgumentException("a read cache of " + cacheBytes + " bytes in pages of " + (1 << pageBits)
+                    + "; it needs " + MIN_PAGES + " pages: give it more memory, or take smaller pages");
+        }
         if (expectedRecordBytes > 1 << pageBits) {
             throw new IllegalArgumentException("records of " + expectedRecordBytes + " bytes in pages of "
                     + (1 << pageBits) + ": take larger pages");
@@ -207,6 +221,10 @@ public final class FarStoreBuilder {
 
     int pages() {
         return (int) Math.min(memoryBytes >>> pageBits, Integer.MAX_VALUE >> 2);
+    }
+
+    int cachePages() {
+        return (int) Math.min(cacheBytes >>> pageBits, Integer.MAX_VALUE >> 2);
     }
 
     double mutableShare() {

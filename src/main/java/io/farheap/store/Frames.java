@@ -6,6 +6,8 @@ import io.farheap.tier.DeviceMemory;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Memory for as many pages of a log as the store may use, and which page is in which frame. A page's frame is read
@@ -17,19 +19,20 @@ final class Frames implements AutoCloseable {
     final int count;
 
     private final SharedMemory memory;
-    private final DeviceMemory registered;
+    private final @Nullable DeviceMemory registered;
     /** By page, modulo the length: the address that address 0 of the log would have, seen from this page. */
     private final long[] bases;
 
     private final int mask;
     private final ArrayDeque<Long> free = new ArrayDeque<>();
 
-    Frames(Device device, int pageBits, int count) {
+    /** @param device that the pages are written to; null for none */
+    Frames(@Nullable Device device, int pageBits, int count) {
         this.pageBits = pageBits;
         this.count = count;
         this.memory = SharedMemory.allocate("farheap-store", (long) count << pageBits);
         try {
-            this.registered = device.register(memory.segment());
+            this.registered = device == null ? null : device.register(memory.segment());
         } catch (Throwable e) {
             memory.close();
             throw e;
@@ -63,7 +66,7 @@ final class Frames implements AutoCloseable {
     }
 
     DeviceMemory registered() {
-        return registered;
+        return Objects.requireNonNull(registered);
     }
 
     /** Where the memory of an address is in {@link #registered}. */
@@ -83,7 +86,9 @@ final class Frames implements AutoCloseable {
 
     @Override
     public void close() {
-        registered.close();
+        if (registered != null) {
+            registered.close();
+        }
         memory.close();
     }
 }

@@ -201,8 +201,9 @@ final class HashIndex implements AutoCloseable {
             }
             word = Words.getAcquire(first + ENTRIES_END);
         }
+        int rounds = 0;
         while (!IndexTable.divided(first)) {
-            Thread.onSpinWait();
+            rounds = Spin.wait(rounds);
         }
     }
 
@@ -222,7 +223,7 @@ final class HashIndex implements AutoCloseable {
 
     /** Takes a place out of use. @return what was there, 0 where no record was */
     private static long frozen(long place) {
-        while (true) {
+        for (int rounds = 0; ; rounds = Spin.wait(rounds)) {
             long word = Words.getAcquire(place);
             if (word >= 0) {
                 boolean points = address(word) != 0;
@@ -231,7 +232,6 @@ final class HashIndex implements AutoCloseable {
                 }
             }
             // Else another is inserting, and ends that in any case.
-            Thread.onSpinWait();
         }
     }
 

@@ -26,7 +26,7 @@ final class IndexGrowth implements AutoCloseable {
         this.index = parts.index();
         this.epochs = parts.epochs();
         this.epoch = epochs.take();
-        this.chains = new MemoryChains(parts.log());
+        this.chains = new MemoryChains(parts.log(), parts.cache());
     }
 
     /** Begins where the index is crowded and does not grow already. Any thread. */

@@ -50,13 +50,12 @@ enum Layout {
 
     /** Keeps others from changing a value in place, and readers waiting. @return the word, to {@link #unlock} with */
     static long lock(long record) {
-        while (true) {
+        for (int rounds = 0; ; rounds = Spin.wait(rounds)) {
             long lengths = Words.getAcquire(record + LENGTHS);
             if (!beingChanged(lengths) && Words.compareAndSet(record + LENGTHS, lengths, lengths + STAMP_ONE)) {
                 VarHandle.storeStoreFence();
                 return lengths + STAMP_ONE;
             }
-            Thread.onSpinWait();
         }
     }
 

@@ -31,6 +31,7 @@ final class LogThread implements AgentThread.DutyCycle, AppendCompletion, AutoCl
     private final Epochs epochs;
     private final DeviceHandle handle;
     private final @Nullable Extents extents;
+    private final @Nullable ReadCache cache;
     private final long alignment;
     private final long mutableBytes;
     private final AgentThread agent;
@@ -68,7 +69,14 @@ final class LogThread implements AgentThread.DutyCycle, AppendCompletion, AutoCl
      * @param extents told of what is written, where that is to outlive the process
      * @param mutableShare of the pages in memory that are updated in place, from 0 to 1
      */
-    LogThread(String name, HybridLog log, Device device, double mutableShare, @Nullable Extents extents) {
+    LogThread(
+            String name,
+            HybridLog log,
+            Device device,
+            double mutableShare,
+            @Nullable Extents extents,
+            @Nullable ReadCache cache) {
+        this.cache = cache;
         this.extents = extents;
         this.log = log;
         this.marks = log.marks;
@@ -100,6 +108,9 @@ final class LogThread implements AgentThread.DutyCycle, AppendCompletion, AutoCl
         done += write();
         done += moveHead();
         done += giveMemory();
+        if (cache != null) {
+            done += cache.round();
+        }
         return done;
     }
 
@@ -213,7 +224,7 @@ final class LogThread implements AgentThread.DutyCycle, AppendCompletion, AutoCl
     public void sleep() {
         if (handle.pending() > 0) {
             handle.awaitProgress();
-        } else if (readOnlyEpoch != 0 || headEpoch != 0) {
+        } else if (readOnlyEpoch != 0 || headEpoch != 0 || cache != null && cache.waits()) {
             Thread.yield();
         } else {
             LockSupport.parkNanos(this, NAP_NANOS);

@@ -1,13 +1,17 @@
 package io.farheap.store;
 
+import org.jspecify.annotations.Nullable;
+
 /** Chains of records, as far as memory has them. One thread's, inside an epoch. */
 final class MemoryChains implements Chains {
 
     private final Frames frames;
     private final Marks marks;
     private final Key key;
+    private final @Nullable Copies copies;
 
-    MemoryChains(HybridLog log) {
+    MemoryChains(HybridLog log, @Nullable Copies copies) {
+        this.copies = copies;
         this.frames = log.frames;
         this.marks = log.marks;
         this.key = new Key(log.layout);
@@ -16,7 +20,8 @@ final class MemoryChains implements Chains {
     @Override
     public long first(long address, long bit, boolean set) {
         long head = marks.head();
-        long at = address;
+        // A copy that was read is left behind.
+        long at = copies != null && Copies.marks(address) ? copies.behind(address) : address;
         while (at >= head) {
             long record = frames.memoryOf(at);
             key.useOf(record);

@@ -5,6 +5,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
 import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What operations do to records in memory (FASTER, sections 4 to 6), for one session; each call is inside an epoch. An
@@ -34,7 +35,10 @@ final class Operations {
     private final Frames frames;
     private final Layout layout;
     private final SessionVersion version;
+    private final @Nullable ReadCache cache;
     final Chains chains;
+    /** Reads that copies have served. */
+    long cached;
 
     Operations(StoreParts parts, SessionVersion version) {
         this.index = parts.index();
@@ -43,7 +47,8 @@ final class Operations {
         this.frames = log.frames;
         this.layout = log.layout;
         this.version = version;
-        this.chains = new MemoryChains(log);
+        this.cache = parts.cache();
+        this.chains = new MemoryChains(log, parts.cache());
         this.key = new Key(layout);
     }
 
@@ -81,12 +86,53 @@ final class Operations {
         }
     }
 
+    /** Where the chain of an entry begins in the log. */
+    long chain(long word) {
+        long first = HashIndex.address(word);
+        return cache != null && Copies.marks(first) ? cache.behind(first) : first;
+    }
+
+    /** The copy of the key's record that the entry points to; 0 where it points to none. */
+    long copyOf(long word) {
+        if (cache != null && Copies.marks(word)) {
+            long copy = cache.memoryOf(HashIndex.address(word));
+            if (key.of(copy)) {
+                ReadCache.wasRead(copy);
+                return copy;
+            }
+        }
+        return 0;
+    }
+
+    /**
+     * Keeps a copy of a record of the key that was read, unless its chain has changed since it began with
+     * {@code first}.
+     */
+    void keep(long record, long first) {
+        long entry = cache == null ? 0 : index.find(key.hash, chains);
+        if (cache == null || entry == 0) {
+            return;
+        }
+        long word = Words.getAcquire(entry);
+        if (!HashIndex.moved(word)
+                && copyOf(word) == 0
+                && inMemory(chain(word), marks.head()) == 0
+                && address == first) {
+            cache.add(entry, word, chain(word), record);
+        }
+    }
+
     int read(MemorySegment into, long offset, int room) {
         long word = found();
         if (word == 0) {
             return StoreStatus.NOT_FOUND;
         }
-        long record = inMemory(HashIndex.address(word), marks.head());
+        long copy = copyOf(word);
+        if (copy != 0) {
+            cached++;
+            return copy(copy, into, offset, room);
+        }
+        long record = inMemory(chain(word), marks.head());
         if (record == 0) {
             return address < marks.begin() ? StoreStatus.NOT_FOUND : ON_DEVICE;
         }
@@ -103,7 +149,7 @@ final class Operations {
             Words.copyOut(record + 16, into, offset, Long.BYTES);
             return StoreStatus.DONE;
         }
-        while (true) {
+        for (int rounds = 0; ; rounds = Spin.wait(rounds)) {
             long lengths = Words.getAcquire(record + Layout.LENGTHS);
             if (!Layout.beingChanged(lengths)) {
                 bytes = Layout.valueBytes(lengths);
@@ -116,7 +162,6 @@ final class Operations {
                     return StoreStatus.DONE;
                 }
             }
-            Thread.onSpinWait();
         }
     }
 
@@ -132,7 +177,7 @@ final class Operations {
                 entry = index.findOrInsert(key.hash, chains);
                 continue;
             }
-            long record = inMemory(HashIndex.address(word), marks.readOnly());
+            long record = inMemory(chain(word), marks.readOnly());
             if (record != 0) {
                 long header = Words.getAcquire(record);
                 if (version.waits(header)) {
@@ -190,7 +235,7 @@ final class Operations {
             }
             key.into(record);
             // It is passed over unless it is published.
-            Words.set(record, Record.header(HashIndex.address(word), version.own()) | Record.INVALID);
+            Words.set(record, Record.header(chain(word), version.own()) | Record.INVALID);
         }
         return made;
     }
@@ -230,7 +275,7 @@ final class Operations {
     /** @return false where the entry has changed: the record stays as one that is passed over */
     boolean publish(long entry, long word, long appended, long flags) {
         long record = frames.memoryOf(appended);
-        Words.set(record, Record.header(HashIndex.address(word), version.own()) | flags);
+        Words.set(record, Record.header(chain(word), version.own()) | flags);
         if (Words.compareAndSet(entry, word, HashIndex.pointing(word, appended))) {
             return true;
         }
@@ -246,7 +291,7 @@ final class Operations {
                 entry = index.find(key.hash, chains);
                 continue;
             }
-            long record = inMemory(HashIndex.address(word), marks.head());
+            long record = inMemory(chain(word), marks.head());
             if (record == 0 && address < marks.begin()) {
                 return StoreStatus.NOT_FOUND;
             }

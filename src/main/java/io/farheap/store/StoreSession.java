@@ -18,6 +18,8 @@ import java.util.function.Consumer;
  */
 public final class StoreSession implements AutoCloseable {
 
+    /** For which it sleeps where the log's thread is to make room. */
+    private static final long NAP_NANOS = 20_000;
     private static final long DURABLE_NAP_NANOS = 200_000;
 
     private final Consumer<StoreSession> owner;
@@ -359,10 +361,15 @@ public final class StoreSession implements AutoCloseable {
         }
     }
 
-    /** Waits until a poll may find something, some milliseconds at most. */
+    /**
+     * Waits until a poll may find something, or what was {@link StoreStatus#FULL} may find room; some milliseconds at
+     * most.
+     */
     public void awaitProgress() {
         if (pending() > 0) {
             device.await();
+        } else {
+            LockSupport.parkNanos(this, NAP_NANOS);
         }
     }
 

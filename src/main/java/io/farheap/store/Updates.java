@@ -4,6 +4,8 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Read-modify-writes, for one session (FASTER, section 5.3); each call is inside an epoch.
@@ -21,6 +23,7 @@ final class Updates {
     private final Layout layout;
     private final SessionVersion version;
     private final Operations records;
+    private final @Nullable ReadCache cache;
 
     private final MemorySegment values;
     private final long valuesAddress;
@@ -34,6 +37,7 @@ final class Updates {
         this.layout = parts.log().layout;
         this.version = version;
         this.records = records;
+        this.cache = parts.cache();
         this.values = frames.segment();
         this.valuesAddress = values.address();
     }
@@ -47,7 +51,15 @@ final class Updates {
                 entry = index.findOrInsert(records.key.hash, records.chains);
                 continue;
             }
-            long record = records.inMemory(HashIndex.address(word), marks.head());
+            long copy = records.copyOf(word);
+            if (copy != 0) {
+                int outcome = ofCopy(copy, entry, word, update, argument);
+                if (outcome != REPEAT) {
+                    return outcome;
+                }
+                continue;
+            }
+            long record = records.inMemory(records.chain(word), marks.head());
             if (record == 0 && records.address >= marks.begin()) {
                 return Operations.ON_DEVICE;
             }
@@ -81,6 +93,12 @@ final class Updates {
         }
         long at = records.valueAt(record) - valuesAddress;
         return copied(entry, word, values, at, records.valueBytes(record), update, argument);
+    }
+
+    private int ofCopy(long copy, long entry, long word, Update update, long argument) {
+        MemorySegment copies = Objects.requireNonNull(cache).segment();
+        long at = records.valueAt(copy) - copies.address();
+        return copied(entry, word, copies, at, records.valueBytes(copy), update, argument);
     }
 
     private int mutable(long record, long entry, long word, Update update, long argument) {
@@ -155,7 +173,7 @@ final class Updates {
                 entry = index.findOrInsert(records.key.hash, records.chains);
                 continue;
             }
-            long record = records.inMemory(HashIndex.address(word), marks.head());
+            long record = records.inMemory(records.chain(word), marks.head());
             int outcome;
             if (record != 0) {
                 outcome = of(record, entry, word, update, argument);
@@ -175,7 +193,7 @@ final class Updates {
     /** Whether the device has what may be the newest record of the key: ON_DEVICE or NOT_FOUND. */
     int onDevice() {
         long word = records.found();
-        long record = word == 0 ? 0 : records.inMemory(HashIndex.address(word), marks.head());
+        long record = word == 0 ? 0 : records.inMemory(records.chain(word), marks.head());
         return word == 0 || record != 0 || records.address < marks.begin()
                 ? StoreStatus.NOT_FOUND
                 : Operations.ON_DEVICE;

@@ -37,6 +37,7 @@ class CheckpointTest {
                 .device(device)
                 .pageBytes(4096)
                 .memory(8 * 4096)
+                .readCache(6 * 4096)
                 .expectedKeys(64)
                 .pending(16)
                 .files(files);
@@ -58,20 +59,20 @@ class CheckpointTest {
     private static void put(StoreSession session, MemorySegment memory, long key, long value) {
         memory.set(JAVA_LONG_UNALIGNED, 0, value);
         while (session.upsert(key, memory, 0, 8) != StoreStatus.DONE) {
-            session.poll();
+            Calls.goOn(session);
         }
     }
 
     private static void add(StoreSession session, long key, long delta) {
         while (session.update(key, Values.ADD, delta, (token, status, bytes) -> {}, 0) == StoreStatus.FULL) {
-            session.poll();
+            Calls.goOn(session);
         }
     }
 
     private static long get(StoreSession session, MemorySegment memory, long key) {
         memory.set(JAVA_LONG_UNALIGNED, 0, 0);
         while (session.read(key, memory, 0, 8, (token, status, bytes) -> {}, 0) == StoreStatus.FULL) {
-            session.poll();
+            Calls.goOn(session);
         }
         session.drain();
         return memory.get(JAVA_LONG_UNALIGNED, 0);

@@ -21,7 +21,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class CompactionTest {
 
     private static final int KEYS = 1_000;
-    private static final int OPERATIONS = 60_000;
+    private static final int OPERATIONS = 30_000;
 
     private final long seed = Long.getLong("farheap.seed", System.nanoTime());
 
@@ -31,8 +31,11 @@ class CompactionTest {
         System.out.println("seed " + seed);
         SplittableRandom random = new SplittableRandom(seed);
         Map<Long, Long> expected = new HashMap<>();
-        FarStoreBuilder how =
-                FarStore.builder().pageBytes(4096).memory(8 * 4096).expectedKeys(32);
+        FarStoreBuilder how = FarStore.builder()
+                .pageBytes(4096)
+                .memory(8 * 4096)
+                .readCache(8 * 4096)
+                .expectedKeys(32);
         if (longer) {
             how.records(8, 8);
         }
@@ -80,13 +83,13 @@ class CompactionTest {
             case 0 -> {
                 memory.set(JAVA_LONG_UNALIGNED, 0, value);
                 while ((status = session.upsert(key, memory, 0, 8)) == StoreStatus.FULL) {
-                    session.poll();
+                    Calls.goOn(session);
                 }
                 expected.put(key, value);
             }
             case 1 -> {
                 while ((status = session.delete(key)) == StoreStatus.FULL) {
-                    session.poll();
+                    Calls.goOn(session);
                 }
                 expected.remove(key);
             }
@@ -98,7 +101,7 @@ class CompactionTest {
                                 (token, ended, bytes) -> assertEquals(StoreStatus.DONE, ended),
                                 0))
                         == StoreStatus.FULL) {
-                    session.poll();
+                    Calls.goOn(session);
                 }
                 session.drain();
                 expected.merge(key, value, Long::sum);
@@ -123,7 +126,7 @@ class CompactionTest {
                                 assertTrue(ended == StoreStatus.DONE || ended == StoreStatus.NOT_FOUND),
                         0))
                 == StoreStatus.FULL) {
-            session.poll();
+            Calls.goOn(session);
         }
         session.drain();
         return memory.get(JAVA_LONG_UNALIGNED, 0);

@@ -31,6 +31,7 @@ class IndexGrowthTest {
                         .device(device)
                         .pageBytes(4096)
                         .memory(32 * 4096)
+                        .readCache(8 * 4096)
                         .expectedKeys(1)
                         .open()) {
             long before = store.indexBytes();
@@ -60,7 +61,7 @@ class IndexGrowthTest {
                     }
                     into.set(JAVA_LONG_UNALIGNED, 0, 0);
                     while (session.read(key, into, 0, 8, (token, status, bytes) -> {}, 0) == StoreStatus.FULL) {
-                        session.poll();
+                        Calls.goOn(session);
                     }
                     session.drain();
                     assertEquals(sum, into.get(JAVA_LONG_UNALIGNED, 0), "key " + key);
@@ -76,7 +77,7 @@ class IndexGrowthTest {
                 int key = random.nextInt(1 + Math.min(KEYS - 1, i / 4));
                 int delta = random.nextInt(100);
                 while (session.update(key, Values.ADD, delta, (token, status, bytes) -> {}, 0) == StoreStatus.FULL) {
-                    session.poll();
+                    Calls.goOn(session);
                 }
                 sums[key] += delta;
             }

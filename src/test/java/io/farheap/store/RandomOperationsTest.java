@@ -33,16 +33,22 @@ class RandomOperationsTest {
     @ParameterizedTest
     @ValueSource(ints = {8, 512})
     void wordsAreWhatTheyAreToBe(int alignment) {
-        check(alignment, false);
+        check(alignment, false, 0);
     }
 
     @ParameterizedTest
     @ValueSource(ints = {8, 512})
     void longerValuesAreWhatTheyAreToBe(int alignment) {
-        check(alignment, true);
+        check(alignment, true, 0);
     }
 
-    private void check(int alignment, boolean longer) {
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void copiesOfWhatWasReadAreWhatTheyAreToBe(boolean longer) {
+        check(8, longer, 8 * 4096);
+    }
+
+    private void check(int alignment, boolean longer, int cache) {
         System.out.println("seed " + seed);
         try (MemoryDevice device = new MemoryDevice(1 << 16, alignment);
                 Arena arena = Arena.ofConfined()) {
@@ -52,6 +58,7 @@ class RandomOperationsTest {
                     .device(device)
                     .pageBytes(4096)
                     .memory(10 * 4096)
+                    .readCache(cache)
                     .expectedKeys(KEYS / 8)
                     .pending(32);
             if (longer) {
@@ -126,7 +133,7 @@ class RandomOperationsTest {
     private void put(StoreSession session, MemorySegment memory, long key, int bytes, long word) {
         int status;
         while ((status = session.upsert(key, memory, 0, bytes)) == StoreStatus.FULL) {
-            session.poll();
+            Calls.goOn(session);
         }
         assertEquals(StoreStatus.DONE, status);
         expected.put(key, new Value(bytes, word));
@@ -135,7 +142,7 @@ class RandomOperationsTest {
     private void delete(StoreSession session, long key) {
         int status;
         while ((status = session.delete(key)) == StoreStatus.FULL) {
-            session.poll();
+            Calls.goOn(session);
         }
         // A tombstone is laid without a look at what is on the device.
         if (expected.remove(key) != null) {
@@ -148,7 +155,7 @@ class RandomOperationsTest {
         while ((status = session.update(
                         key, update, argument, (token, ended, bytes) -> ended(token, ended, outcome), key))
                 == StoreStatus.FULL) {
-            session.poll();
+            Calls.goOn(session);
         }
         if (status == StoreStatus.PENDING) {
             open++;
@@ -180,7 +187,7 @@ class RandomOperationsTest {
                         },
                         key))
                 == StoreStatus.FULL) {
-            session.poll();
+            Calls.goOn(session);
         }
         if (status == StoreStatus.PENDING) {
             open++;

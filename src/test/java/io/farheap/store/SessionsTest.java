@@ -20,7 +20,7 @@ class SessionsTest {
 
     private static final int SESSIONS = 4;
     private static final int KEYS = 5_000;
-    private static final int OPERATIONS = 40_000;
+    private static final int OPERATIONS = 20_000;
 
     private final long seed = Long.getLong("farheap.seed", System.nanoTime());
 
@@ -51,6 +51,7 @@ class SessionsTest {
                 .device(device)
                 .pageBytes(4096)
                 .memory(8 * 4096)
+                .readCache(6 * 4096)
                 .expectedKeys(16);
     }
 
@@ -78,7 +79,7 @@ class SessionsTest {
                             break;
                         }
                         assertEquals(StoreStatus.FULL, status);
-                        session.poll();
+                        Calls.goOn(session);
                     }
                     sums[number] += add;
                     if ((i & 15) == 0) {
@@ -115,7 +116,7 @@ class SessionsTest {
                                 },
                                 0))
                         == StoreStatus.FULL) {
-                    session.poll();
+                    Calls.goOn(session);
                 }
                 if (status == StoreStatus.DONE) {
                     total[0] += into.get(JAVA_LONG_UNALIGNED, 0);
@@ -143,12 +144,12 @@ class SessionsTest {
                         if (which == 0) {
                             Values.fill(from, 0, 64, random.nextLong());
                             while (session.upsert(key, from, 0, 64) != StoreStatus.DONE) {
-                                session.poll();
+                                Calls.goOn(session);
                             }
                         } else if (which == 1) {
                             while (session.update(key, Values.GROW, random.nextLong(), (token, ended, bytes) -> {}, 0)
                                     == StoreStatus.FULL) {
-                                session.poll();
+                                Calls.goOn(session);
                             }
                         } else {
                             int status = session.read(key, into, 0, 128, (token, ended, bytes) -> same(into, bytes), 0);

@@ -135,36 +135,34 @@ public final class BenchYcsbCommand implements Callable<Integer> {
         }
         PrintStream out = System.out;
         report.origin().forEach(out::println);
-        YcsbFigures run = new YcsbFigures(report, out, spec.commandLine().getErr());
-        long begun = System.nanoTime();
-        for (int bytes : all ? List.of(Long.BYTES, LARGE_VALUE) : List.of(value)) {
-            YcsbPlan plan = plan(bytes);
-            for (int figure : all ? FIGURES : figures) {
-                switch (figure) {
-                    case 18 -> run.figure18(plan);
-                    case 19 -> run.figure19(plan);
-                    default -> run.figure20(plan);
-                }
+        try (YcsbFigures run = new YcsbFigures(report, out, spec.commandLine().getErr())) {
+            long begun = System.nanoTime();
+            for (int bytes : all ? List.of(Long.BYTES, LARGE_VALUE) : List.of(value)) {
+                run(run, plan(bytes));
+            }
+            double seconds = (System.nanoTime() - begun) / 1e9;
+            out.printf("%nall of it took %,.0f s%n", seconds);
+            report.summary().put("seconds", seconds);
+            output.write(report, run.plots().toArray(Plot[]::new));
+        }
+        return 0;
+    }
+
+    private void run(YcsbFigures run, YcsbPlan plan) throws IOException {
+        for (int figure : all ? FIGURES : figures) {
+            switch (figure) {
+                case 18 -> run.figure18(plan);
+                case 19 -> run.figure19(plan);
+                default -> run.figure20(plan);
             }
         }
-        double seconds = (System.nanoTime() - begun) / 1e9;
-        out.printf("%nall of it took %,.0f s%n", seconds);
-        report.summary().put("seconds", seconds);
-        output.write(report, run.plots().toArray(Plot[]::new));
-        return 0;
     }
 
     private YcsbPlan plan(int bytes) {
         DataSet one = new DataSet(1, bytes);
         long count = records > 0 ? records : USUAL_RECORDS * USUAL_RECORD_BYTES / one.recordBytes();
         return new YcsbPlan(
-                new DataSet(count, bytes),
-                workload,
-                threads,
-                rounds,
-                turn.toNanos(),
-                directory,
-                contestants);
+                new DataSet(count, bytes), workload, threads, rounds, turn.toNanos(), directory, contestants);
     }
 
     private void check() {

@@ -36,15 +36,17 @@ final class Contest implements AutoCloseable {
 
     private final YcsbPlan plan;
     private final double localShare;
+    private final FarMemories memories;
     private final PrintWriter progress;
     private final CloseStack resources = new CloseStack();
     private final Map<String, Contestant> open = new LinkedHashMap<>();
     private final Map<String, String> absent = new LinkedHashMap<>();
 
     /** @param localShare of a store's log, and so what the others have */
-    Contest(YcsbPlan plan, double localShare, PrintWriter progress) {
+    Contest(YcsbPlan plan, double localShare, FarMemories memories, PrintWriter progress) {
         this.plan = plan;
         this.localShare = localShare;
+        this.memories = memories;
         this.progress = progress;
     }
 
@@ -80,7 +82,7 @@ final class Contest implements AutoCloseable {
         DataSet data = plan.data();
         return switch (name) {
             case LOCAL -> directory -> new StoreContestant(data, new MemoryStorage(), 1);
-            case FAR -> directory -> new StoreContestant(data, new FarStorage(room(data)), localShare);
+            case FAR -> directory -> new StoreContestant(data, new FarStorage(memories.of(FAR, room(data))), localShare);
             case FILE -> directory -> new StoreContestant(data, new FileStorage(directory), localShare);
             case RAW -> directory -> new RawReads(data, farMemory().cache());
             case HEAP_MAP -> directory -> new HeapMap(data);
@@ -106,8 +108,8 @@ final class Contest implements AutoCloseable {
         for (ContestantProvider provider : ServiceLoader.load(ContestantProvider.class)) {
             if (provider.names().contains(name)) {
                 long budget = Math.max(1, Math.round(localShare * plan.data().logBytes()));
-                return directory -> provider.open(
-                        name, new ContestantProvider.Setup(plan.data(), budget, indexBytes(), directory));
+                return directory ->
+                        provider.open(name, new ContestantProvider.Setup(plan.data(), budget, indexBytes(), directory));
             }
         }
         throw new AbsentException("its library is not on the class path; ./farheap bench ycsb fetches it");
@@ -130,8 +132,7 @@ final class Contest implements AutoCloseable {
             for (Distribution distribution : distributions) {
                 for (int threads : plan.threads()) {
                     String load = distribution + " " + threads;
-                    List<KeyStream> ofLoad =
-                            streams.computeIfAbsent(load, ignored -> streams(distribution, threads));
+                    List<KeyStream> ofLoad = streams.computeIfAbsent(load, ignored -> streams(distribution, threads));
                     for (Map.Entry<String, Contestant> entry : open.entrySet()) {
                         Turn turn = Turns.run(entry.getValue(), plan.workload(), ofLoad, plan.turnNanos());
                         if (round >= 0) {

@@ -25,8 +25,7 @@ public interface Contestant extends AutoCloseable {
      * @param device what has that
      * @param bounded whether its memory is bounded by the budget that the others have
      */
-    record Facts(
-            double localShare, double farShare, long indexBytes, String engine, String device, boolean bounded) {
+    record Facts(double localShare, double farShare, long indexBytes, String engine, String device, boolean bounded) {
 
         /** All in this process's memory. */
         public static Facts inMemory(long indexBytes) {

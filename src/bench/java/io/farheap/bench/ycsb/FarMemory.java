@@ -28,8 +28,8 @@ final class FarMemory implements AutoCloseable {
         long region = Math.clamp(Long.highestOneBit(bytes), LEAST_REGION_BYTES, MOST_REGION_BYTES);
         long memory = (bytes + region - 1) / region * region;
         try {
-            ServerProcess server = resources.add(ServerProcess.start(
-                    Devices.library(), "", memory, region, LateOperations.environment()));
+            ServerProcess server = resources.add(
+                    ServerProcess.start(Devices.library(), "", memory, region, LateOperations.environment()));
             boolean modelled = !SoftverbsModel.of(Devices.library()).equals(SoftverbsModel.NONE);
             cache = resources.add(Cache.builder()
                     .capacity(memory)

@@ -1,6 +1,5 @@
 package io.farheap.bench.ycsb;
 
-import io.farheap.lifetime.CloseStack;
 import io.farheap.tier.Device;
 import io.farheap.tier.FarDevice;
 
@@ -9,20 +8,13 @@ final class FarStorage implements Storage {
 
     static final long SEGMENT_BYTES = 1 << 20;
 
-    private final CloseStack resources = new CloseStack();
     private final FarMemory memory;
     private final FarDevice device;
 
-    /** @param bytes of the log at most */
-    FarStorage(long bytes) {
-        try {
-            memory = resources.add(new FarMemory(bytes));
-            device = resources.add(new FarDevice(memory.cache(), SEGMENT_BYTES, StoreContestant.PENDING));
-        } catch (Throwable e) {
-            try (resources) {
-                throw e;
-            }
-        }
+    /** @param memory somebody else's, with room for the log */
+    FarStorage(FarMemory memory) {
+        this.memory = memory;
+        device = new FarDevice(memory.cache(), SEGMENT_BYTES, StoreContestant.PENDING);
     }
 
     FarMemory memory() {
@@ -46,6 +38,6 @@ final class FarStorage implements Storage {
 
     @Override
     public void close() {
-        resources.close();
+        device.close();
     }
 }

@@ -15,6 +15,8 @@ final class StoreContestant implements Contestant {
     private static final int LEAST_PAGES = 6;
 
     private static final int PAGES = 64;
+    /** Stands for nothing: a log has to be somewhere while it is written. */
+    private static final double LEAST_SHARE = 0.01;
 
     private final DataSet data;
     private final Storage storage;
@@ -29,7 +31,7 @@ final class StoreContestant implements Contestant {
         this.data = data;
         this.storage = resources.add(storage);
         try {
-            store = resources.add(store(localShare));
+            store = resources.add(store(Math.max(LEAST_SHARE, localShare)));
         } catch (Throwable e) {
             try (resources) {
                 throw e;
@@ -58,8 +60,7 @@ final class StoreContestant implements Contestant {
     /** Small enough for the share, and for a record. */
     static int pageBits(DataSet data, double localShare) {
         long bytes = (long) (localShare * data.logBytes() / PAGES);
-        int least = Math.max(
-                LEAST_PAGE_BITS, Long.SIZE - Long.numberOfLeadingZeros(4L * data.recordBytes() - 1));
+        int least = Math.max(LEAST_PAGE_BITS, Long.SIZE - Long.numberOfLeadingZeros(4L * data.recordBytes() - 1));
         int bits = bytes < 2 ? 0 : Long.SIZE - 1 - Long.numberOfLeadingZeros(bytes);
         return Math.clamp(bits, least, MOST_PAGE_BITS);
     }

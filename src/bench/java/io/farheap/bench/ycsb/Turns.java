@@ -54,8 +54,7 @@ final class Turns {
         }
     }
 
-    private static Turn run(
-            Contestant contestant, Workload workload, KeyStream stream, long nanos, CyclicBarrier ready)
+    private static Turn run(Contestant contestant, Workload workload, KeyStream stream, long nanos, CyclicBarrier ready)
             throws Exception {
         Tally tally = new Tally();
         try (Client client = contestant.open(tally)) {

@@ -12,7 +12,7 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /** Figures 18 to 20 of Redy, with fewer records in the same shares. */
-final class YcsbFigures {
+final class YcsbFigures implements AutoCloseable {
 
     /** Local memory of the log: the paper's 1 of 6 GB. */
     static final double LOCAL_SHARE = 1 / 6.0;
@@ -41,6 +41,7 @@ final class YcsbFigures {
     private final BenchReport report;
     private final PrintStream out;
     private final PrintWriter progress;
+    private final FarMemories memories = new FarMemories();
     private final List<Plot> plots = new ArrayList<>();
 
     YcsbFigures(BenchReport report, PrintStream out, PrintWriter progress) {
@@ -64,17 +65,14 @@ final class YcsbFigures {
         }
         bars(plan, run18(plan, LARGE.getFirst(), all, List.of(Distribution.UNIFORM, Distribution.ZIPFIAN)), "");
         for (double share : LARGE.subList(1, LARGE.size())) {
-            bars(
-                    plan,
-                    run18(plan, share, STORES, List.of(Distribution.ZIPFIAN)),
-                    "-" + Math.round(100 * share));
+            bars(plan, run18(plan, share, STORES, List.of(Distribution.ZIPFIAN)), "-" + Math.round(100 * share));
         }
     }
 
     private List<Result> run18(YcsbPlan plan, double share, List<String> names, List<Distribution> distributions)
             throws IOException {
         header(18, plan, "%.0f %% of the log in local memory".formatted(100 * share));
-        try (Contest contest = new Contest(plan, share, progress)) {
+        try (Contest contest = new Contest(plan, share, memories, progress)) {
             contest.open(names);
             List<Result> results = contest.run(distributions);
             write(18, plan, results);
@@ -123,7 +121,7 @@ final class YcsbFigures {
         Map<String, TreeMap<Double, Double>> lines = new TreeMap<>();
         for (double share : LOCAL_SHARES) {
             header(19, plan, "%.0f %% of the log in local memory".formatted(100 * share));
-            try (Contest contest = new Contest(plan, share, progress)) {
+            try (Contest contest = new Contest(plan, share, memories, progress)) {
                 contest.open(List.of(Contest.LOCAL, Contest.FAR, Contest.RAW, Contest.FILE));
                 List<Result> results = contest.run(List.of(Distribution.UNIFORM));
                 write(19, plan, results);
@@ -180,10 +178,12 @@ final class YcsbFigures {
     void writeAbsent(int figure, Map<String, String> absent) {
         absent.forEach((name, reason) -> {
             out.printf("absent: %s: %s%n", name, reason);
-            report.row()
-                    .put("figure", (long) figure)
-                    .put("contestant", name)
-                    .put("absent", reason);
+            report.row().put("figure", (long) figure).put("contestant", name).put("absent", reason);
         });
+    }
+
+    @Override
+    public void close() {
+        memories.close();
     }
 }

@@ -127,8 +127,7 @@ public final class LmdbRecords implements ContestantProvider {
                     return matches(db.get(reading, key), number);
                 }
                 try (Txn<ByteBuffer> transaction = env.txnWrite()) {
-                    boolean right =
-                            kind != OperationGroup.MODIFY || matches(db.get(transaction, key), number);
+                    boolean right = kind != OperationGroup.MODIFY || matches(db.get(transaction, key), number);
                     data.fill(MemorySegment.ofBuffer(written.clear()), 0, number);
                     db.put(transaction, key, written);
                     transaction.commit();

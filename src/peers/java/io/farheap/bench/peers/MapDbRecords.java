@@ -13,7 +13,9 @@ import org.mapdb.DB;
 import org.mapdb.DBMaker;
 import org.mapdb.Serializer;
 
-/** MapDB: a tree in a mapped file, so its memory is the page cache, which no budget bounds outside of a memory cgroup. */
+/**
+ * MapDB: a tree in a mapped file, so its memory is the page cache, which no budget bounds outside of a memory cgroup.
+ */
 public final class MapDbRecords implements ContestantProvider {
 
     private static final String NAME = "mapdb";
@@ -48,8 +50,8 @@ public final class MapDbRecords implements ContestantProvider {
 
         @Override
         public void load() {
-            DB.TreeMapSink<Long, byte[]> sink = db.treeMap(NAME, Serializer.LONG, Serializer.BYTE_ARRAY)
-                    .createFromSink();
+            DB.TreeMapSink<Long, byte[]> sink =
+                    db.treeMap(NAME, Serializer.LONG, Serializer.BYTE_ARRAY).createFromSink();
             for (long key = 0; key < data.records(); key++) {
                 sink.put(key, value(key));
             }

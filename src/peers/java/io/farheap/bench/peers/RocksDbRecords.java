@@ -75,7 +75,8 @@ public final class RocksDbRecords implements ContestantProvider {
                         .setBlockCache(resources.add(new LRUCache(budget)))
                         .setCacheIndexAndFilterBlocks(true)
                         .setFilterPolicy(resources.add(new BloomFilter(BLOOM_BITS)));
-                Options options = resources.add(new Options())
+                Options options = resources
+                        .add(new Options())
                         .setCreateIfMissing(true)
                         .setUseDirectReads(true)
                         .setUseDirectIoForFlushAndCompaction(true)

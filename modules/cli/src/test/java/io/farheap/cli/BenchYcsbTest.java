@@ -17,7 +17,9 @@ import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** {@code farheap bench ycsb}, small: what its report holds, what is said of what is absent, and that it leaves nothing. */
+/**
+ * {@code farheap bench ycsb}, small: what its report holds, what is said of what is absent, and that it leaves nothing.
+ */
 class BenchYcsbTest {
 
     private static final Set<String> OF_OTHERS =
@@ -113,7 +115,15 @@ class BenchYcsbTest {
         Path plots = directory.resolve("plots");
         Map<String, List<Double>> shares = new HashMap<>();
         for (JsonObject row : rows(
-                "--figure", "19", "--records", "4000", "--value", "1024", "--threads", "1", "--report",
+                "--figure",
+                "19",
+                "--records",
+                "4000",
+                "--value",
+                "1024",
+                "--threads",
+                "1",
+                "--report",
                 plots.toString())) {
             assertMeasured(row);
             assertEquals(1024, row.get("value").getAsInt());

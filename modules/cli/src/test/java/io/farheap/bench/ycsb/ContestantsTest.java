@@ -85,8 +85,7 @@ class ContestantsTest {
         DataSet data = new DataSet(RECORDS, 8);
         try (OffHeapMap map = new OffHeapMap(data, false)) {
             IllegalStateException wrong = assertThrows(
-                    IllegalStateException.class,
-                    () -> Turns.run(map, Workload.C, streams(Workload.C, 1), TURN_NANOS));
+                    IllegalStateException.class, () -> Turns.run(map, Workload.C, streams(Workload.C, 1), TURN_NANOS));
             assertTrue(wrong.getMessage().contains("operations failed"), wrong::getMessage);
         }
     }
