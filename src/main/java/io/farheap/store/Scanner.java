@@ -190,12 +190,7 @@ final class Scanner {
      * @return an address where the chain goes on, on the device or at the record itself; 0 where another is newer
      */
     private long above(long address) {
-        long word;
-        do {
-            long entry = parts.index().find(records.key.hash, records.chains);
-            word = entry == 0 ? 0 : Words.getAcquire(entry);
-        } while (HashIndex.moved(word));
-        long at = HashIndex.address(word);
+        long at = records.chain(records.found());
         long head = marks.head();
         while (at > address && at >= head) {
             long record = log.frames.memoryOf(at);
