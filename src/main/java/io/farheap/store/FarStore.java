@@ -30,10 +30,15 @@ public final class FarStore implements AutoCloseable {
     private final SessionOptions options;
     private final SessionList sessions;
     private final @Nullable Checkpointer checkpointer;
+    private final @Nullable Maintenance maintenance;
     private final String recovery;
     private final CloseStack resources = new CloseStack();
     private final Set<FutureStoreSession> futures = ConcurrentHashMap.newKeySet();
     private final SessionPool pool = new SessionPool(this::openPooled);
+    /** What is below it the device has no more. */
+    private volatile long givenBack;
+    /** Of what was compacted last, the part that was live. */
+    private volatile double lastLive;
     /** Who compacts, alone, or who scans. */
     private final ReentrantReadWriteLock compacting = new ReentrantReadWriteLock();
 
@@ -49,6 +54,7 @@ public final class FarStore implements AutoCloseable {
             long first = checkpoint == null ? HybridLog.FIRST : checkpoint.next();
             HybridLog log = new HybridLog(frames, epochs, how.layout(), first);
             log.marks.begin(checkpoint == null ? first : checkpoint.begin());
+            this.givenBack = checkpoint == null ? 0 : device.begin();
             StoreVersion version = new StoreVersion(checkpoint == null ? 1 : checkpoint.version() + 1);
             ReadCache cache = how.cachePages() == 0 ? null : resources.add(new ReadCache(log, index, how.cachePages()));
             this.parts = new StoreParts(device, index, log, epochs, version, recovered.gaps(), cache);
@@ -68,6 +74,10 @@ public final class FarStore implements AutoCloseable {
             }
             IndexGrowth growth = resources.add(new IndexGrowth(how.name(), parts));
             logThread.start(how.growing() ? growth::look : () -> {});
+            this.maintenance = how.maintained() ? how.maintenance(new Chores()) : null;
+            if (maintenance != null) {
+                maintenance.start();
+            }
         } catch (Throwable e) {
             try (resources) {
                 throw e;
@@ -237,7 +247,9 @@ public final class FarStore implements AutoCloseable {
         compacting.writeLock().lock();
         try (StoreSession session = openSession()) {
             long before = parts.log().marks.begin();
-            long begin = new Compactor(parts).run(session, before + Math.min(bytes, Device.MAX_ADDRESS));
+            Compactor compactor = new Compactor(parts);
+            long begin = compactor.run(session, before + Math.min(bytes, Device.MAX_ADDRESS));
+            lastLive = compactor.live();
             giveBack();
             return begin - before;
         } finally {
@@ -245,10 +257,12 @@ public final class FarStore implements AutoCloseable {
         }
     }
 
-    private void giveBack() {
+    private synchronized void giveBack() {
         // By pages: what is before the log's first record is read with it.
         long begin = parts.log().startOf(parts.log().page(parts.log().marks.begin()));
-        parts.device().truncate(checkpointer == null ? begin : Math.min(begin, checkpointer.needed()));
+        long needed = checkpointer == null ? begin : Math.min(begin, checkpointer.needed());
+        parts.device().truncate(needed);
+        givenBack = Math.max(givenBack, needed);
     }
 
     /**
@@ -261,6 +275,54 @@ public final class FarStore implements AutoCloseable {
     /** Why operations end with {@link StoreStatus#FAILED}: nothing can be written any more; empty where all is well. */
     public Optional<Throwable> failure() {
         return Optional.ofNullable(logThread.failure());
+    }
+
+    /**
+     * Why the store's own thread could not keep its space below the limit, or take a checkpoint, when it last tried;
+     * empty where all is well. {@link FarStoreBuilder#onMaintenanceFailure} tells it at once.
+     */
+    public Optional<Throwable> maintenanceFailure() {
+        return Optional.ofNullable(maintenance).map(Maintenance::failure);
+    }
+
+    /** Bytes of the device that the log has: also of what was compacted, where a kept checkpoint needs it. */
+    public long spaceBytes() {
+        return parts.log().tail() - givenBack;
+    }
+
+    /** What maintenance does. */
+    private final class Chores implements Maintenance.Work {
+
+        @Override
+        public long spaceBytes() {
+            return FarStore.this.spaceBytes();
+        }
+
+        @Override
+        public long logBytes() {
+            return FarStore.this.logBytes();
+        }
+
+        @Override
+        public long begin() {
+            return parts.log().marks.begin();
+        }
+
+        @Override
+        public double compact(long bytes) {
+            long given = FarStore.this.compact(bytes);
+            return given * (1 - lastLive);
+        }
+
+        @Override
+        public boolean makesCheckpoints() {
+            return checkpointer != null;
+        }
+
+        @Override
+        public void checkpoint() {
+            FarStore.this.checkpoint();
+        }
     }
 
     /** Bytes of local memory that the index has. */
@@ -284,7 +346,10 @@ public final class FarStore implements AutoCloseable {
      */
     @Override
     public void close() {
-        pool.close();
+        if (checkpointer != null && maintenance != null) {
+            checkpointer.stop();
+        }
+        Closing.all(maintenance, pool);
         CloseStack everything = new CloseStack();
         everything.add(resources);
         Closing.all(List.copyOf(futures));
