@@ -377,7 +377,7 @@ public abstract sealed class Cache implements AutoCloseable permits RegionCache,
     /** Adds the end of all sessions and buffers. */
     final void endSessions(CloseStack everything) {
         everything.add(this::freeBuffers);
-        sessions.forEach(session -> everything.add(session::destroy));
+        sessions.forEach(session -> everything.add(session.core()::destroy));
         sessions.clear();
     }
 
@@ -402,7 +402,7 @@ public abstract sealed class Cache implements AutoCloseable permits RegionCache,
             }
             buffer.closed(true);
             for (Session session : sessions) {
-                if (session.uses(buffer)) {
+                if (session.core().uses(buffer)) {
                     buffer.closed(false);
                     throw new IllegalStateException(
                             "a request that uses the buffer has not finished; poll its session until it has");
@@ -441,7 +441,7 @@ public abstract sealed class Cache implements AutoCloseable permits RegionCache,
      */
     final void refuseInCallback() {
         for (Session session : sessions) {
-            session.refuseInCallback();
+            session.core().refuseInCallback();
         }
     }
 }

@@ -178,9 +178,9 @@ public final class FutureSession implements AutoCloseable {
     }
 
     private void await() {
-        if (session.pending() > 0 || session.owes() || !deferred.isEmpty()) {
+        if (session.pending() > 0 || session.core().owes() || !deferred.isEmpty()) {
             session.awaitProgress();
-        } else if (submitted.isEmpty() && !closing && session.unsettled()) {
+        } else if (submitted.isEmpty() && !closing && session.core().unsettled()) {
             LockSupport.parkNanos(this, UNSETTLED_NANOS);
         } else if (submitted.isEmpty() && !closing) {
             LockSupport.park(this);

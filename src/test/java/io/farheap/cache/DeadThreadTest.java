@@ -52,7 +52,7 @@ class DeadThreadTest {
 
     /** Makes a session's polls throw an Error once {@code injecting} is set. */
     private void inject(Session session) throws ReflectiveOperationException {
-        session.gate().claim();
+        session.core().gate().claim();
         RequestPath path = (RequestPath) field(session, "path").get(session);
         field(session, "path")
                 .set(
@@ -70,7 +70,7 @@ class DeadThreadTest {
                                         throw e.getCause();
                                     }
                                 }));
-        session.gate().unclaim();
+        session.core().gate().unclaim();
     }
 
     private static Field field(Object object, String name) throws ReflectiveOperationException {

@@ -72,7 +72,7 @@ class DrainTest {
      */
     @Test
     void aDrainKnowsNothingOfTheOneBefore() throws Exception {
-        MigrationParticipant participant = session.participant();
+        MigrationParticipant participant = session.core().participant();
         RemoteRegion first = ((RegionCache) cache).table().get(0).copy();
         RemoteRegion second = ((RegionCache) cache).table().get(1).copy();
         for (int i = 0; i < 20; i++) {

@@ -317,7 +317,7 @@ class FailureTest {
             failConnection(Fields.get(Fields.get(path, "thread", Object.class), "worker", Session.class), server);
             return;
         }
-        session.gate().claim();
+        session.core().gate().claim();
         try {
             if (path instanceof SessionBatches batches) {
                 Optional.ofNullable(batches.connection(server)).ifPresent(BatchConnection::fail);
@@ -326,7 +326,7 @@ class FailureTest {
             Routes routes = Fields.get(path, "routes", Routes.class);
             Optional.ofNullable(routes.connection(server)).ifPresent(Connection::fail);
         } finally {
-            session.gate().unclaim();
+            session.core().gate().unclaim();
         }
     }
 
@@ -335,11 +335,11 @@ class FailureTest {
         if (Fields.get(session, "path", RequestPath.class) instanceof HandedRequests handed) {
             Session worker = Fields.get(Fields.get(handed, "thread", Object.class), "worker", Session.class);
             for (int taken = 0; taken < requests; Thread.yield()) {
-                worker.gate().claim();
+                worker.core().gate().claim();
                 try {
                     taken = Fields.get(worker, "path", RequestPath.class).pending();
                 } finally {
-                    worker.gate().unclaim();
+                    worker.core().gate().unclaim();
                 }
             }
         }

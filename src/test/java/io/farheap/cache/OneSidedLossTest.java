@@ -125,11 +125,11 @@ class OneSidedLossTest {
     }
 
     private void inGate(Runnable action) {
-        session.gate().claim();
+        session.core().gate().claim();
         try {
             action.run();
         } finally {
-            session.gate().unclaim();
+            session.core().gate().unclaim();
         }
     }
 }
