@@ -199,6 +199,12 @@ final class CodedPath implements RequestPath, CodedCompletion {
         return requests.pending();
     }
 
+    /** Coded caches have no calls, which alone ask. */
+    @Override
+    public boolean conflicts(boolean write, long address, long length) {
+        return pending() > 0;
+    }
+
     @Override
     public int heldCount() {
         return 0;

@@ -168,6 +168,7 @@ final class HandedRequests implements RequestPath, Completion {
         groups.begin(whole, count);
         for (int i = 1, last = whole; i < count; i++) {
             int slot = requests.take();
+            requests.write[slot] = isWrite;
             requests.address[slot] = at[i];
             requests.length[slot] = bytes;
             if (requests.buffer[slot] != from) {
@@ -468,6 +469,11 @@ final class HandedRequests implements RequestPath, Completion {
     @Override
     public int pending() {
         return requests.pending();
+    }
+
+    @Override
+    public boolean conflicts(boolean isWrite, long at, long bytes) {
+        return requests.conflict(isWrite, at, bytes);
     }
 
     @Override

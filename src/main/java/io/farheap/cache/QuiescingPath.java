@@ -79,6 +79,11 @@ record QuiescingPath(RequestPath path) implements RequestPath {
     }
 
     @Override
+    public boolean conflicts(boolean write, long address, long length) {
+        return path.conflicts(write, address, length);
+    }
+
+    @Override
     public int heldCount() {
         return path.heldCount();
     }

@@ -111,6 +111,9 @@ interface RequestPath {
     /** Requests between issue and callback. */
     int pending();
 
+    /** Whether a request between issue and callback overlaps a range, and one of the two writes. */
+    boolean conflicts(boolean write, long address, long length);
+
     /** Requests that wait for a migration. */
     int heldCount();
 

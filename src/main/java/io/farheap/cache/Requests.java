@@ -10,9 +10,12 @@ class Requests extends RequestTable {
 
     private final int[] free;
     private int freeCount;
+    /** Which places are not free, for whoever looks at all of them. */
+    private final boolean[] pending;
 
     Requests(int capacity) {
         super(capacity);
+        pending = new boolean[capacity];
         free = new int[capacity];
         for (int place = capacity - 1; place >= 0; place--) {
             free[freeCount++] = place;
@@ -55,16 +58,33 @@ class Requests extends RequestTable {
     }
 
     private boolean any(IntPredicate wanted) {
-        boolean[] pending = new boolean[free.length];
-        Arrays.fill(pending, true);
-        for (int i = 0; i < freeCount; i++) {
-            pending[free[i]] = false;
-        }
+        markPending();
         for (int place = 0; place < pending.length; place++) {
             if (pending[place] && wanted.test(place)) {
                 return true;
             }
         }
         return false;
+    }
+
+    /** Whether a request overlaps a range, and one of the two writes. It looks at all of them. */
+    final boolean conflict(boolean isWrite, long at, long bytes) {
+        if (pending() == 0) {
+            return false;
+        }
+        markPending();
+        for (int place = 0; place < pending.length; place++) {
+            if (pending[place] && (isWrite || write[place]) && overlaps(place, at, bytes)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private void markPending() {
+        Arrays.fill(pending, true);
+        for (int i = 0; i < freeCount; i++) {
+            pending[free[i]] = false;
+        }
     }
 }

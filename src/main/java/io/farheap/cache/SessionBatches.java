@@ -100,6 +100,21 @@ final class SessionBatches implements RequestPath {
     }
 
     @Override
+    public boolean conflicts(boolean isWrite, long address, long length) {
+        if (engine.conflicts(isWrite, address, length)) {
+            return true;
+        }
+        if (pending > 0) {
+            for (BatchLane lane : lanes) {
+                if (lane.conflicts(isWrite, address, length)) {
+                    return true;
+                }
+            }
+        }
+        return false;
+    }
+
+    @Override
     public boolean uses(Buffer buffer) {
         if (engine.uses(buffer)) {
             return true;

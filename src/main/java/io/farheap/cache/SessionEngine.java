@@ -55,9 +55,10 @@ final class SessionEngine implements RequestPath {
      * the range is kept that all records of such requests are in, since there was last none of them.
      */
     private long lastList = -1;
-    /** By place in the order: which list was there last, and where its records end. */
+    /** By place in the order: which list was there last, and from where to where its records are. */
     private final long[] listAt;
 
+    private final long[] listBegin;
     private final long[] listEnd;
 
     private long listsFrom;
@@ -98,6 +99,7 @@ final class SessionEngine implements RequestPath {
         this.order = new int[capacity * ORDER_PLACES];
         this.listAt = new long[order.length];
         Arrays.fill(listAt, -1);
+        this.listBegin = new long[order.length];
         this.listEnd = new long[order.length];
         this.orderMask = order.length - 1;
     }
@@ -147,6 +149,22 @@ final class SessionEngine implements RequestPath {
             }
         }
         return held.count() > 0 && held.overlaps(address, length, tail, false);
+    }
+
+    @Override
+    public boolean conflicts(boolean write, long address, long length) {
+        for (long sequence = head; sequence != tail; sequence++) {
+            int slot = (int) sequence & orderMask;
+            int request = order[slot];
+            if (request != EMPTY
+                    && (write || requests.write[request])
+                    && (listAt[slot] == sequence
+                            ? address < listEnd[slot] && listBegin[slot] - length < address
+                            : requests.overlaps(request, address, length))) {
+                return true;
+            }
+        }
+        return held.count() > 0 && held.conflicts(write, address, length);
     }
 
     @Override
@@ -425,7 +443,7 @@ final class SessionEngine implements RequestPath {
         int key = buffer.localKey();
         Route route = null;
         int found = NO_REGION;
-        long from = listsFrom;
+        long from = Long.MAX_VALUE;
         long last = 0;
         for (int i = 0; i < count; i++) {
             long address = addresses[i];
@@ -446,9 +464,10 @@ final class SessionEngine implements RequestPath {
                     route.remoteKey,
                     length);
         }
-        listsFrom = from;
+        listsFrom = Math.min(listsFrom, from);
         listsTo = Math.max(listsTo, last + length);
         listAt[(int) lastList & orderMask] = lastList;
+        listBegin[(int) lastList & orderMask] = from;
         listEnd[(int) lastList & orderMask] = last + length;
         queue.postLists();
     }
