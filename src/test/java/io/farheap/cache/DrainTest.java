@@ -88,11 +88,11 @@ class DrainTest {
         SoftverbsFaults.delayOperations(0);
         awaitDrained(participant, first);
         session.drain();
-        Field links = Session.class.getDeclaredField("links");
+        Field links = SessionCore.class.getDeclaredField("links");
         links.setAccessible(true);
         Field deadline = ServerLinks.class.getDeclaredField("drainDeadline");
         deadline.setAccessible(true);
-        deadline.setLong(links.get(session), System.nanoTime() - 1);
+        deadline.setLong(links.get(session.core()), System.nanoTime() - 1);
 
         SoftverbsFaults.delayOperations(LATE_NANOS);
         do {

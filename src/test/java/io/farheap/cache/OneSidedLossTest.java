@@ -121,7 +121,7 @@ class OneSidedLossTest {
     }
 
     private SessionEngine engine() {
-        return Fields.get(Fields.get(session, "path", SessionBatches.class), "engine", SessionEngine.class);
+        return Fields.get(Fields.get(session.core(), "path", SessionBatches.class), "engine", SessionEngine.class);
     }
 
     private void inGate(Runnable action) {
