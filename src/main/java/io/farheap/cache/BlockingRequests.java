@@ -52,10 +52,14 @@ final class BlockingRequests implements Completion, CallCompletion {
         await(write, address, segment.byteSize());
     }
 
-    /** As {@link Session#callBlocking}. */
+    /**
+     * As {@link Session#callBlocking(Procedure, long, long, long, Buffer, long, int, long, int)}.
+     */
     CallResult call(
             Procedure procedure,
             long address,
+            long from,
+            long span,
             Buffer buffer,
             long argumentsAt,
             int argumentBytes,
@@ -63,7 +67,17 @@ final class BlockingRequests implements Completion, CallCompletion {
             int resultCapacity) {
         begin();
         while (!requests.call(
-                procedure, address, buffer, argumentsAt, argumentBytes, resultAt, resultCapacity, this, ticket)) {
+                procedure,
+                address,
+                from,
+                span,
+                buffer,
+                argumentsAt,
+                argumentBytes,
+                resultAt,
+                resultCapacity,
+                this,
+                ticket)) {
             awaitProgress();
         }
         while (!done) {

@@ -94,7 +94,7 @@ final class CacheProcedures implements AutoCloseable {
                         Told to = line(server);
                         having.add(to);
                         register(to, procedure);
-                        tell(to);
+                        tell(to, moving);
                     }
                 }
             } catch (ControlException | CacheException e) {
@@ -164,7 +164,7 @@ final class CacheProcedures implements AutoCloseable {
             for (Procedure procedure : all) {
                 register(to, procedure);
             }
-            tell(to);
+            tell(to, moving);
         } finally {
             lock.unlock();
         }
@@ -207,7 +207,7 @@ final class CacheProcedures implements AutoCloseable {
             for (Told each : told) {
                 int[] known = each.regions;
                 if (known == null || region < known.length && known[region] >= 0) {
-                    tell(each);
+                    tell(each, moving);
                 }
             }
         } catch (Throwable e) {
@@ -222,13 +222,14 @@ final class CacheProcedures implements AutoCloseable {
     void settle() {
         lock.lock();
         try {
-            moving = NONE;
             for (Told each : told) {
-                if (each.server.lost() == null && !Arrays.equals(each.regions, regions(each.server))) {
+                if (each.server.lost() == null && !Arrays.equals(each.regions, regions(each.server, NONE))) {
                     tellOrLeave(each);
                 }
             }
         } finally {
+            // Not before: calls would go to servers that do not know yet.
+            moving = NONE;
             lock.unlock();
             resume.run();
         }
@@ -236,15 +237,15 @@ final class CacheProcedures implements AutoCloseable {
 
     private void tellOrLeave(Told server) {
         try {
-            tell(server);
+            tell(server, NONE);
         } catch (ControlException e) {
             // It lacks what it was not told of: calls that meet that come back, and sessions make its accesses.
         }
     }
 
     /** What it was told before is forgotten first: an answer may be lost. */
-    private void tell(Told to) {
-        int[] regions = regions(to.server);
+    private void tell(Told to, int without) {
+        int[] regions = regions(to.server, without);
         to.regions = null;
         if (to.server.lost() != null) {
             return;
@@ -266,11 +267,12 @@ final class CacheProcedures implements AutoCloseable {
         to.line = connect(to.server);
     }
 
-    private int[] regions(RemoteServer server) {
+    /** @param without a region of which it is not to know */
+    private int[] regions(RemoteServer server, int without) {
         int[] regions = new int[table.size()];
         for (int i = 0; i < regions.length; i++) {
             RegionEntry entry = table.get(i);
-            boolean here = i != moving && !entry.isSplit() && entry.copy().server() == server;
+            boolean here = i != without && !entry.isSplit() && entry.copy().server() == server;
             regions[i] = here ? entry.copy().regionId() : NONE;
         }
         return regions;

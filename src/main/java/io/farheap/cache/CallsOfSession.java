@@ -53,14 +53,12 @@ final class CallsOfSession implements AutoCloseable {
         wrote |= write;
     }
 
-    /** Whether earlier requests are in a call's way: any, or where it only reads, any that may write. */
-    boolean waitFor(RequestPath path, Procedure procedure) {
-        if (procedure.unordered()) {
-            return false;
-        }
-        boolean pending = path.pending() > 0 || path.owes();
-        wrote &= pending;
-        return pending && (wrote || !procedure.readsOnly());
+    /** Whether earlier requests are in a call's way: those that its footprint overlaps, where one of the two writes. */
+    boolean waitFor(RequestPath path, Procedure procedure, long from, long span) {
+        wrote &= path.pending() > 0;
+        return !procedure.unordered()
+                && (wrote || !procedure.readsOnly())
+                && path.conflicts(!procedure.readsOnly(), from, span);
     }
 
     boolean inCallback() {

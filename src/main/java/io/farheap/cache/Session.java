@@ -67,6 +67,10 @@ public final class Session implements AutoCloseable {
         this.blocking = new BlockingRequests(core, requests);
     }
 
+    SessionRequests requests() {
+        return requests;
+    }
+
     /** What it is inside, for the cache. */
     SessionCore core() {
         return core;
@@ -220,6 +224,8 @@ public final class Session implements AutoCloseable {
         return requests.call(
                 procedure,
                 address,
+                0,
+                core.capacity(),
                 buffer,
                 argumentsAt,
                 argumentBytes,
@@ -282,7 +288,79 @@ public final class Session implements AutoCloseable {
                 token);
     }
 
-    /** Calls a procedure, and returns when it has ended. */
+    /**
+     * Calls a procedure many times, each with the whole cache as its footprint; see {@link #callAll(Procedure, long[],
+     * int, long, long, Buffer, long, int, long, int, CallCompletion, long)}.
+     */
+    public boolean callAll(
+            Procedure procedure,
+            long[] addresses,
+            int count,
+            Buffer buffer,
+            long argumentsAt,
+            int argumentBytes,
+            long resultAt,
+            int resultBytes,
+            CallCompletion completion,
+            long token) {
+        return requests.callAll(
+                procedure,
+                addresses,
+                count,
+                0,
+                core.capacity(),
+                buffer,
+                argumentsAt,
+                argumentBytes,
+                resultAt,
+                resultBytes,
+                completion,
+                token);
+    }
+
+    /**
+     * Calls a procedure many times: call {@code i} on the server that has {@code addresses[i]}, with the arguments at
+     * {@code argumentsAt + i * argumentBytes}, the result at {@code resultAt + i * resultBytes}, and the token
+     * {@code token + i}. They go to each server in batches. All are taken, or none; there is no order among them, and
+     * each is called back by itself, as it finishes. Otherwise each is as {@link #call(Procedure, long, long, long,
+     * Buffer, long, int, long, int, CallCompletion, long) call} makes it.
+     *
+     * @param addresses in the cache; not kept
+     * @param count how many calls, from 1 to 64
+     * @param argumentBytes of each call
+     * @param resultBytes of each call
+     * @return false where there is no room for all, or an earlier request is in the way: poll, and try again
+     * @throws IllegalArgumentException where {@code count} is out of its range; other errors are those of {@code call}
+     */
+    public boolean callAll(
+            Procedure procedure,
+            long[] addresses,
+            int count,
+            long from,
+            long span,
+            Buffer buffer,
+            long argumentsAt,
+            int argumentBytes,
+            long resultAt,
+            int resultBytes,
+            CallCompletion completion,
+            long token) {
+        return requests.callAll(
+                procedure,
+                addresses,
+                count,
+                from,
+                span,
+                buffer,
+                argumentsAt,
+                argumentBytes,
+                resultAt,
+                resultBytes,
+                completion,
+                token);
+    }
+
+    /** Calls a procedure, with the whole cache as its footprint, and returns when it has ended. */
     public CallResult callBlocking(
             Procedure procedure,
             long address,
@@ -291,7 +369,31 @@ public final class Session implements AutoCloseable {
             int argumentBytes,
             long resultAt,
             int resultBytes) {
-        return blocking.call(procedure, address, buffer, argumentsAt, argumentBytes, resultAt, resultBytes);
+        return blocking.call(
+                procedure,
+                address,
+                0,
+                core.capacity(),
+                buffer,
+                argumentsAt,
+                argumentBytes,
+                resultAt,
+                resultBytes);
+    }
+
+    /** Calls a procedure, and returns when it has ended, however that was. The arguments are those of {@code call}. */
+    public CallResult callBlocking(
+            Procedure procedure,
+            long address,
+            long from,
+            long span,
+            Buffer buffer,
+            long argumentsAt,
+            int argumentBytes,
+            long resultAt,
+            int resultBytes) {
+        return blocking.call(
+                procedure, address, from, span, buffer, argumentsAt, argumentBytes, resultAt, resultBytes);
     }
 
     /** Requests, and calls, between issue and callback. */

@@ -1,6 +1,7 @@
 package io.farheap.cache;
 
 import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
 
 /** A session's way in: checks what is asked for, and issues it inside the gate. The owner alone. */
 final class SessionRequests {
@@ -105,31 +106,6 @@ final class SessionRequests {
         }
     }
 
-    /** As {@link Session#call(Procedure, long, Buffer, long, int, long, int, CallCompletion, long)}. */
-    boolean call(
-            Procedure procedure,
-            long address,
-            Buffer buffer,
-            long argumentsAt,
-            int argumentBytes,
-            long resultAt,
-            int resultBytes,
-            CallCompletion completion,
-            long token) {
-        return call(
-                procedure,
-                address,
-                0,
-                core.capacity(),
-                buffer,
-                argumentsAt,
-                argumentBytes,
-                resultAt,
-                resultBytes,
-                completion,
-                token);
-    }
-
     /** As {@link Session#call(Procedure, long, long, long, Buffer, long, int, long, int, CallCompletion, long)}. */
     boolean call(
             Procedure procedure,
@@ -145,31 +121,127 @@ final class SessionRequests {
             long token) {
         checkBuffer(buffer, argumentsAt, argumentBytes);
         checkBuffer(buffer, resultAt, resultBytes);
-        if (completion == null) {
-            throw new NullPointerException("a call needs a completion");
-        }
+        return make(
+                procedure,
+                address,
+                from,
+                span,
+                buffer,
+                buffer.address() + argumentsAt,
+                argumentBytes,
+                buffer.address() + resultAt,
+                resultBytes,
+                completion,
+                token);
+    }
+
+    /**
+     * A call itself.
+     *
+     * @param buffer null where arguments and result are in other native memory, which the caller keeps alive until the
+     *     callback
+     */
+    boolean make(
+            Procedure procedure,
+            long address,
+            long from,
+            long span,
+            @Nullable Buffer buffer,
+            long arguments,
+            int argumentBytes,
+            long result,
+            int resultBytes,
+            CallCompletion completion,
+            long token) {
+        checkCallCompletion(completion);
         boolean entered = core.enter();
         try {
             checkRange(address, 1);
-            checkRange(from, span);
-            checkOpen(buffer);
-            SessionCalls calls = core.calls().all();
-            calls.check(procedure, argumentBytes, resultBytes);
-            return !core.calls().waitFor(core.path(), procedure)
-                    && calls.call(
-                            procedure,
-                            address,
-                            from,
-                            span,
-                            buffer,
-                            argumentsAt,
-                            argumentBytes,
-                            resultAt,
-                            resultBytes,
-                            completion,
-                            token);
+            return mayCall(procedure, from, span, buffer, argumentBytes, resultBytes)
+                    && core.calls()
+                            .all()
+                            .call(
+                                    procedure,
+                                    address,
+                                    from,
+                                    span,
+                                    buffer,
+                                    arguments,
+                                    argumentBytes,
+                                    result,
+                                    resultBytes,
+                                    completion,
+                                    token);
         } finally {
             core.exit(entered);
+        }
+    }
+
+    /**
+     * As {@link Session#callAll(Procedure, long[], int, long, long, Buffer, long, int, long, int, CallCompletion,
+     * long)}.
+     */
+    boolean callAll(
+            Procedure procedure,
+            long[] addresses,
+            int count,
+            long from,
+            long span,
+            Buffer buffer,
+            long argumentsAt,
+            int argumentBytes,
+            long resultAt,
+            int resultBytes,
+            CallCompletion completion,
+            long token) {
+        if (count < 1 || count > Math.min(addresses.length, SessionCalls.MOST_AT_ONCE)) {
+            throw new IllegalArgumentException(count + " calls of " + addresses.length
+                    + " addresses; there may be from 1 to " + SessionCalls.MOST_AT_ONCE + " at once");
+        }
+        checkBuffer(buffer, argumentsAt, (long) count * argumentBytes);
+        checkBuffer(buffer, resultAt, (long) count * resultBytes);
+        checkCallCompletion(completion);
+        boolean entered = core.enter();
+        try {
+            for (int i = 0; i < count; i++) {
+                checkRange(addresses[i], 1);
+            }
+            return mayCall(procedure, from, span, buffer, argumentBytes, resultBytes)
+                    && core.calls()
+                            .all()
+                            .callAll(
+                                    procedure,
+                                    addresses,
+                                    count,
+                                    from,
+                                    span,
+                                    buffer,
+                                    buffer.address() + argumentsAt,
+                                    argumentBytes,
+                                    buffer.address() + resultAt,
+                                    resultBytes,
+                                    completion,
+                                    token);
+        } finally {
+            core.exit(entered);
+        }
+    }
+
+    /** Inside the gate: throws where it never may, and whether no earlier request is in its way. */
+    private boolean mayCall(
+            Procedure procedure, long from, long span, @Nullable Buffer buffer, int argumentBytes, int resultBytes) {
+        checkRange(from, span);
+        core.refuseWhileClosing();
+        if (buffer != null) {
+            checkOpen(buffer);
+        }
+        core.calls().all().check(procedure, argumentBytes, resultBytes);
+        return !core.calls().waitFor(core.path(), procedure, from, span);
+    }
+
+    private static void checkCallCompletion(CallCompletion completion) {
+        if (completion == null) {
+            throw new NullPointerException("a call needs a completion");
         }
     }
 
