@@ -139,6 +139,11 @@ public abstract sealed class Cache implements AutoCloseable permits RegionCache,
 
     abstract Buffer register(long bytes);
 
+    /** What became of the calls of procedures that the sessions of this process made; nothing where it is coded. */
+    public CallCounts callCounts() {
+        return new CallTally().now();
+    }
+
     /** Latencies of all sessions; empty where the cache was built without {@link CacheBuilder#trackLatency}. */
     public final LatencyTracker latency() {
         return latency;

@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
+import jdk.jfr.FlightRecorder;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -37,6 +38,8 @@ final class CacheProcedures implements AutoCloseable {
     /** Makes sessions look at the calls that they keep. */
     private final Runnable resume;
 
+    private final CallTally tally = new CallTally();
+    private final Runnable statistics;
     private final ReentrantLock lock = new ReentrantLock();
     private final List<Procedure> all = new CopyOnWriteArrayList<>();
     private final List<Told> told = new ArrayList<>();
@@ -60,12 +63,21 @@ final class CacheProcedures implements AutoCloseable {
         }
     }
 
-    /** @param servers those that the cache uses now */
-    CacheProcedures(CacheDevice device, RegionTable table, List<RemoteServer> servers, Runnable resume) {
+    /**
+     * @param name of the cache
+     * @param servers those that the cache uses now
+     */
+    CacheProcedures(String name, CacheDevice device, RegionTable table, List<RemoteServer> servers, Runnable resume) {
         this.device = device;
         this.table = table;
         this.servers = servers;
         this.resume = resume;
+        this.statistics = () -> CallStatisticsEvent.emit(name, tally.now());
+    }
+
+    /** What has become of calls. */
+    CallTally tally() {
+        return tally;
     }
 
     /** The region that moves, or -1. Sessions ask. */
@@ -85,7 +97,10 @@ final class CacheProcedures implements AutoCloseable {
         lock.lock();
         try {
             checkOpen();
-            used = true;
+            if (!used) {
+                used = true;
+                FlightRecorder.addPeriodicEvent(CallStatisticsEvent.class, statistics);
+            }
             Procedure procedure = new Procedure(this, freeId(), flags, translation, classFile);
             List<Told> having = new ArrayList<>();
             try {
@@ -307,6 +322,7 @@ final class CacheProcedures implements AutoCloseable {
         lock.lock();
         try {
             closed = true;
+            FlightRecorder.removePeriodicEvent(statistics);
             Closing.all(told.stream().map(each -> each.line).toList());
             told.clear();
         } finally {

@@ -35,6 +35,10 @@ final class CallTable {
     final long[] token;
     /** Of its context, as it came back; 0 for a call that has not begun. */
     final int[] contextBytes;
+    /** When it was issued, in ns, where it is timed; else 0. */
+    final long[] begun;
+    /** It waits, or waited, for a region that moves, since it was sent last. */
+    final boolean[] held;
     /** How often it was lost. */
     final byte[] tries;
 
@@ -68,6 +72,8 @@ final class CallTable {
         token = new long[places];
         contextBytes = new int[places];
         tries = new byte[places];
+        begun = new long[places];
+        held = new boolean[places];
         sentTo = new RemoteServer[places];
         misses = new byte[places];
         lacking = new RemoteServer[places];
@@ -138,6 +144,7 @@ final class CallTable {
         kept -= state[place] == KEPT ? 1 : 0;
         kept += next == KEPT ? 1 : 0;
         state[place] = next;
+        held[place] &= next == KEPT;
     }
 
     void release(int place) {

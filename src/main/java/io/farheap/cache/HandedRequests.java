@@ -182,6 +182,26 @@ final class HandedRequests implements RequestPath, Completion {
     }
 
     @Override
+    public boolean issueAtomic(
+            boolean swap,
+            long address,
+            long compareOrAdd,
+            long value,
+            Buffer buffer,
+            long local,
+            Completion completion,
+            long token) {
+        if (requests.room() == 0 || tooManyHeld(requests.room(), true, address, Long.BYTES)) {
+            return false;
+        }
+        int slot = requests.take();
+        requests.fill(slot, true, address, Long.BYTES, buffer, local, completion, token);
+        requests.fillAtomic(slot, swap, compareOrAdd, value);
+        hand(slot, 0);
+        return true;
+    }
+
+    @Override
     public int maxRecords() {
         return requests.capacity() / 2;
     }
@@ -352,7 +372,25 @@ final class HandedRequests implements RequestPath, Completion {
         }
     }
 
+    // An atomic has a buffer.
+    @SuppressWarnings("NullAway")
+    private boolean issueAtomic(RequestPath path, int slot) {
+        return path.issueAtomic(
+                requests.atomic[slot] == Requests.SWAP,
+                requests.address[slot],
+                requests.compareOrAdd[slot],
+                requests.value[slot],
+                requests.buffer[slot],
+                requests.local[slot],
+                this,
+                slot);
+    }
+
     private boolean issue(RequestPath path, int slot) {
+        if (requests.atomic[slot] != Requests.NO_ATOMIC) {
+            taken[slot] = issueAtomic(path, slot);
+            return taken[slot];
+        }
         taken[slot] = path.issue(
                 requests.write[slot],
                 requests.address[slot],

@@ -35,6 +35,19 @@ record QuiescingPath(RequestPath path) implements RequestPath {
     }
 
     @Override
+    public boolean issueAtomic(
+            boolean swap,
+            long address,
+            long compareOrAdd,
+            long value,
+            Buffer buffer,
+            long local,
+            Completion completion,
+            long token) {
+        return false;
+    }
+
+    @Override
     public int tryExecute(
             boolean write, long address, Buffer buffer, long offset, long length, Completion completion, long token) {
         return DECLINED;

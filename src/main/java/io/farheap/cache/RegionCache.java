@@ -68,7 +68,7 @@ final class RegionCache extends Cache {
                     servers,
                     options.capacity(),
                     options.management() == null ? null : options.management().shares());
-            procedures = stack.add(new CacheProcedures(device, table, servers, () -> sessions.forEach(session -> session.core().wake())));
+            procedures = stack.add(new CacheProcedures(options.name(), device, table, servers, () -> sessions.forEach(session -> session.core().wake())));
             moves = new CacheMoves(device.context(), table, servers, procedures, () -> sessions.stream()
                     .map(session -> session.core().participant())
                     .toList());
@@ -177,6 +177,11 @@ final class RegionCache extends Cache {
     public Procedures procedures() {
         checkOpen();
         return new Procedures(procedures);
+    }
+
+    @Override
+    public CallCounts callCounts() {
+        return procedures.tally().now();
     }
 
     @Override
@@ -595,6 +600,11 @@ final class RegionCache extends Cache {
         @Override
         public CacheProcedures procedures() {
             return procedures;
+        }
+
+        @Override
+        public boolean atomics() {
+            return device.context().limits().atomics();
         }
 
         @Override

@@ -8,6 +8,18 @@ class Requests extends RequestTable {
 
     static final int NONE = -1;
 
+    /** Kinds of an atomic. */
+    static final byte NO_ATOMIC = 0;
+
+    static final byte SWAP = 1;
+    static final byte ADD = 2;
+
+    /** What an atomic does, with what; the others are reads and writes. */
+    final byte[] atomic;
+
+    final long[] compareOrAdd;
+    final long[] value;
+
     private final int[] free;
     private int freeCount;
     /** Which places are not free, for whoever looks at all of them. */
@@ -16,6 +28,9 @@ class Requests extends RequestTable {
     Requests(int capacity) {
         super(capacity);
         pending = new boolean[capacity];
+        atomic = new byte[capacity];
+        compareOrAdd = new long[capacity];
+        value = new long[capacity];
         free = new int[capacity];
         for (int place = capacity - 1; place >= 0; place--) {
             free[freeCount++] = place;
@@ -27,7 +42,16 @@ class Requests extends RequestTable {
         return freeCount == 0 ? NONE : free[--freeCount];
     }
 
+    final void fillAtomic(int place, boolean swap, long comparedOrAdded, long stored) {
+        atomic[place] = swap ? SWAP : ADD;
+        compareOrAdd[place] = comparedOrAdded;
+        value[place] = stored;
+    }
+
     final void give(int place) {
+        if (atomic[place] != NO_ATOMIC) {
+            atomic[place] = NO_ATOMIC;
+        }
         if (segment[place] != null) {
             segment[place] = null;
         }

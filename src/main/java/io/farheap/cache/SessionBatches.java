@@ -312,6 +312,23 @@ final class SessionBatches implements RequestPath {
         return true;
     }
 
+    @Override
+    public boolean issueAtomic(
+            boolean swap,
+            long address,
+            long compareOrAdd,
+            long value,
+            Buffer buffer,
+            long local,
+            Completion completion,
+            long token) {
+        if (!engine.issueAtomic(swap, address, compareOrAdd, value, buffer, local, completion, token)) {
+            return false;
+        }
+        runs.direct(engine.tail());
+        return true;
+    }
+
     /** Records that meet no obstacle go into batches in groups, the others as requests of their own. */
     @Override
     public boolean issueAll(

@@ -7,11 +7,13 @@ import io.farheap.lifetime.Closing;
 import io.farheap.memory.NativeMemory;
 import io.farheap.migration.RegionEntry;
 import io.farheap.migration.RegionTable;
+import io.farheap.migration.SplitRegion;
 import io.farheap.procedure.Call;
 import io.farheap.procedure.CallFormat;
 import io.farheap.procedure.CallStatus;
 import io.farheap.procedure.translate.Context;
 import io.farheap.remote.Outcome;
+import io.farheap.remote.RemoteRegion;
 import io.farheap.remote.RemoteServer;
 import io.farheap.remote.ReplyHandler;
 import java.lang.foreign.Arena;
@@ -55,6 +57,8 @@ final class SessionCalls implements AutoCloseable {
 
     private final ReplyHandler handler = this::answered;
     private final CallTable calls = new CallTable(MOST);
+    private final CallTally tally;
+    private final CallTally.Counter counts;
     private boolean inCallback;
     private int ended;
 
@@ -69,6 +73,8 @@ final class SessionCalls implements AutoCloseable {
             arena.close();
             throw e;
         }
+        this.tally = procedures.tally();
+        this.counts = tally.open();
         this.here = new LocalCalls(cache, requests, MOST, new Here());
     }
 
@@ -128,6 +134,7 @@ final class SessionCalls implements AutoCloseable {
                 resultLength,
                 done,
                 itsToken);
+        calls.begun[place] = counts.begin();
         if (!goOn(place) && links.full(server(at))) {
             // Nobody has seen it yet.
             calls.release(place);
@@ -155,7 +162,7 @@ final class SessionCalls implements AutoCloseable {
         }
         // All of them first: one that ends at once is called back, and what that calls is not to have their places.
         for (int i = 0; i < count; i++) {
-            calls.take(
+            int place = calls.take(
                     called,
                     addresses[i],
                     footprint,
@@ -167,6 +174,7 @@ final class SessionCalls implements AutoCloseable {
                     resultLength,
                     done,
                     firstToken + i);
+            calls.begun[place] = counts.begin();
         }
         goOn();
         return true;
@@ -197,11 +205,16 @@ final class SessionCalls implements AutoCloseable {
         Procedure called = calls.procedure[place];
         int region = table.indexOf(calls.address[place]);
         if (region == procedures.moving()) {
+            if (!calls.held[place]) {
+                calls.held[place] = true;
+                counts.held();
+            }
             return false;
         }
         RemoteServer server = server(calls.address[place]);
         if (server == null || !called.runsOn(server) || server == calls.lacking[place]) {
             calls.move(place, CallTable.HERE);
+            counts.here();
             here.begin(
                     place,
                     called,
@@ -210,7 +223,9 @@ final class SessionCalls implements AutoCloseable {
                     calls.arguments[place],
                     calls.argumentBytes[place],
                     calls.resultBytes[place],
-                    context(place));
+                    answers,
+                    (long) place * CallFormat.RECORD_BYTES + CallFormat.REPLY_BYTES,
+                    calls.contextBytes[place]);
             return true;
         }
         CallLink link = links.to(server);
@@ -251,12 +266,6 @@ final class SessionCalls implements AutoCloseable {
 
     private long answer(int place) {
         return answers.address() + (long) place * CallFormat.RECORD_BYTES;
-    }
-
-    private @Nullable MemorySegment context(int place) {
-        return calls.contextBytes[place] == 0
-                ? null
-                : answers.asSlice((long) place * CallFormat.RECORD_BYTES + CallFormat.REPLY_BYTES, calls.contextBytes[place]);
     }
 
     /**
@@ -320,6 +329,7 @@ final class SessionCalls implements AutoCloseable {
             return;
         }
         if (server(at) != calls.sentTo[place]) {
+            counts.movedOn();
             calls.misses[place] = 0;
         } else if (++calls.misses[place] == MISSES) {
             // It could not be told of the region.
@@ -333,11 +343,26 @@ final class SessionCalls implements AutoCloseable {
     private final class Here implements LocalCalls.Ended {
 
         @Override
-        public void ended(int place, int status, int code, @Nullable MemorySegment from, int bytes) {
-            if (from != null) {
-                MemorySegment.copy(from, 0, NativeMemory.ALL, calls.result[place], bytes);
-            }
+        public void ended(int place, int status, int code, long from, int bytes) {
+            MemorySegment.copy(NativeMemory.ALL, from, NativeMemory.ALL, calls.result[place], bytes);
             end(place, status, code, bytes);
+        }
+
+        /** Not while the region moves: the server that it goes to may run the procedure. */
+        // As in goOn.
+        @SuppressWarnings("NullAway")
+        @Override
+        public int atomic(int place, long at) {
+            if (table.indexOf(at) == procedures.moving()) {
+                return LocalCalls.MAY_LATER;
+            }
+            RegionEntry entry = table.get(table.indexOf(at));
+            SplitRegion split = entry.split();
+            RemoteRegion copy = split == null ? entry.copy() : split.copy(true, table.offsetOf(at));
+            if (copy == null) {
+                return LocalCalls.MAY_LATER;
+            }
+            return calls.procedure[place].runsOn(copy.server()) ? LocalCalls.MAY_NOT : LocalCalls.MAY;
         }
 
         // As in goOn.
@@ -366,6 +391,7 @@ final class SessionCalls implements AutoCloseable {
     private void end(int place, int status, int code, int bytes) {
         CallCompletion done = calls.completion[place];
         long itsToken = calls.token[place];
+        counts.ended(status, calls.begun[place]);
         calls.release(place);
         ended++;
         // A callback may make a call that ends at once.
@@ -432,6 +458,6 @@ final class SessionCalls implements AutoCloseable {
 
     @Override
     public void close() {
-        Closing.all(links, here, arena);
+        Closing.all(() -> tally.close(counts), links, here, arena);
     }
 }

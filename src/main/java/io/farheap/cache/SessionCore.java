@@ -117,14 +117,32 @@ final class SessionCore {
     }
 
     private SessionCalls makeCalls() {
-        return new SessionCalls(cache.calls(), this::issueForCall, this::wake);
+        return new SessionCalls(cache.calls(), new Accesses(), this::wake);
     }
 
-    /** For a call that runs here. */
-    private boolean issueForCall(
-            boolean write, long address, long length, Buffer buffer, long local, Completion completion, long token) {
-        calls.requests(write);
-        return path.issue(write, address, length, buffer, local, null, completion, token);
+    /** Those of calls that run here. */
+    private final class Accesses implements LocalCalls.Requests {
+
+        @Override
+        public boolean issue(
+                boolean write, long address, long length, Buffer buffer, long local, Completion done, long token) {
+            calls.requests(write);
+            return path.issue(write, address, length, buffer, local, null, done, token);
+        }
+
+        @Override
+        public boolean issueAtomic(
+                boolean swap,
+                long address,
+                long compareOrAdd,
+                long value,
+                Buffer buffer,
+                long local,
+                Completion done,
+                long token) {
+            calls.requests(true);
+            return path.issueAtomic(swap, address, compareOrAdd, value, buffer, local, done, token);
+        }
     }
 
     /** Whether a buffer is of this cache. */

@@ -472,6 +472,30 @@ final class SessionEngine implements RequestPath {
         queue.postLists();
     }
 
+    /** It takes its turn behind others, and is not timed. */
+    @Override
+    public boolean issueAtomic(
+            boolean swap,
+            long address,
+            long compareOrAdd,
+            long value,
+            Buffer buffer,
+            long local,
+            Completion completion,
+            long token) {
+        if (tail - head == order.length) {
+            return false;
+        }
+        int request = take(true, address, Long.BYTES, buffer, local, null, completion, token);
+        if (request == Requests.NONE) {
+            return false;
+        }
+        requests.fillAtomic(request, swap, compareOrAdd, value);
+        requests.time(request, 0);
+        enqueue(request);
+        return true;
+    }
+
     private boolean enqueue(
             boolean write,
             long address,
@@ -481,22 +505,47 @@ final class SessionEngine implements RequestPath {
             @Nullable MemorySegment segment,
             Completion completion,
             long token) {
-        boolean behindHeld = held.count() > 0 && held.overlaps(address, length, tail, false);
-        if (held.count() >= heldLimit && (behindHeld || table.holds(write, address, length))) {
+        int request = take(write, address, length, buffer, local, segment, completion, token);
+        if (request == Requests.NONE) {
             return false;
+        }
+        requests.time(request, latency);
+        enqueue(request);
+        return true;
+    }
+
+    private boolean isBehindHeld(long address, long length) {
+        return held.count() > 0 && held.overlaps(address, length, tail, false);
+    }
+
+    /** @return the place of a request that is yet to be queued; {@link Requests#NONE} where there is none */
+    private int take(
+            boolean write,
+            long address,
+            long length,
+            @Nullable Buffer buffer,
+            long local,
+            @Nullable MemorySegment segment,
+            Completion completion,
+            long token) {
+        if (held.count() >= heldLimit && (isBehindHeld(address, length) || table.holds(write, address, length))) {
+            return Requests.NONE;
         }
         if (segment != null) {
             bounce.prepare();
         }
         int request = requests.take();
-        if (request == Requests.NONE) {
-            return false;
+        if (request != Requests.NONE) {
+            requests.fill(request, write, address, length, buffer, local, completion, token);
+            requests.begin(request, 0, 0);
+            requests.segment[request] = segment;
+            requests.sequence[request] = tail;
         }
-        requests.fill(request, write, address, length, buffer, local, completion, token);
-        requests.time(request, latency);
-        requests.begin(request, 0, 0);
-        requests.segment[request] = segment;
-        requests.sequence[request] = tail;
+        return request;
+    }
+
+    private void enqueue(int request) {
+        boolean behindHeld = isBehindHeld(requests.address[request], requests.length[request]);
         if (behindHeld) {
             held.add(request);
             heldMayResume = true;
@@ -506,7 +555,6 @@ final class SessionEngine implements RequestPath {
         if (next == tail - 1) {
             postQueued();
         }
-        return true;
     }
 
     @Override
