@@ -7,13 +7,22 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.farheap.metrics.CacheMetrics;
 import io.farheap.procedure.CallStatus;
 import io.farheap.server.ServedCode;
+import io.farheap.testing.Fields;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.lang.foreign.MemorySegment;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.LinkedBlockingQueue;
+import jdk.jfr.consumer.RecordedEvent;
+import jdk.jfr.consumer.RecordingStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -221,5 +230,62 @@ class CallFormsTest {
         session.drain();
         assertTrue(refused[0]);
         assertFalse(session.held() > 0);
+    }
+
+    @Test
+    void whatBecameOfCallsIsCounted() throws Exception {
+        Procedure sum = cache.procedures().register(TestProcedures.Sum.class, Procedures.READS);
+        caller.call(load, 0, 8);
+        assertEquals(1, cache.callCounts().ended(CallStatus.DONE));
+        assertTrue(cache.callCounts().latencyNanos() > 0, "the first is timed");
+        caller.call(load, 0, SERVERS * REGION);
+        // From the first server to the second and to what runs here, and back.
+        caller.call(sum, 0, 8, 4, REGION / 2);
+        try (Caller other = new Caller(cache)) {
+            other.call(load, 2 * REGION, 2 * REGION);
+        }
+        CallCounts counts = cache.callCounts();
+        assertEquals(3, counts.ended(CallStatus.DONE), "that of a session that is closed, too");
+        assertEquals(1, counts.ended(CallStatus.OUT_OF_RANGE));
+        assertEquals(4, counts.ended());
+        assertEquals(1, counts.movedOn(), "from the first to the second");
+        assertTrue(counts.here() > 0);
+        assertEquals(0, counts.held());
+
+        MeterRegistry registry = new SimpleMeterRegistry();
+        new CacheMetrics(cache).bindTo(registry);
+        assertEquals(
+                3, registry.get("farheap.calls").tag("status", "done").functionCounter().count());
+        assertEquals(
+                1,
+                registry.get("farheap.calls.met").tag("what", "moved on").functionCounter().count());
+        assertTrue(registry.get("farheap.calls.latency").gauge().value() > 0);
+        Fields.get(cache, "procedures", CacheProcedures.class).moving(0, () -> {
+            assertTrue(caller.session.call(
+                    load, 0, caller.buffer, 0, 8, 64, 8, (token, status, code, bytes) -> {}, 0));
+            caller.session.poll();
+            assertEquals(1, caller.session.held());
+            return true;
+        });
+        caller.session.drain();
+        assertEquals(1, cache.callCounts().held());
+    }
+
+    @Test
+    void aFlightRecordingHasTheCounts() throws Exception {
+        BlockingQueue<RecordedEvent> events = new LinkedBlockingQueue<>();
+        caller.call(load, 0, 8);
+        try (RecordingStream recording = new RecordingStream()) {
+            recording.enable("io.farheap.CallStatistics").withPeriod(Duration.ofMillis(20));
+            recording.onEvent("io.farheap.CallStatistics", events::add);
+            recording.startAsync();
+            RecordedEvent event = events.take();
+            while (!event.getString("cache").equals(cache.name())) {
+                event = events.take();
+            }
+            assertEquals(1, event.getLong("done"));
+            assertEquals(0, event.getLong("failed"));
+            assertTrue(event.getDuration("averageLatency").isPositive());
+        }
     }
 }
