@@ -2,6 +2,7 @@ package io.farheap.cache;
 
 import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 
+import io.farheap.lifetime.Closing;
 import io.farheap.memory.NativeMemory;
 import io.farheap.migration.RegionTable;
 import io.farheap.procedure.CallFormat;
@@ -64,6 +65,9 @@ final class LocalCalls implements AutoCloseable, Completion {
     /** Its access is under way. */
     private static final byte WAITS = 3;
 
+    /** Of the contexts, which know addresses alone: what is garbage to the JVM would be freed under them. */
+    private final Arena arena = Arena.ofShared();
+
     private final RegionTable table;
     private final CallingCache cache;
     private final Requests requests;
@@ -102,7 +106,7 @@ final class LocalCalls implements AutoCloseable, Completion {
             int savedBytes) {
         Context context = contexts[place];
         if (context == null) {
-            context = new Context(Arena.ofAuto().allocate(Context.MEMORY_BYTES, Long.BYTES));
+            context = new Context(arena.allocate(Context.MEMORY_BYTES, Long.BYTES));
             contexts[place] = context;
         }
         if (buffer == null) {
@@ -300,8 +304,12 @@ final class LocalCalls implements AutoCloseable, Completion {
         Arrays.fill(state, IDLE);
         Buffer registered = buffer;
         buffer = null;
-        if (registered != null) {
-            registered.free();
-        }
+        Closing.all(
+                () -> {
+                    if (registered != null) {
+                        registered.free();
+                    }
+                },
+                arena);
     }
 }
