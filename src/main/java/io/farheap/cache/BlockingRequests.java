@@ -11,8 +11,8 @@ final class BlockingRequests implements Completion, CallCompletion {
     private final SessionRequests requests;
 
     /**
-     * Of the one request or call that a thread can wait for; tells it from an earlier one whose wait was cut short by an
-     * exception of another callback.
+     * Of the one request or call that a thread can wait for; tells it from an earlier one whose wait was cut short by
+     * an exception of another callback.
      */
     private long ticket;
 
@@ -52,9 +52,7 @@ final class BlockingRequests implements Completion, CallCompletion {
         await(write, address, segment.byteSize());
     }
 
-    /**
-     * As {@link Session#callBlocking(Procedure, long, long, long, Buffer, long, int, long, int)}.
-     */
+    /** As {@link Session#callBlocking(Procedure, long, long, long, Buffer, long, int, long, int)}. */
     CallResult call(
             Procedure procedure,
             long address,

@@ -97,13 +97,7 @@ abstract sealed class FutureRequest {
 
         private final CompletableFuture<CallResult> future = new CompletableFuture<>();
 
-        Called(
-                Procedure procedure,
-                long address,
-                long from,
-                long span,
-                MemorySegment arguments,
-                MemorySegment result) {
+        Called(Procedure procedure, long address, long from, long span, MemorySegment arguments, MemorySegment result) {
             super(from, span);
             this.procedure = procedure;
             this.address = address;

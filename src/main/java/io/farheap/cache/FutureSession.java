@@ -17,10 +17,10 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 
 /**
- * Reads, writes and calls as futures. Any thread may call; one daemon thread, which this object owns, issues the requests in
- * the order of the calls and completes the futures, so a dependent action that is not {@code ...Async} runs on it and
- * must not block. It is the session's callback thread, so it must not create, close or move anything of the cache
- * either. It allocates, copies and hands over between threads: use a {@link Session} where nanoseconds count.
+ * Reads, writes and calls as futures. Any thread may call; one daemon thread, which this object owns, issues the
+ * requests in the order of the calls and completes the futures, so a dependent action that is not {@code ...Async} runs
+ * on it and must not block. It is the session's callback thread, so it must not create, close or move anything of the
+ * cache either. It allocates, copies and hands over between threads: use a {@link Session} where nanoseconds count.
  */
 public final class FutureSession implements AutoCloseable {
 
@@ -85,7 +85,8 @@ public final class FutureSession implements AutoCloseable {
      * Calls a procedure, as {@link Session#call(Procedure, long, long, long, Buffer, long, int, long, int,
      * CallCompletion, long)} does.
      *
-     * @param arguments at most 4096 bytes, which must not change until the future is complete; accessible to all threads
+     * @param arguments at most 4096 bytes, which must not change until the future is complete; accessible to all
+     *     threads
      * @param result takes the result, which has room there for {@code result.byteSize()} bytes, at most 4096
      * @return completes when the call has ended, however it did, with that; or exceptionally, as {@link #read}
      */

@@ -15,9 +15,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Runs calls in the client, where no server runs their procedure: the same translated code, with each access made by a
- * read, a write or an atomic of the session. The device's atomics are not atomic with those of a server's procedures, so
- * words of a server that runs the procedure are changed there alone; a set of many words is refused. Inside the session's
- * gate.
+ * read, a write or an atomic of the session. The device's atomics are not atomic with those of a server's procedures,
+ * so words of a server that runs the procedure are changed there alone; a set of many words is refused. Inside the
+ * session's gate.
  */
 final class LocalCalls implements AutoCloseable, Completion {
 

@@ -68,7 +68,12 @@ final class RegionCache extends Cache {
                     servers,
                     options.capacity(),
                     options.management() == null ? null : options.management().shares());
-            procedures = stack.add(new CacheProcedures(options.name(), device, table, servers, () -> sessions.forEach(session -> session.core().wake())));
+            procedures = stack.add(new CacheProcedures(
+                    options.name(),
+                    device,
+                    table,
+                    servers,
+                    () -> sessions.forEach(session -> session.core().wake())));
             moves = new CacheMoves(device.context(), table, servers, procedures, () -> sessions.stream()
                     .map(session -> session.core().participant())
                     .toList());
@@ -739,7 +744,10 @@ final class RegionCache extends Cache {
 
         @Override
         public List<Integer> hottestFirst(List<Integer> regions) {
-            return RegionHeat.hottestFirst(regions, table, heat -> sessions.forEach(session -> session.core().sample(heat)));
+            return RegionHeat.hottestFirst(
+                    regions,
+                    table,
+                    heat -> sessions.forEach(session -> session.core().sample(heat)));
         }
 
         @Override

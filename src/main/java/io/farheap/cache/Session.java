@@ -370,15 +370,7 @@ public final class Session implements AutoCloseable {
             long resultAt,
             int resultBytes) {
         return blocking.call(
-                procedure,
-                address,
-                0,
-                core.capacity(),
-                buffer,
-                argumentsAt,
-                argumentBytes,
-                resultAt,
-                resultBytes);
+                procedure, address, 0, core.capacity(), buffer, argumentsAt, argumentBytes, resultAt, resultBytes);
     }
 
     /** Calls a procedure, and returns when it has ended, however that was. The arguments are those of {@code call}. */
@@ -392,8 +384,7 @@ public final class Session implements AutoCloseable {
             int argumentBytes,
             long resultAt,
             int resultBytes) {
-        return blocking.call(
-                procedure, address, from, span, buffer, argumentsAt, argumentBytes, resultAt, resultBytes);
+        return blocking.call(procedure, address, from, span, buffer, argumentsAt, argumentBytes, resultAt, resultBytes);
     }
 
     /** Requests, and calls, between issue and callback. */

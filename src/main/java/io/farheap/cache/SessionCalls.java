@@ -290,7 +290,8 @@ final class SessionCalls implements AutoCloseable {
         int place = (int) tag;
         if (outcome != Outcome.DONE || bytes < CallFormat.REPLY_BYTES) {
             // It may have run. One that reads may run again.
-            boolean again = outcome == Outcome.UNKNOWN && calls.procedure[place].readsOnly() && ++calls.tries[place] < TRIES;
+            boolean again =
+                    outcome == Outcome.UNKNOWN && calls.procedure[place].readsOnly() && ++calls.tries[place] < TRIES;
             if (again) {
                 calls.move(place, CallTable.KEPT);
             } else {
@@ -306,7 +307,8 @@ final class SessionCalls implements AutoCloseable {
             left(place, value, bytes - CallFormat.REPLY_BYTES);
         } else if (status == CallStatus.DONE) {
             int length = Math.min(bytes - CallFormat.REPLY_BYTES, calls.resultBytes[place]);
-            MemorySegment.copy(NativeMemory.ALL, at + CallFormat.REPLY_BYTES, NativeMemory.ALL, calls.result[place], length);
+            MemorySegment.copy(
+                    NativeMemory.ALL, at + CallFormat.REPLY_BYTES, NativeMemory.ALL, calls.result[place], length);
             end(place, CallStatus.DONE, code, length);
         } else {
             end(place, status, 0, 0);

@@ -182,7 +182,9 @@ final class SessionCore {
         gate.exit();
     }
 
-    /** Whether the calling thread may use {@link #open} between {@code gate.enter} and {@code exit}: the short way in. */
+    /**
+     * Whether the calling thread may use {@link #open} between {@code gate.enter} and {@code exit}: the short way in.
+     */
     boolean mayEnter() {
         return thread.isCurrent() && !inCallback();
     }

@@ -60,8 +60,8 @@ public final class CacheMetrics implements MeterBinder {
     private void calls(MeterRegistry registry) {
         for (int i = 0; i < CallStatus.STATUSES; i++) {
             int status = i;
-            FunctionCounter.builder("farheap.calls", cache, live -> live.callCounts()
-                            .ended(status))
+            FunctionCounter.builder(
+                            "farheap.calls", cache, live -> live.callCounts().ended(status))
                     .tag("cache", cache.name())
                     .tag("status", CallStatus.describe(status))
                     .description("calls of procedures that have ended")

@@ -176,8 +176,7 @@ class CallAllocationTest {
         caller.arguments(new long[AT_ONCE]);
         counted(() -> {
             for (int i = 0; i < CALLS / AT_ONCE; i++) {
-                while (!caller.session.callAll(
-                        load, addresses, AT_ONCE, caller.buffer, 0, 8, 1024, 8, ended, made)) {
+                while (!caller.session.callAll(load, addresses, AT_ONCE, caller.buffer, 0, 8, 1024, 8, ended, made)) {
                     caller.session.poll();
                 }
                 made += AT_ONCE;

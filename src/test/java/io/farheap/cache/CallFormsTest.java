@@ -27,7 +27,9 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** The ways to call: many at once, as futures, and waiting. On two servers that run procedures and one that does not. */
+/**
+ * The ways to call: many at once, as futures, and waiting. On two servers that run procedures and one that does not.
+ */
 class CallFormsTest {
 
     private static final long REGION = Cluster.REGION_BYTES;
@@ -110,7 +112,8 @@ class CallFormsTest {
         }
         assertTrue(taken > 0 && taken < 1_000, taken + " were taken");
         assertEquals(taken, session.pending());
-        assertTrue(session.callAll(spin, addresses, 1, caller.buffer, 0, 0, RESULTS, 8, done, 0), "there is room for one");
+        assertTrue(
+                session.callAll(spin, addresses, 1, caller.buffer, 0, 0, RESULTS, 8, done, 0), "there is room for one");
         session.drain();
         assertEquals(taken + 1, ended[0]);
         for (int wrong : new int[] {0, -1, 25}) {
@@ -160,8 +163,8 @@ class CallFormsTest {
             for (int i = 1; i < 100; i++) {
                 long at = word(i);
                 CompletableFuture<Void> write = futures.write(at, MemorySegment.ofArray(new long[] {i}));
-                CallResult ended =
-                        futures.call(load, 0, longs(at), MemorySegment.ofArray(result)).join();
+                CallResult ended = futures.call(load, 0, longs(at), MemorySegment.ofArray(result))
+                        .join();
                 assertEquals(new CallResult(CallStatus.DONE, (int) at, 8), ended);
                 assertTrue(write.isDone());
                 assertEquals(i, result[0]);
@@ -176,9 +179,7 @@ class CallFormsTest {
         fails(IllegalArgumentException.class, futures.call(load, 0, longs(8), MemorySegment.ofArray(new byte[4097])));
         fails(IndexOutOfBoundsException.class, futures.call(load, SERVERS * REGION, longs(8), longs(0)));
         fails(IndexOutOfBoundsException.class, futures.call(load, 0, 0, 0, longs(8), longs(0)));
-        fails(
-                IllegalArgumentException.class,
-                futures.call(load, 0, longs(8), longs(0).asReadOnly()));
+        fails(IllegalArgumentException.class, futures.call(load, 0, longs(8), longs(0).asReadOnly()));
         assertEquals(
                 CallStatus.OUT_OF_RANGE,
                 futures.call(load, 0, 0, 8, longs(8), longs(0)).join().status());
@@ -190,8 +191,7 @@ class CallFormsTest {
 
     private static void fails(Class<? extends Throwable> how, CompletableFuture<?> future) {
         assertInstanceOf(
-                how,
-                assertThrows(CompletionException.class, future::join).getCause());
+                how, assertThrows(CompletionException.class, future::join).getCause());
     }
 
     private static MemorySegment longs(long... values) {
@@ -255,14 +255,20 @@ class CallFormsTest {
         MeterRegistry registry = new SimpleMeterRegistry();
         new CacheMetrics(cache).bindTo(registry);
         assertEquals(
-                3, registry.get("farheap.calls").tag("status", "done").functionCounter().count());
+                3,
+                registry.get("farheap.calls")
+                        .tag("status", "done")
+                        .functionCounter()
+                        .count());
         assertEquals(
                 1,
-                registry.get("farheap.calls.met").tag("what", "moved on").functionCounter().count());
+                registry.get("farheap.calls.met")
+                        .tag("what", "moved on")
+                        .functionCounter()
+                        .count());
         assertTrue(registry.get("farheap.calls.latency").gauge().value() > 0);
         Fields.get(cache, "procedures", CacheProcedures.class).moving(0, () -> {
-            assertTrue(caller.session.call(
-                    load, 0, caller.buffer, 0, 8, 64, 8, (token, status, code, bytes) -> {}, 0));
+            assertTrue(caller.session.call(load, 0, caller.buffer, 0, 8, 64, 8, (token, status, code, bytes) -> {}, 0));
             caller.session.poll();
             assertEquals(1, caller.session.held());
             return true;

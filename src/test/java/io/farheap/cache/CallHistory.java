@@ -1,7 +1,5 @@
 package io.farheap.cache;
 
-import static java.lang.foreign.ValueLayout.JAVA_LONG;
-
 import io.farheap.procedure.builtin.Append;
 import java.util.ArrayList;
 import java.util.BitSet;
@@ -10,8 +8,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What the sessions of a {@link CallHistoryTest} share: in each region words with a history, a counter that is added to,
- * one that is compared and set, and a log. Thread-safe.
+ * What the sessions of a {@link CallHistoryTest} share: in each region words with a history, a counter that is added
+ * to, one that is compared and set, and a log. Thread-safe.
  */
 final class CallHistory {
 
@@ -108,7 +106,11 @@ final class CallHistory {
         try (Caller caller = new Caller(cache)) {
             for (int region = 0; region < REGIONS; region++) {
                 compare(all, "additions to region " + region, found[region].cardinality(), caller.read(added(region)));
-                compare(all, "values that were added to region " + region, found[region].length(), found[region].cardinality());
+                compare(
+                        all,
+                        "values that were added to region " + region,
+                        found[region].length(),
+                        found[region].cardinality());
                 compare(all, "sets in region " + region, sets[region], caller.read(set(region)));
                 log(all, caller, region);
             }

@@ -92,11 +92,12 @@ final class CallHistoryClient implements Runnable {
         switch (kind) {
             case 0, 1 -> {
                 long value = value(word);
-                write(kind == 0, at, value, (ignored, responded) ->
-                        history.words().write(region, word, value, invoked, responded));
+                write(kind == 0, at, value, (ignored, responded) -> history.words()
+                        .write(region, word, value, invoked, responded));
             }
             case 2, 3 ->
-                read(kind == 2, at, (value, responded) -> history.words().read(region, word, value, invoked, responded));
+                read(kind == 2, at, (value, responded) -> history.words()
+                        .read(region, word, value, invoked, responded));
             case 4, 5 -> {
                 // What only this session writes, it knows.
                 own[region]++;
@@ -104,15 +105,23 @@ final class CallHistoryClient implements Runnable {
             }
             case 6 -> {
                 long expected = own[region];
-                read(random.nextBoolean(), CallHistory.own(region, number), (value, responded) ->
-                        check("own word of region " + region, expected, value));
+                read(
+                        random.nextBoolean(),
+                        CallHistory.own(region, number),
+                        (value, responded) -> check("own word of region " + region, expected, value));
             }
             case 7 -> {
                 long expected = own[0] + own[1] + own[2];
                 int slot = slot();
                 arguments(slot, CallHistory.own(0, number), CallHistory.REGIONS, Cluster.REGION_BYTES);
-                call(slot, history.sum, at, 0, cache.capacity(), 3, (value, responded) ->
-                        check("sum of own words", expected, value));
+                call(
+                        slot,
+                        history.sum,
+                        at,
+                        0,
+                        cache.capacity(),
+                        3,
+                        (value, responded) -> check("sum of own words", expected, value));
             }
             case 8 -> {
                 int slot = slot();
@@ -135,8 +144,14 @@ final class CallHistoryClient implements Runnable {
                 long record = ++values << 8 | number;
                 arguments(slot, CallHistory.log(region), record);
                 // From anywhere: it moves on to the log, if that is elsewhere.
-                call(slot, history.append, at, CallHistory.log(region), 32 * 1024, 2, (where, responded) ->
-                        history.appended(region, where, record));
+                call(
+                        slot,
+                        history.append,
+                        at,
+                        CallHistory.log(region),
+                        32 * 1024,
+                        2,
+                        (where, responded) -> history.appended(region, where, record));
             }
         }
     }

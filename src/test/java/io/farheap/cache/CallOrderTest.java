@@ -94,8 +94,8 @@ class CallOrderTest {
         create(configuration);
         assertEquals(CallStatus.DONE, caller.call(load, REGION, REGION).status());
         cluster.pulls().shut();
-        CompletableFuture<Void> migration = CompletableFuture.runAsync(() ->
-                cache.migrate(List.of(0), cluster.address(1), MigrationOptions.DEFAULT.pause(Pause.CACHE)));
+        CompletableFuture<Void> migration = CompletableFuture.runAsync(
+                () -> cache.migrate(List.of(0), cluster.address(1), MigrationOptions.DEFAULT.pause(Pause.CACHE)));
         cluster.pulls().awaitPull();
         boolean[] written = new boolean[1];
         caller.buffer.segment().set(JAVA_LONG, DATA, 42);

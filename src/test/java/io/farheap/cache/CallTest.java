@@ -194,9 +194,13 @@ class CallTest {
                             try (Caller caller = new Caller(cache)) {
                                 for (int j = 0; j < calls; j++) {
                                     long word = j % 2 * REGION + 8;
-                                    refused[i] += caller.call(add, word, word, 3).done() ? 0 : 1;
+                                    refused[i] +=
+                                            caller.call(add, word, word, 3).done() ? 0 : 1;
                                     // Tried until nobody else was faster.
-                                    refused[i] += caller.call(set, word + 8, word + 8, 5).done() ? 0 : 1;
+                                    refused[i] += caller.call(set, word + 8, word + 8, 5)
+                                                    .done()
+                                            ? 0
+                                            : 1;
                                 }
                             }
                         }))

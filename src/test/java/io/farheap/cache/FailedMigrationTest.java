@@ -138,7 +138,8 @@ class FailedMigrationTest {
      */
     @Test
     void aConnectionThatEndsUnderAFlushLetsRequestsGoTheShortWayAgain() throws Exception {
-        SessionQueue queue = Fields.get(session.core(), "path", SessionEngine.class).queue();
+        SessionQueue queue =
+                Fields.get(session.core(), "path", SessionEngine.class).queue();
         Connection connection = Fields.get(queue, "routes", Routes.class).connection(0);
         SoftverbsFaults.delayOperations(TimeUnit.SECONDS.toNanos(20));
         session.core().gate().claim();

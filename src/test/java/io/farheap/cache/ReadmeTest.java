@@ -49,8 +49,8 @@ class ReadmeTest {
 
     /** @return what the first of some classes prints */
     private List<String> run(Cluster cluster, String... classes) throws Exception {
-        List<String> arguments = new ArrayList<>(
-                List.of("-d", directory.toString(), "-cp", System.getProperty("java.class.path")));
+        List<String> arguments =
+                new ArrayList<>(List.of("-d", directory.toString(), "-cp", System.getProperty("java.class.path")));
         for (String name : classes) {
             arguments.add(Files.writeString(directory.resolve(name + ".java"), example(name))
                     .toString());
@@ -62,8 +62,8 @@ class ReadmeTest {
 
         ByteArrayOutputStream output = new ByteArrayOutputStream();
         PrintStream standardOutput = System.out;
-        try (URLClassLoader loader =
-                new URLClassLoader(new URL[] {directory.toUri().toURL()}, getClass().getClassLoader())) {
+        try (URLClassLoader loader = new URLClassLoader(
+                new URL[] {directory.toUri().toURL()}, getClass().getClassLoader())) {
             Method main = loader.loadClass(classes[0]).getDeclaredMethod("main", String[].class);
             main.setAccessible(true);
             System.setOut(new PrintStream(output, true));
@@ -76,8 +76,7 @@ class ReadmeTest {
 
     /** The one block of Java that has a class. */
     private static String example(String name) throws IOException {
-        List<String> found = EXAMPLE
-                .matcher(Files.readString(Path.of("README.md")))
+        List<String> found = EXAMPLE.matcher(Files.readString(Path.of("README.md")))
                 .results()
                 .map(match -> match.group(1))
                 .filter(block -> block.contains("class " + name + " {"))

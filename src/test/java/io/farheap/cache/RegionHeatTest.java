@@ -56,7 +56,8 @@ class RegionHeatTest {
             });
             begun.await();
             try {
-                List<Integer> order = RegionHeat.hottestFirst(ALL, ((RegionCache) cache).table(), session.core()::sample);
+                List<Integer> order =
+                        RegionHeat.hottestFirst(ALL, ((RegionCache) cache).table(), session.core()::sample);
                 assertEquals(4, order.getFirst(), () -> "the order: " + order);
                 assertEquals(ALL, order.stream().sorted().toList());
             } finally {
