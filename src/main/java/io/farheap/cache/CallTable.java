@@ -132,6 +132,9 @@ final class CallTable {
         contextBytes[place] = 0;
         tries[place] = 0;
         misses[place] = 0;
+        if (sentTo[place] != null) {
+            sentTo[place] = null;
+        }
         if (!called.unordered()) {
             ordered++;
             orderedWrites += called.readsOnly() ? 0 : 1;

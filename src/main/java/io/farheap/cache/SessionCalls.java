@@ -236,6 +236,11 @@ final class SessionCalls implements AutoCloseable {
             }
             return false;
         }
+        send(place, called, server, link);
+        return true;
+    }
+
+    private void send(int place, Procedure called, RemoteServer server, CallLink link) {
         message.set(JAVA_INT_UNALIGNED, 0, called.id());
         message.set(JAVA_INT_UNALIGNED, 4, calls.resultBytes[place]);
         message.set(JAVA_LONG_UNALIGNED, 8, calls.from[place]);
@@ -251,6 +256,9 @@ final class SessionCalls implements AutoCloseable {
                 bytes);
         if (calls.sentTo[place] != server) {
             calls.sentTo[place] = server;
+            if (context > 0) {
+                counts.movedOn();
+            }
         }
         calls.move(place, CallTable.SENT);
         link.call(
@@ -261,7 +269,6 @@ final class SessionCalls implements AutoCloseable {
                 answer(place),
                 CallFormat.RECORD_BYTES,
                 place);
-        return true;
     }
 
     private long answer(int place) {
@@ -331,7 +338,6 @@ final class SessionCalls implements AutoCloseable {
             return;
         }
         if (server(at) != calls.sentTo[place]) {
-            counts.movedOn();
             calls.misses[place] = 0;
         } else if (++calls.misses[place] == MISSES) {
             // It could not be told of the region.

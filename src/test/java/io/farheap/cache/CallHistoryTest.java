@@ -34,7 +34,7 @@ class CallHistoryTest {
     private CacheConfiguration configuration;
 
     private static final int SESSIONS = 3;
-    private static final int OPERATIONS = TestDevice.scaled(1_500);
+    private static final int OPERATIONS = TestDevice.scaled(600);
     /** Of each seed: a test, and each configuration. */
     private static final int HISTORIES_OF_A_SEED =
             2 * (int) Configurations.all().count();
