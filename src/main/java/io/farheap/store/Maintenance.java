@@ -108,8 +108,9 @@ final class Maintenance implements AutoCloseable {
     private void sleep() {
         lock.lock();
         try {
-            if (!stopped) {
-                ended.await(LOOK_MILLIS, TimeUnit.MILLISECONDS);
+            long left = TimeUnit.MILLISECONDS.toNanos(LOOK_MILLIS);
+            while (!stopped && left > 0) {
+                left = ended.awaitNanos(left);
             }
         } catch (InterruptedException e) {
             // Nobody but this class ends the thread.
@@ -146,8 +147,9 @@ final class Maintenance implements AutoCloseable {
         }
         notBefore = tail() + limit / 8;
         if (work.spaceBytes() > limit && !stopped) {
-            throw new StoreException("the store's log has " + work.spaceBytes() + " bytes after compaction, and its limit"
-                    + " is " + limit + ": delete keys, or give it more space");
+            throw new StoreException(
+                    "the store's log has " + work.spaceBytes() + " bytes after compaction, and its limit" + " is "
+                            + limit + ": delete keys, or give it more space");
         }
         return true;
     }
