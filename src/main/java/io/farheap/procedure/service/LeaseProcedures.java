@@ -3,6 +3,7 @@ package io.farheap.procedure.service;
 import io.farheap.procedure.CallFormat;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /** What one lease has: its procedures, its map, and the calls that wait. Any server thread. */
@@ -11,8 +12,10 @@ final class LeaseProcedures {
     /** Calls of a lease that may be under way, beyond those that end at once. */
     static final int MOST_CALLS = 1024;
 
-    private static final int REGISTRATIONS_A_SECOND = 10;
+    static final int REGISTRATIONS_A_SECOND = 10;
     private static final long SECOND = 1_000_000_000L;
+
+    private final LongSupplier clock;
 
     private final AtomicReferenceArray<@Nullable Registered> procedures = new AtomicReferenceArray<>(CallFormat.SLOTS);
     private final AtomicInteger underWay = new AtomicInteger();
@@ -22,7 +25,13 @@ final class LeaseProcedures {
     /** Guarded by this. */
     private double tokens = REGISTRATIONS_A_SECOND;
 
-    private long tokensAt = System.nanoTime();
+    private long tokensAt;
+
+    /** @param clock nanoseconds, as {@link System#nanoTime} */
+    LeaseProcedures(LongSupplier clock) {
+        this.clock = clock;
+        this.tokensAt = clock.getAsLong();
+    }
 
     /** @param id any number */
     @Nullable
@@ -73,7 +82,7 @@ final class LeaseProcedures {
 
     /** Whether it may register one more now. */
     synchronized boolean mayRegister() {
-        long now = System.nanoTime();
+        long now = clock.getAsLong();
         tokens = Math.min(REGISTRATIONS_A_SECOND, tokens + (now - tokensAt) * (double) REGISTRATIONS_A_SECOND / SECOND);
         tokensAt = now;
         if (tokens < 1) {

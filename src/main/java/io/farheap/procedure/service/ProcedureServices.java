@@ -125,7 +125,7 @@ public final class ProcedureServices implements ServerService, ThreadCalls.Peers
         }
         int id = in.getInt(0);
         int flags = in.getInt(4);
-        LeaseProcedures lease = leases.computeIfAbsent(held.lease(), any -> new LeaseProcedures());
+        LeaseProcedures lease = lease(held);
         byte[] file;
         try {
             file = lease.upload().classFile(id, length, in.getInt(12), piece);
@@ -195,12 +195,20 @@ public final class ProcedureServices implements ServerService, ThreadCalls.Peers
         return Integer.BYTES + length;
     }
 
+    private LeaseProcedures lease(HeldRegions held) {
+        return leases.computeIfAbsent(held.lease(), any -> new LeaseProcedures(System::nanoTime));
+    }
+
     private int map(HeldRegions held, Arguments in, Reply out) {
-        int[] piece = new int[in.getInt(16)];
-        for (int i = 0; i < piece.length; i++) {
+        int count = in.getInt(16);
+        if (count < 0 || count > (in.bytes() - CallFormat.MAP_BYTES) / Integer.BYTES) {
+            throw new IllegalArgumentException("a piece of " + count + " regions in " + in.bytes() + " bytes");
+        }
+        int[] piece = new int[count];
+        for (int i = 0; i < count; i++) {
             piece[i] = in.getInt(CallFormat.MAP_BYTES + i * Integer.BYTES);
         }
-        LeaseProcedures lease = leases.computeIfAbsent(held.lease(), any -> new LeaseProcedures());
+        LeaseProcedures lease = lease(held);
         int[] regions = lease.upload().map(in.getLong(0), in.getInt(8), in.getInt(12), piece, MOST_REGIONS);
         out.setInt(0, regions == null ? 0 : 1);
         if (regions != null) {

@@ -8,7 +8,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The calls that wait for a slice of one server thread. Leases share its time by what they have used: the one that has
- * used least is next, and one that comes anew begins where the others are. Thread-safe, as idle threads take from it.
+ * used least is next, and one that comes anew begins where that one was (start-time fair queueing; Goyal, Vin, Cheng,
+ * SIGCOMM 1996). Thread-safe, as idle threads take from it.
  */
 final class RunQueue {
 
@@ -25,6 +26,8 @@ final class RunQueue {
     private final IdentityHashMap<LeaseProcedures, Line> lines = new IdentityHashMap<>();
     /** Those with calls. */
     private final List<Line> active = new ArrayList<>();
+    /** What the line had used that a call was taken from last: no line that has calls has used less. */
+    private long virtualTime;
     /** Written with the lock held; a look at it without tells whether to take the lock. */
     private volatile int size;
 
@@ -40,7 +43,8 @@ final class RunQueue {
             lines.put(lease, line);
         }
         if (!line.listed) {
-            line.used = Math.max(line.used, leastUsed());
+            // It may be that its only call was being executed: then it has its place still.
+            line.used = Math.max(line.used, virtualTime);
             line.listed = true;
             active.add(line);
         }
@@ -65,6 +69,7 @@ final class RunQueue {
         if (next == null) {
             return null;
         }
+        virtualTime = next.used;
         Running call = next.waiting.pollFirst();
         size--;
         if (next.waiting.isEmpty()) {
@@ -87,13 +92,5 @@ final class RunQueue {
         if (line != null && !line.listed) {
             lines.remove(lease);
         }
-    }
-
-    private long leastUsed() {
-        long least = active.isEmpty() ? 0 : active.getFirst().used;
-        for (int i = 1; i < active.size(); i++) {
-            least = Math.min(least, active.get(i).used);
-        }
-        return least;
     }
 }
