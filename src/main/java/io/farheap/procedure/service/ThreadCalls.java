@@ -108,8 +108,13 @@ final class ThreadCalls implements ServerWork {
         }
         Running call = take();
         call.begin(held, lease, procedure);
-        long from = Math.max(0, in.getLong(8));
-        long span = Math.max(0, in.getLong(16));
+        long from = in.getLong(8);
+        long span = in.getLong(16);
+        if ((from | span) < 0) {
+            // None: it has no bytes.
+            from = 0;
+            span = 0;
+        }
         call.capacity = capacity;
         call.end = from + span;
         Context context = call.context;
