@@ -3,6 +3,7 @@ package io.farheap.procedure.service;
 import io.farheap.procedure.CallFormat;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -19,6 +20,7 @@ final class LeaseProcedures {
 
     private final AtomicReferenceArray<@Nullable Registered> procedures = new AtomicReferenceArray<>(CallFormat.SLOTS);
     private final AtomicInteger underWay = new AtomicInteger();
+    private final LongAdder nanos = new LongAdder();
     private final Upload upload = new Upload();
     private volatile LeaseMap map = LeaseMap.EMPTY;
     private volatile boolean ended;
@@ -78,6 +80,15 @@ final class LeaseProcedures {
 
     void finish() {
         underWay.decrementAndGet();
+    }
+
+    /** Server threads have worked so long for its calls. */
+    void used(long time) {
+        nanos.add(time);
+    }
+
+    long usedNanos() {
+        return nanos.sum();
     }
 
     /** Whether it may register one more now. */

@@ -17,6 +17,7 @@ import io.farheap.server.ServedSpaces;
 import io.farheap.server.ServerOptions;
 import io.farheap.server.ServerService;
 import io.farheap.server.ServerWork;
+import io.farheap.server.TurnTaking;
 import java.lang.foreign.MemorySegment;
 import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
@@ -45,6 +46,7 @@ public final class ProcedureServices implements ServerService, ThreadCalls.Peers
     private volatile ThreadCalls[] threads = {};
 
     private ServedCode mode = ServedCode.OFF;
+    private TurnTaking turns = TurnTaking.MEASURED;
     private final ThreadPoolExecutor translating = translating();
 
     private static ThreadPoolExecutor translating() {
@@ -61,6 +63,7 @@ public final class ProcedureServices implements ServerService, ThreadCalls.Peers
     @Override
     public void install(ServerOptions options, RpcHandlers handlers, ServedSpaces spaces) {
         mode = options.procedures();
+        turns = options.turns();
         if (mode == ServedCode.JAVA) {
             requireVerifier();
         }
@@ -97,10 +100,10 @@ public final class ProcedureServices implements ServerService, ThreadCalls.Peers
             this.resume = resume;
         }
 
-        /** The first place that it needs: the misses of a batch overlap. */
+        /** Calls of one batch do not wait for each other: their misses overlap. */
         @Override
         public void touch(HeldRegions held, Arguments in) {
-            own().touch(held, in.getLong(24));
+            own().touch(resume, held, in);
         }
 
         @Override
@@ -215,14 +218,14 @@ public final class ProcedureServices implements ServerService, ThreadCalls.Peers
             LeaseMap next = new LeaseMap(in.getLong(0), regions, Long.numberOfTrailingZeros(held.regionBytes()));
             next.refresh(held);
             lease.map(next);
-            ThreadCalls.awaitSlices(threads, OWN.get());
+            Slices.await(threads, OWN.get());
         }
         return Integer.BYTES;
     }
 
     @Override
     public synchronized ServerWork work(Runnable wake) {
-        ThreadCalls made = new ThreadCalls(leases, this, wake);
+        ThreadCalls made = new ThreadCalls(leases, turns, this, wake);
         OWN.set(made);
         ThreadCalls[] all = Arrays.copyOf(threads, threads.length + 1);
         all[all.length - 1] = made;
@@ -247,7 +250,7 @@ public final class ProcedureServices implements ServerService, ThreadCalls.Peers
     @Override
     public void help() {
         for (ThreadCalls thread : threads) {
-            thread.wake();
+            thread.call();
         }
     }
 

@@ -79,6 +79,30 @@ final class RunQueue {
         return call;
     }
 
+    /**
+     * Takes more calls of a lease that one was just taken of, to run with it in turns.
+     *
+     * @param into from {@code count} on
+     * @return how many there are then
+     */
+    synchronized int takeMore(LeaseProcedures lease, Running[] into, int count, int most) {
+        Line line = lines.get(lease);
+        int all = count;
+        while (line != null && all < most) {
+            Running next = line.waiting.pollFirst();
+            if (next == null) {
+                break;
+            }
+            into[all++] = next;
+        }
+        size -= all - count;
+        if (line != null && line.listed && line.waiting.isEmpty()) {
+            line.listed = false;
+            active.remove(line);
+        }
+        return all;
+    }
+
     /** A lease has used the thread for so long. */
     synchronized void used(LeaseProcedures lease, long nanos) {
         Line line = lines.get(lease);

@@ -32,7 +32,12 @@ final class Running {
     @Nullable
     PendingCall pending;
 
-    int capacity;
+    /** Where its message is, while the batch that it came in is served. */
+    long at;
+    /** How its context left last. */
+    int left;
+    /** Of a slice in turns. */
+    int fuelLeft;
     /** Where its footprint ends. */
     long end;
 
