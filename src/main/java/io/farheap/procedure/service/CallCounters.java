@@ -3,14 +3,17 @@ package io.farheap.procedure.service;
 import io.farheap.procedure.CallFormat;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.util.List;
 
-/** What one server thread has done with calls. That thread counts; any thread reads, each number as it was lately. */
+/**
+ * What one server thread has done with calls. That thread counts; any thread reads, each number as it was lately.
+ */
 final class CallCounters {
 
     private static final VarHandle NUMBER = MethodHandles.arrayElementVarHandle(long[].class);
 
-    /** By {@link io.farheap.procedure.CallStatus}. */
-    static final int STATUSES = 10;
+    /** Those of {@link io.farheap.procedure.CallStatus} that a server gives. */
+    static final int STATUSES = 8;
     /** Went back to their sessions, since what they met is elsewhere. */
     static final int LEFT = STATUSES;
     /** Units of fuel. */
@@ -27,6 +30,24 @@ final class CallCounters {
     static final int TURNS = STATUSES + 6;
 
     static final int COUNT = STATUSES + 7;
+
+    /** As {@link io.farheap.server.MemoryServer#counters} has them. */
+    static final List<String> NAMES = List.of(
+            "procedures.calls.done",
+            "procedures.calls.out of range",
+            "procedures.calls.split",
+            "procedures.calls.result full",
+            "procedures.calls.out of fuel",
+            "procedures.calls.fault",
+            "procedures.calls.not aligned",
+            "procedures.calls.refused",
+            "procedures.calls.left",
+            "procedures.fuel",
+            "procedures.slices",
+            "procedures.slice nanos",
+            "procedures.stolen",
+            "procedures.put off",
+            "procedures.in turns");
 
     private final long[] numbers = new long[COUNT];
 

@@ -23,16 +23,19 @@ import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
 /** The calls of {@link CallFormat} on one memory server, checked: any process with a lease may send any bytes. */
 public final class ProcedureServices implements ServerService, ThreadCalls.Peers {
 
+    private static final System.Logger LOG = System.getLogger(ProcedureServices.class.getName());
     private static final int MOST_REGIONS = ServerOptions.MAX_REGIONS;
     private static final int MOST_WAITING = 256;
     private static final int MOST_TEXT = 4096;
@@ -47,6 +50,13 @@ public final class ProcedureServices implements ServerService, ThreadCalls.Peers
 
     private ServedCode mode = ServedCode.OFF;
     private TurnTaking turns = TurnTaking.MEASURED;
+    private Runnable startThreads = () -> {};
+    private final LongAdder registered = new LongAdder();
+    /** Registrations that were not admitted, for whatever reason but that the server serves none such. */
+    private final LongAdder refused = new LongAdder();
+    /** The thread that is called when there is more to do: the next one next time. */
+    private int called;
+
     private final ThreadPoolExecutor translating = translating();
 
     private static ThreadPoolExecutor translating() {
@@ -78,6 +88,11 @@ public final class ProcedureServices implements ServerService, ThreadCalls.Peers
         handlers.register(CallFormat.MAP, this::map);
         handlers.register(CallFormat.CALL, new Calls(false));
         handlers.register(CallFormat.RESUME, new Calls(true));
+    }
+
+    @Override
+    public void threads(Runnable startAll) {
+        startThreads = startAll;
     }
 
     /** What we make of clients' classes is admitted by the JVM too: then only where it looks. */
@@ -161,7 +176,7 @@ public final class ProcedureServices implements ServerService, ThreadCalls.Peers
         return RpcHandler.LATER;
     }
 
-    private static void translate(LeaseProcedures lease, int id, int flags, byte[] file, PendingCall pending) {
+    private void translate(LeaseProcedures lease, int id, int flags, byte[] file, PendingCall pending) {
         int outcome = CallFormat.REFUSED;
         String why = "";
         try {
@@ -169,13 +184,18 @@ public final class ProcedureServices implements ServerService, ThreadCalls.Peers
             if (translation.writes() && (flags & CallFormat.READS) != 0) {
                 why = translation.name() + " changes the cache, and was to be registered as one that only reads";
             } else {
+                startHelpers();
                 lease.add(new Registered(id, translation));
                 outcome = CallFormat.REGISTERED;
+                registered.increment();
             }
         } catch (RefusedProcedureException e) {
             why = String.valueOf(e.getMessage());
         } catch (Throwable e) {
             why = "the server cannot translate it: " + e;
+        }
+        if (outcome == CallFormat.REFUSED) {
+            refused.increment();
         }
         byte[] reason = bytes(why);
         byte[] answer = new byte[Math.min(pending.capacity(), Integer.BYTES + reason.length)];
@@ -185,12 +205,27 @@ public final class ProcedureServices implements ServerService, ThreadCalls.Peers
         pending.answer(out);
     }
 
+    /** Threads without rings take calls of others. Without them it goes on as well. */
+    private void startHelpers() {
+        try {
+            startThreads.run();
+        } catch (RuntimeException | OutOfMemoryError e) {
+            LOG.log(
+                    System.Logger.Level.WARNING,
+                    "cannot start all server threads; calls of procedures run on those that there are",
+                    e);
+        }
+    }
+
     private static byte[] bytes(String text) {
         byte[] all = text.getBytes(StandardCharsets.UTF_8);
         return Arrays.copyOf(all, Math.min(all.length, MOST_TEXT));
     }
 
-    private static int text(Reply out, int outcome, String why) {
+    private int text(Reply out, int outcome, String why) {
+        if (outcome == CallFormat.REFUSED) {
+            refused.increment();
+        }
         byte[] text = bytes(why);
         out.setInt(0, outcome);
         int length = Math.min(text.length, out.capacity() - Integer.BYTES);
@@ -247,11 +282,29 @@ public final class ProcedureServices implements ServerService, ThreadCalls.Peers
         return null;
     }
 
+    /** One more thread at a time: whoever is called and finds more calls the next. */
     @Override
-    public void help() {
-        for (ThreadCalls thread : threads) {
-            thread.call();
+    public void help(ThreadCalls busy) {
+        ThreadCalls[] all = threads;
+        ThreadCalls next = all[(++called & Integer.MAX_VALUE) % all.length];
+        if (next != busy) {
+            next.call();
         }
+    }
+
+    @Override
+    public Map<String, Long> counters() {
+        Map<String, Long> all = new TreeMap<>();
+        for (int i = 0; i < CallCounters.COUNT; i++) {
+            long sum = 0;
+            for (ThreadCalls thread : threads) {
+                sum += thread.counters().get(i);
+            }
+            all.put(CallCounters.NAMES.get(i), sum);
+        }
+        all.put("procedures.registered", registered.sum());
+        all.put("procedures.refused", refused.sum());
+        return all;
     }
 
     @Override

@@ -15,6 +15,8 @@ final class Registered {
     private static final double FASTEST_NANOS = 0.05;
     private static final double WEIGHT = 0.25;
 
+    /** The thread may have had to wait for its core: that says nothing of the procedure. */
+    private static final double OUTLIER = 3;
     /** In turns it must be so much faster, since others' turns grow with the group. */
     private static final double WORTH = 0.9;
     /** Of so many calls, a batch or so is run the other way, to see what that would be like. */
@@ -60,14 +62,18 @@ final class Registered {
         }
         double now = (double) time / units;
         if (inTurns) {
-            turned = Math.max(FASTEST_NANOS, turned + WEIGHT * (now - turned));
+            turned = next(turned, now);
         } else {
-            straight = Math.max(FASTEST_NANOS, straight + WEIGHT * (now - straight));
+            straight = next(straight, now);
         }
         faster = turned < straight * WORTH;
         double nanos = faster ? turned : straight;
         firstFuel = fuel(FIRST_NANOS, nanos);
         sliceFuel = fuel(SLICE_NANOS, nanos);
+    }
+
+    private static double next(double before, double now) {
+        return Math.max(FASTEST_NANOS, before + WEIGHT * (Math.min(now, OUTLIER * before) - before));
     }
 
     private static int fuel(long time, double nanos) {

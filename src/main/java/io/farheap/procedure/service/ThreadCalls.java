@@ -76,7 +76,7 @@ final class ThreadCalls implements ServerWork {
         Running steal(ThreadCalls thief);
 
         /** There is more to do than one thread does. */
-        void help();
+        void help(ThreadCalls busy);
     }
 
     /**
@@ -265,7 +265,7 @@ final class ThreadCalls implements ServerWork {
     private void add(Running call, LeaseProcedures lease) {
         queue.add(call, lease);
         if (queue.size() > 1) {
-            peers.help();
+            peers.help(this);
         }
     }
 

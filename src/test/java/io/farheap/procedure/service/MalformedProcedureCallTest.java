@@ -11,6 +11,8 @@ import io.farheap.procedure.CallFormat;
 import io.farheap.procedure.CallStatus;
 import io.farheap.remote.Outcome;
 import io.farheap.remote.RpcOptions;
+import io.farheap.server.TurnTaking;
+import io.farheap.thread.Idle;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.Arrays;
@@ -18,20 +20,30 @@ import java.util.SplittableRandom;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** Any bytes to a server of procedures: that call ends, others go on. */
+@ParameterizedClass
+@EnumSource(names = {"OFF", "ALWAYS"})
 class MalformedProcedureCallTest {
 
     private static final long REGION = RawCalls.REGION;
     private static final int HOPS = 64 + 3;
     private static final int ADD = 128 + 4;
     private static final int SPIN = 192 + 5;
-    private static final int FUZZED_CALLS = 10_000;
+    private static final int FUZZED_CALLS = 2_000;
 
-    private final RawCalls.Server server = new RawCalls.Server(8, 1);
-    private final RawCalls good = server.client(2);
-    private final RawCalls bad = server.client(2);
+    private final RawCalls.Server server;
+    private final RawCalls good;
+    private final RawCalls bad;
     private long added;
+
+    MalformedProcedureCallTest(TurnTaking turns) {
+        server = new RawCalls.Server(8, 1, Idle.BACK_OFF, turns);
+        good = server.client(2);
+        bad = server.client(2);
+    }
 
     @BeforeEach
     void register() {

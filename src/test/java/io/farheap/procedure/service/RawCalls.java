@@ -17,6 +17,7 @@ import io.farheap.remote.RpcQueue;
 import io.farheap.server.MemoryServer;
 import io.farheap.server.ServedCode;
 import io.farheap.server.ServerOptions;
+import io.farheap.server.TurnTaking;
 import io.farheap.testing.TestDevice;
 import io.farheap.thread.Idle;
 import java.lang.foreign.MemorySegment;
@@ -42,10 +43,10 @@ final class RawCalls implements AutoCloseable {
         private final ControlServer control;
 
         Server(int regions, int threads) {
-            this(regions, threads, Idle.BACK_OFF);
+            this(regions, threads, Idle.BACK_OFF, TurnTaking.MEASURED);
         }
 
-        Server(int regions, int threads, Idle idle) {
+        Server(int regions, int threads, Idle idle, TurnTaking turns) {
             memory = MemoryServer.open(new ServerOptions(
                             regions * REGION,
                             REGION,
@@ -55,7 +56,8 @@ final class RawCalls implements AutoCloseable {
                             threads,
                             false,
                             idle)
-                    .procedures(ServedCode.JAVA));
+                    .procedures(ServedCode.JAVA)
+                    .turns(turns));
             try {
                 control = ControlServer.start("127.0.0.1:0", memory);
             } catch (RuntimeException e) {
