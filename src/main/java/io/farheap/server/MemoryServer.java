@@ -417,7 +417,7 @@ public final class MemoryServer implements ControlPlane, AutoCloseable {
     @Override
     public ServerStatus describe() {
         return new ServerStatus(
-                hello(PROTOCOL_VERSION), pool.withdrawnCount(), leases.statuses(), spaces.count(), monitor.status());
+                hello(PROTOCOL_VERSION), pool.withdrawnCount(), leases.statuses(), spaces.count(), monitor.status(), counters());
     }
 
     /**
