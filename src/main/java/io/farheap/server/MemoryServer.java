@@ -430,7 +430,7 @@ public final class MemoryServer implements ControlPlane, AutoCloseable {
             return;
         }
         closed = true;
-        Closing.all(monitor, sources, this::closeLeases);
+        Closing.all(monitor, sources, this::closeLeases, () -> services.forEach(ServerService::closed));
     }
 
     private void closeLeases() {

@@ -36,6 +36,9 @@ public interface ServerService {
         return null;
     }
 
+    /** The server is closed, and its threads have ended or will. */
+    default void closed() {}
+
     /** What it has counted since the server began, by name; any thread, also while calls are executed. */
     default Map<String, Long> counters() {
         return Map.of();

@@ -30,6 +30,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
+import jdk.jfr.FlightRecorder;
 import org.jspecify.annotations.Nullable;
 
 /** The calls of {@link CallFormat} on one memory server, checked: any process with a lease may send any bytes. */
@@ -48,6 +49,12 @@ public final class ProcedureServices implements ServerService, ThreadCalls.Peers
     /** Replaced with the lock held. */
     private volatile ThreadCalls[] threads = {};
 
+    private final Runnable statistics = this::emitStatistics;
+    private String name = "";
+    /** Guarded by {@code statistics}: whether threads were started and statistics are emitted, and that neither is any more. */
+    private boolean begun;
+
+    private boolean closed;
     private ServedCode mode = ServedCode.OFF;
     private TurnTaking turns = TurnTaking.MEASURED;
     private Runnable startThreads = () -> {};
@@ -74,6 +81,7 @@ public final class ProcedureServices implements ServerService, ThreadCalls.Peers
     public void install(ServerOptions options, RpcHandlers handlers, ServedSpaces spaces) {
         mode = options.procedures();
         turns = options.turns();
+        name = options.name();
         if (mode == ServedCode.JAVA) {
             requireVerifier();
         }
@@ -184,7 +192,7 @@ public final class ProcedureServices implements ServerService, ThreadCalls.Peers
             if (translation.writes() && (flags & CallFormat.READS) != 0) {
                 why = translation.name() + " changes the cache, and was to be registered as one that only reads";
             } else {
-                startHelpers();
+                begin();
                 lease.add(new Registered(id, translation));
                 outcome = CallFormat.REGISTERED;
                 registered.increment();
@@ -205,8 +213,15 @@ public final class ProcedureServices implements ServerService, ThreadCalls.Peers
         pending.answer(out);
     }
 
-    /** Threads without rings take calls of others. Without them it goes on as well. */
-    private void startHelpers() {
+    /** There are procedures: threads without rings are to take calls of others. Without them it goes on as well. */
+    private void begin() {
+        synchronized (statistics) {
+            if (begun || closed) {
+                return;
+            }
+            begun = true;
+            FlightRecorder.addPeriodicEvent(ProcedureStatisticsEvent.class, statistics);
+        }
         try {
             startThreads.run();
         } catch (RuntimeException | OutOfMemoryError e) {
@@ -214,6 +229,20 @@ public final class ProcedureServices implements ServerService, ThreadCalls.Peers
                     System.Logger.Level.WARNING,
                     "cannot start all server threads; calls of procedures run on those that there are",
                     e);
+        }
+    }
+
+    private void emitStatistics() {
+        ProcedureStatisticsEvent.emit(name, counters());
+    }
+
+    @Override
+    public void closed() {
+        synchronized (statistics) {
+            closed = true;
+            if (begun) {
+                FlightRecorder.removePeriodicEvent(statistics);
+            }
         }
     }
 
