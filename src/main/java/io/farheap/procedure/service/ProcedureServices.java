@@ -85,6 +85,9 @@ public final class ProcedureServices implements ServerService, ThreadCalls.Peers
         if (mode == ServedCode.JAVA) {
             requireVerifier();
         }
+        if (mode != ServedCode.OFF) {
+            WarmUp.later(translating);
+        }
         handlers.register(CallFormat.REGISTER, this::register);
         handlers.register(CallFormat.UNREGISTER, (held, in, out) -> {
             LeaseProcedures lease = leases.get(held.lease());

@@ -39,12 +39,13 @@ final class Slices {
     @SuppressWarnings("unused")
     private long touched;
 
-    private void begin() {
+    /** A slice begins: from here on the map that is loaded stays in use until {@link #end}. */
+    void begin() {
         SLICES.setRelease(this, slices + 1);
         AsymmetricFence.light();
     }
 
-    private void end() {
+    void end() {
         SLICES.setRelease(this, slices + 1);
     }
 
@@ -150,12 +151,16 @@ final class Slices {
         AsymmetricFence.heavy();
         for (ThreadCalls thread : threads) {
             if (thread != own) {
-                Slices slices = thread.slices();
-                int seen = (int) SLICES.getAcquire(slices);
-                while ((seen & 1) != 0 && (int) SLICES.getAcquire(slices) == seen) {
-                    Thread.onSpinWait();
-                }
+                thread.slices().await();
             }
+        }
+    }
+
+    /** After a heavy fence: returns when a slice that may have begun before it has ended. */
+    void await() {
+        int seen = (int) SLICES.getAcquire(this);
+        while ((seen & 1) != 0 && (int) SLICES.getAcquire(this) == seen) {
+            Thread.onSpinWait();
         }
     }
 }
