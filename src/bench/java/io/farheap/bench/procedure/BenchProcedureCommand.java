@@ -34,20 +34,21 @@ import picocli.CommandLine.Spec;
             "Calls of stored procedures beside the reads that they replace, in turns in one run.",
             "chase: a chain of pointers followed by one call, and by as many blocking reads, one at a time. rate: calls with one access, as many "
                     + "under way as a session takes, beside batched reads of 16 bytes; one server thread. turns: the rate of chases of "
-                    + "8 and 16 on a server whose calls take turns where that is faster, beside one whose calls never do. tenants: the rate of calls beside another "
+                    + "8 and 16 on a server whose calls take turns where that is faster, beside one whose calls never do. steal: of calls of "
+                    + "50 us whose ring is on one of two server threads, how many the other executes, the client asleep. tenants: the rate of calls beside another "
                     + "client whose calls never end. Medians over turns."
         })
 public final class BenchProcedureCommand implements Callable<Integer> {
 
-    private static final Set<String> OPS = Set.of("chase", "rate", "turns", "tenants");
+    private static final Set<String> OPS = Set.of("chase", "rate", "turns", "steal", "tenants");
     private static final long MOST_SPAN = 16L << 30;
 
     @Option(
             names = "--op",
             paramLabel = "OP",
             split = ",",
-            defaultValue = "chase,rate,turns,tenants",
-            description = "chase, rate, turns, tenants (default: ${DEFAULT-VALUE})")
+            defaultValue = "chase,rate,turns,steal,tenants",
+            description = "chase, rate, turns, steal, tenants (default: ${DEFAULT-VALUE})")
     private List<String> ops;
 
     @Option(
@@ -97,7 +98,7 @@ public final class BenchProcedureCommand implements Callable<Integer> {
             long region = Math.max(64 << 10, Long.highestOneBit(Math.min(span, 64 << 20)));
             long memory = (span + region - 1) / region * region;
             // Room for a neighbour's cache.
-            try (ServerProcess server = server(memory + 4 * region, region, "MEASURED");
+            try (ServerProcess server = server(memory + 4 * region, region, "MEASURED", 1);
                     Cache cache = cache(server, memory)) {
                 LateOperations.allow(cache.context());
                 if (report == null) {
@@ -118,6 +119,17 @@ public final class BenchProcedureCommand implements Callable<Integer> {
                 if (ops.contains("tenants")) {
                     tenants(report, server, cache, chains, hops, span);
                 }
+            }
+        }
+        if (ops.contains("steal")) {
+            try (ServerProcess server = server(4 << 20, 1 << 20, "MEASURED", 2);
+                    Cache cache = cache(server, 1 << 20)) {
+                LateOperations.allow(cache.context());
+                if (report == null) {
+                    report = output.report(spec, cache.context());
+                    report.origin().forEach(System.out::println);
+                }
+                new Stealing(cache, server.address()).run(report, repeat, millis * 1_000_000);
             }
         }
         if (report != null) {
@@ -149,7 +161,7 @@ public final class BenchProcedureCommand implements Callable<Integer> {
         }
     }
 
-    private static ServerProcess server(long memory, long region, String turns) {
+    private static ServerProcess server(long memory, long region, String turns, int threads) {
         return ServerProcess.start(
                 Devices.library(),
                 "",
@@ -159,7 +171,7 @@ public final class BenchProcedureCommand implements Callable<Integer> {
                 "--procedures",
                 "java",
                 "--threads",
-                "1",
+                Integer.toString(threads),
                 "--turns",
                 turns);
     }
@@ -268,7 +280,7 @@ public final class BenchProcedureCommand implements Callable<Integer> {
             BenchReport report, Cache cache, Chains chains, Procedure hops, long memory, long region) {
         CacheConfiguration batches = CacheConfiguration.DIRECT.with(0, 1, 16, 4);
         cache.reconfigure(batches);
-        try (ServerProcess server = server(memory + 4 * region, region, "OFF");
+        try (ServerProcess server = server(memory + 4 * region, region, "OFF", 1);
                 Cache other = cache(server, memory)) {
             other.reconfigure(batches);
             Chains same = new Chains(other, memory);

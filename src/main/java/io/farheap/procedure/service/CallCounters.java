@@ -22,7 +22,7 @@ final class CallCounters {
     static final int SLICES = STATUSES + 2;
 
     static final int SLICE_NANOS = STATUSES + 3;
-    /** Calls taken from another thread. */
+    /** Calls that ended on another thread than the one whose ring they came over. */
     static final int STOLEN = STATUSES + 4;
     /** Calls that went on after the batch that they came in. */
     static final int PUT_OFF = STATUSES + 5;

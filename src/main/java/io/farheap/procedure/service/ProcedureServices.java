@@ -2,6 +2,7 @@ package io.farheap.procedure.service;
 
 import static java.lang.foreign.ValueLayout.JAVA_INT_UNALIGNED;
 
+import io.farheap.posix.AsymmetricFence;
 import io.farheap.procedure.CallFormat;
 import io.farheap.procedure.translate.RefusedProcedureException;
 import io.farheap.procedure.translate.Translation;
@@ -285,14 +286,25 @@ public final class ProcedureServices implements ServerService, ThreadCalls.Peers
             LeaseMap next = new LeaseMap(in.getLong(0), regions, Long.numberOfTrailingZeros(held.regionBytes()));
             next.refresh(held);
             lease.map(next);
-            Slices.await(threads, OWN.get());
+            awaitSlices();
         }
         return Integer.BYTES;
     }
 
+    /** After the map of a lease was replaced: when it returns, no thread uses the one before. */
+    private void awaitSlices() {
+        AsymmetricFence.heavy();
+        ThreadCalls own = OWN.get();
+        for (ThreadCalls thread : threads) {
+            if (thread != own) {
+                thread.slices().await();
+            }
+        }
+    }
+
     @Override
     public synchronized ServerWork work(Runnable wake) {
-        ThreadCalls made = new ThreadCalls(leases, turns, this, wake);
+        ThreadCalls made = new ThreadCalls(threads.length, leases, turns, this, wake);
         OWN.set(made);
         ThreadCalls[] all = Arrays.copyOf(threads, threads.length + 1);
         all[all.length - 1] = made;

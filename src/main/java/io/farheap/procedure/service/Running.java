@@ -32,6 +32,8 @@ final class Running {
     @Nullable
     PendingCall pending;
 
+    /** The number of the thread whose ring it came over, once it is put off. */
+    int home;
     /** Where its message is, while the batch that it came in is served. */
     long at;
     /** How its context left last. */

@@ -9,7 +9,6 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.lang.ref.Reference;
 import java.util.Arrays;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Runs calls for a while on one thread, each in its lease's map: one after another, or in turns. In turns, each runs to
@@ -144,16 +143,6 @@ final class Slices {
             sum += NativeMemory.ALL.get(JAVA_BYTE, turning[i].context.touchAddress());
         }
         return sum;
-    }
-
-    /** After the map of a lease was replaced: when it returns, no thread uses the one before. */
-    static void await(ThreadCalls[] threads, @Nullable ThreadCalls own) {
-        AsymmetricFence.heavy();
-        for (ThreadCalls thread : threads) {
-            if (thread != own) {
-                thread.slices().await();
-            }
-        }
     }
 
     /** After a heavy fence: returns when a slice that may have begun before it has ended. */

@@ -31,6 +31,7 @@ final class ThreadCalls implements ServerWork {
     /** Who took a call of another's looks for more so long before it sleeps: to be woken takes as long. */
     private static final long LINGER_NANOS = 100_000;
 
+    private final int number;
     private final Map<Long, LeaseProcedures> leases;
     private final TurnTaking turnTaking;
     private final Peers peers;
@@ -80,10 +81,12 @@ final class ThreadCalls implements ServerWork {
     }
 
     /**
+     * @param number of the thread among its server's
      * @param leases what each has, by its id
      * @param wake makes the thread look for work
      */
-    ThreadCalls(Map<Long, LeaseProcedures> leases, TurnTaking turns, Peers peers, Runnable wake) {
+    ThreadCalls(int number, Map<Long, LeaseProcedures> leases, TurnTaking turns, Peers peers, Runnable wake) {
+        this.number = number;
         this.leases = leases;
         this.turnTaking = turns;
         this.peers = peers;
@@ -149,6 +152,7 @@ final class ThreadCalls implements ServerWork {
             }
             counters.add(CallCounters.PUT_OFF, 1);
             call.pending = out.goesOn();
+            call.home = number;
             add(call, lease);
             return RpcHandler.LATER;
         }
@@ -290,7 +294,6 @@ final class ThreadCalls implements ServerWork {
                 return lingers;
             }
             lingers = true;
-            counters.add(CallCounters.STOLEN, 1);
         }
         goOn(call);
         return true;
@@ -352,6 +355,9 @@ final class ThreadCalls implements ServerWork {
         PendingCall pending = call.pending;
         answers.reply(call, pending);
         counters.ended(answers.status());
+        if (call.home != number) {
+            counters.add(CallCounters.STOLEN, 1);
+        }
         end(call, lease);
     }
 
