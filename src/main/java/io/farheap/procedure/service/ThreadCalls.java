@@ -197,12 +197,7 @@ final class ThreadCalls implements ServerWork {
                 return null;
             }
             ran = true;
-            Registered procedure = begun[0].procedure;
-            long started = System.nanoTime();
-            long units = slices.inTurns(begun, begunCount, procedure.firstFuel());
-            procedure.took(true, units, System.nanoTime() - started);
-            counters.add(CallCounters.FUEL, units);
-            counters.add(CallCounters.TURNS, begunCount);
+            firstOfAll();
         }
         if (executed < begunCount && begun[executed].at == at && begun[executed].held == held) {
             Running call = begun[executed++];
@@ -212,6 +207,21 @@ final class ThreadCalls implements ServerWork {
             return call;
         }
         return null;
+    }
+
+    // As in execute.
+    @SuppressWarnings("NullAway")
+    private void firstOfAll() {
+        if (begunCount == 1) {
+            first(begun[0]);
+            return;
+        }
+        Registered procedure = begun[0].procedure;
+        long started = System.nanoTime();
+        long units = slices.inTurns(begun, begunCount, procedure.firstFuel());
+        procedure.took(true, units, System.nanoTime() - started);
+        counters.add(CallCounters.FUEL, units);
+        counters.add(CallCounters.TURNS, begunCount);
     }
 
     private void forgetBegun() {
