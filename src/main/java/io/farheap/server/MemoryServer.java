@@ -417,7 +417,12 @@ public final class MemoryServer implements ControlPlane, AutoCloseable {
     @Override
     public ServerStatus describe() {
         return new ServerStatus(
-                hello(PROTOCOL_VERSION), pool.withdrawnCount(), leases.statuses(), spaces.count(), monitor.status(), counters());
+                hello(PROTOCOL_VERSION),
+                pool.withdrawnCount(),
+                leases.statuses(),
+                spaces.count(),
+                monitor.status(),
+                counters());
     }
 
     /**

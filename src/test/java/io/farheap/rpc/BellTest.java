@@ -73,7 +73,8 @@ class BellTest {
 
     /**
      * The server has looked for bells, says that it sleeps, and looks at the ring once more: a bell that it takes then,
-     * beside a completion of its own, is the only one. The client does not ring again for this sleep, whatever it sends.
+     * beside a completion of its own, is the only one. The client does not ring again for this sleep, whatever it
+     * sends.
      */
     @Test
     void oneThatIsTakenOnTheWayToSleepIsNotForgotten() {

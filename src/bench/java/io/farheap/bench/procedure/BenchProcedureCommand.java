@@ -276,8 +276,7 @@ public final class BenchProcedureCommand implements Callable<Integer> {
     }
 
     /** Two servers, one at a time under load. */
-    private void turns(
-            BenchReport report, Cache cache, Chains chains, Procedure hops, long memory, long region) {
+    private void turns(BenchReport report, Cache cache, Chains chains, Procedure hops, long memory, long region) {
         CacheConfiguration batches = CacheConfiguration.DIRECT.with(0, 1, 16, 4);
         cache.reconfigure(batches);
         try (ServerProcess server = server(memory + 4 * region, region, "OFF", 1);

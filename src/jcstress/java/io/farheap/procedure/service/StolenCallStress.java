@@ -9,8 +9,8 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.III_Result;
 
 /**
- * A thread puts calls back and takes the next ones, another takes some of them: each call is with one of them, with what
- * its last slice left in it.
+ * A thread puts calls back and takes the next ones, another takes some of them: each call is with one of them, with
+ * what its last slice left in it.
  */
 @JCStressTest
 @Outcome(id = "0, 0, 3", expect = Expect.ACCEPTABLE, desc = "each call is somewhere, once, and whole")

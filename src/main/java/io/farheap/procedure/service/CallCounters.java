@@ -5,9 +5,7 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.List;
 
-/**
- * What one server thread has done with calls. That thread counts; any thread reads, each number as it was lately.
- */
+/** What one server thread has done with calls. That thread counts; any thread reads, each number as it was lately. */
 final class CallCounters {
 
     private static final VarHandle NUMBER = MethodHandles.arrayElementVarHandle(long[].class);

@@ -52,7 +52,10 @@ public final class ProcedureServices implements ServerService, ThreadCalls.Peers
 
     private final Runnable statistics = this::emitStatistics;
     private String name = "";
-    /** Guarded by {@code statistics}: whether threads were started and statistics are emitted, and that neither is any more. */
+    /**
+     * Guarded by {@code statistics}: whether threads were started and statistics are emitted, and that neither is any
+     * more.
+     */
     private boolean begun;
 
     private boolean closed;

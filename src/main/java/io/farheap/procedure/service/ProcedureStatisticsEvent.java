@@ -38,7 +38,8 @@ final class ProcedureStatisticsEvent extends Event {
     long refused;
 
     @Label("Ended Otherwise")
-    @Description("An address out of range, across two regions or not aligned, no room for the result, a division by zero")
+    @Description(
+            "An address out of range, across two regions or not aligned, no room for the result, a division by zero")
     long failed;
 
     @Label("Put Off")

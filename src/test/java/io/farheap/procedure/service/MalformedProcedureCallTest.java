@@ -337,7 +337,12 @@ class MalformedProcedureCallTest {
             // In one piece, since this client's records are short.
             byte[] file = Procs.file(Procs.Spin.class);
             for (int at = 0; at < file.length; at += 40) {
-                flooding.piece(SPIN, CallFormat.READS, file.length, at, Arrays.copyOfRange(file, at, Math.min(file.length, at + 40)));
+                flooding.piece(
+                        SPIN,
+                        CallFormat.READS,
+                        file.length,
+                        at,
+                        Arrays.copyOfRange(file, at, Math.min(file.length, at + 40)));
             }
             flooding.mapAll(1);
             int length = flooding.prepare(SPIN, 0, REGION, -1, 0);

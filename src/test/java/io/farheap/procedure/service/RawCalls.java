@@ -115,10 +115,10 @@ final class RawCalls implements AutoCloseable {
         long deadline = System.nanoTime() + DEADLINE_NANOS;
         for (int polls = 0; !ended; polls++) {
             if (queue.poll((tag, how, replied) -> {
-                        outcome = how;
-                        bytes = replied;
-                        ended = true;
-                    })
+                                outcome = how;
+                                bytes = replied;
+                                ended = true;
+                            })
                             == 0
                     && polls > SPINS) {
                 queue.await(1_000_000);
@@ -137,7 +137,9 @@ final class RawCalls implements AutoCloseable {
         return queue;
     }
 
-    /** Calls of a queue's own: where a message's bytes are at the start of the buffer, and replies are not looked at. */
+    /**
+     * Calls of a queue's own: where a message's bytes are at the start of the buffer, and replies are not looked at.
+     */
     boolean post(int operation, int length, int replyRoom, long tag) {
         return queue.call(server, operation, buffer, 0, length, room, replyRoom, tag) == Posting.OK;
     }

@@ -105,7 +105,8 @@ class RegistrationsTest {
     }
 
     private static long count(String histogram, String name) {
-        return histogram.lines()
+        return histogram
+                .lines()
                 .filter(line -> (line + " ").contains(" " + name + (name.endsWith("/") ? "" : " ")))
                 .mapToLong(line -> Long.parseLong(line.trim().split("\\s+")[1]))
                 .sum();

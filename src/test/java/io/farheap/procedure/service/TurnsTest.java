@@ -4,10 +4,10 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.farheap.memory.NativeMemory;
 import io.farheap.procedure.CallStatus;
 import io.farheap.procedure.translate.Context;
 import io.farheap.procedure.translate.Translation;
-import io.farheap.memory.NativeMemory;
 import io.farheap.rpc.HeldRegions;
 import io.farheap.rpc.RegionHolders;
 import java.lang.foreign.Arena;

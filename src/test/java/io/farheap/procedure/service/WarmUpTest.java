@@ -14,8 +14,7 @@ class WarmUpTest {
 
     @Test
     void clientsComeFirst() throws Exception {
-        ThreadPoolExecutor translating =
-                new ThreadPoolExecutor(1, 1, 1, TimeUnit.SECONDS, new LinkedBlockingQueue<>());
+        ThreadPoolExecutor translating = new ThreadPoolExecutor(1, 1, 1, TimeUnit.SECONDS, new LinkedBlockingQueue<>());
         try {
             assertEquals(BuiltIns.ALL.size(), WarmUp.run(translating));
             CountDownLatch mayEnd = new CountDownLatch(1);

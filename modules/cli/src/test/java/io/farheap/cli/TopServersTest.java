@@ -64,7 +64,9 @@ class TopServersTest {
 
             assertEquals(
                     0,
-                    seen.getAsJsonObject("counters").get("procedures.calls.done").getAsInt());
+                    seen.getAsJsonObject("counters")
+                            .get("procedures.calls.done")
+                            .getAsInt());
 
             String nobody = "127.0.0.1:1";
             assertEquals(1, run(new TopCommand(), "--once", control.address(), nobody), out::toString);
