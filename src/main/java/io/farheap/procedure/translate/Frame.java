@@ -20,6 +20,9 @@ abstract class Frame {
     static final int ENDED = 4;
 
     static final int SLOTS = 64;
+    /** What is loaded together: it takes no turn of its own. */
+    private static final int LINE_SHIFT = 6;
+
     private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG;
 
     /** The first cache address of the window. */
@@ -67,7 +70,7 @@ abstract class Frame {
     int count;
     /** What an atomic found. */
     long found;
-    /** Native address that the next access will touch. */
+    /** Native address that the next access will touch, or that one of this line has touched. */
     long place;
 
     final long arguments;
@@ -115,7 +118,7 @@ abstract class Frame {
         long region = NativeMemory.ALL.get(LONG, table + (index & (entries - 1)) * 8);
         // A processor that guesses that the region is here must not look at the bytes from address 0 on.
         long found = region + (within & (-region >> 63));
-        if (region == 0 || (turns && !turned)) {
+        if (region == 0 || (turns && !turned && (found ^ place) >>> LINE_SHIFT != 0)) {
             address = at;
             kind = access;
             bytes = length;
