@@ -82,6 +82,9 @@ public final class BenchProcedureCommand implements Callable<Integer> {
             description = "of a turn, for each side (default: ${DEFAULT-VALUE})")
     private long millis;
 
+    @Option(names = "--peers", description = "chase by Redis's FCALL too, if redis-server 7 is installed")
+    private boolean peers;
+
     @Mixin
     private BenchOutput output;
 
@@ -133,6 +136,9 @@ public final class BenchProcedureCommand implements Callable<Integer> {
             }
         }
         if (report != null) {
+            if (peers && ops.contains("chase")) {
+                RedisCost.run(report, System.out, depths, repeat, millis * 1_000_000);
+            }
             output.write(report, plots.toArray(Plot[]::new));
         }
         return 0;

@@ -146,6 +146,7 @@ public final class Context extends Frame {
         this.entries = entries;
         this.shift = regionShift;
         this.mask = (1L << regionShift) - 1;
+        this.partMask = (int) Math.min(mask, MOST_PART - 1);
         windowBytes = 0;
     }
 
