@@ -122,6 +122,16 @@ final class Operations {
         }
     }
 
+    /** Brings the first record of the key's chain into the processor's cache, if it is in memory. */
+    long touch() {
+        long word = found();
+        long first = HashIndex.address(word);
+        if (cache != null && Copies.marks(first)) {
+            return Words.getOpaque(cache.memoryOf(first));
+        }
+        return first >= marks.head() ? Words.getOpaque(frames.memoryOf(first)) : 0;
+    }
+
     int read(MemorySegment into, long offset, int room) {
         long word = found();
         if (word == 0) {
