@@ -36,6 +36,7 @@ final class Contest implements AutoCloseable {
     static final String TIERED = "tiered";
     /** Files alone as yet, to be given far memory. */
     static final String RESIZED = "resized";
+
     static final String RAW = "raw";
     static final String HEAP_MAP = "hashmap";
     static final String OFF_HEAP = "offheap";
@@ -102,15 +103,18 @@ final class Contest implements AutoCloseable {
         DataSet data = plan.data();
         return switch (name) {
             case LOCAL -> directory -> new StoreContestant(data, new MemoryStorage(), 1);
-            case FAR -> directory -> new StoreContestant(data, new FarStorage(data, memories.of(FAR, room(data))), localShare);
+            case FAR ->
+                directory -> new StoreContestant(data, new FarStorage(data, memories.of(FAR, room(data))), localShare);
             case FILE -> directory -> new StoreContestant(data, new FileStorage(data, directory), localShare);
-            case FAR_CACHED -> directory -> new StoreContestant(
-                    data, new FarStorage(data, memories.of(FAR_CACHED, room(data))), localShare, CACHED_PART);
-            case FILE_CACHED -> directory ->
-                    new StoreContestant(data, new FileStorage(data, directory), localShare, CACHED_PART);
+            case FAR_CACHED ->
+                directory -> new StoreContestant(
+                        data, new FarStorage(data, memories.of(FAR_CACHED, room(data))), localShare, CACHED_PART);
+            case FILE_CACHED ->
+                directory -> new StoreContestant(data, new FileStorage(data, directory), localShare, CACHED_PART);
             case FIO -> this::fio;
-            case TIERED -> directory -> new StoreContestant(
-                    data, new TieredStorage(data, directory, memories.of(TIERED, room(data))), localShare);
+            case TIERED ->
+                directory -> new StoreContestant(
+                        data, new TieredStorage(data, directory, memories.of(TIERED, room(data))), localShare);
             case RESIZED -> directory -> new StoreContestant(data, new TieredStorage(data, directory), localShare);
             case RAW -> directory -> new RawReads(data, farMemory().cache());
             case HEAP_MAP -> directory -> new HeapMap(data);
@@ -176,8 +180,7 @@ final class Contest implements AutoCloseable {
                         if (!TurnTaker.takes(entry.getValue(), plan.workload(), distribution)) {
                             continue;
                         }
-                        Turn turn =
-                                TurnTaker.turn(entry.getValue(), plan.workload(), ofLoad, plan.turnNanos());
+                        Turn turn = TurnTaker.turn(entry.getValue(), plan.workload(), ofLoad, plan.turnNanos());
                         if (round >= 0) {
                             results.computeIfAbsent(
                                             load + entry.getKey(),

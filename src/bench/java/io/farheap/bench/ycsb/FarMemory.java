@@ -19,6 +19,7 @@ final class FarMemory implements AutoCloseable {
 
     /** So that rounding to whole ones does not change a share by much. */
     private static final long MOST_REGION_BYTES = 64 << 20;
+
     private static final long LEAST_REGION_BYTES = 64 << 10;
 
     private final CloseStack resources = new CloseStack();

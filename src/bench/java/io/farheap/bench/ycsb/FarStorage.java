@@ -6,7 +6,6 @@ import io.farheap.tier.FarDevice;
 /** Far memory that has room for all of the log. */
 final class FarStorage implements Storage {
 
-
     private final FarMemory memory;
     private final FarDevice device;
 

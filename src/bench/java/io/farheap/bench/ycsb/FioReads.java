@@ -90,7 +90,8 @@ final class FioReads implements TurnTaker {
         if (status != 0 || printed.indexOf('{') < 0) {
             throw new IOException("it ended with status " + status + ": " + printed.strip());
         }
-        return turn(JsonParser.parseString(printed.substring(printed.indexOf('{'))).getAsJsonObject());
+        return turn(
+                JsonParser.parseString(printed.substring(printed.indexOf('{'))).getAsJsonObject());
     }
 
     private static Turn turn(JsonObject printed) {

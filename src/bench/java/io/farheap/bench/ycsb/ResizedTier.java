@@ -48,8 +48,8 @@ final class ResizedTier {
         }
         Plot plot = Plot.lines(
                 "ycsb-20-" + plan.data().valueBytes(),
-                "Reads of " + plan.data().valueBytes() + "-byte values, "
-                        + Math.round(100 * YcsbFigures.LOCAL_SHARE) + " % local, the rest on files",
+                "Reads of " + plan.data().valueBytes() + "-byte values, " + Math.round(100 * YcsbFigures.LOCAL_SHARE)
+                        + " % local, the rest on files",
                 "far memory, % of what is not local",
                 "operations a second");
         lines.forEach((name, line) ->
@@ -60,11 +60,13 @@ final class ResizedTier {
     /** What the load does meanwhile. */
     private Result resize(double share) {
         // Its part of what is local, which has been written already, and a segment that begins before it.
-        long bytes = Math.round(share * store.notLocalBytes()) + store.writtenLocalBytes() + plan.data().segmentBytes();
+        long bytes = Math.round(share * store.notLocalBytes())
+                + store.writtenLocalBytes()
+                + plan.data().segmentBytes();
         try (ExecutorService executor = Executors.newSingleThreadExecutor()) {
             Future<Long> resizing = executor.submit(() -> storage.resize(bytes));
-            Result during = contest.runDuring(
-                    Contest.RESIZED, plan.threads().getFirst(), RESIZING, () -> !resizing.isDone());
+            Result during =
+                    contest.runDuring(Contest.RESIZED, plan.threads().getFirst(), RESIZING, () -> !resizing.isDone());
             resizing.get();
             return during;
         } catch (InterruptedException e) {

@@ -151,8 +151,8 @@ class BenchYcsbTest {
         Path plots = directory.resolve("plots");
         List<Double> shares = new ArrayList<>();
         int resizing = 0;
-        for (JsonObject row : rows(
-                "--figure", "20", "--records", "100000", "--threads", "1", "--report", plots.toString())) {
+        for (JsonObject row :
+                rows("--figure", "20", "--records", "100000", "--threads", "1", "--report", plots.toString())) {
             assertEquals(20, row.get("figure").getAsInt());
             if (row.get("contestant").getAsString().equals("tiered, resizing")) {
                 // A turn may have been too short for one operation.

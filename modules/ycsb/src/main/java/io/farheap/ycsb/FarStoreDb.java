@@ -86,8 +86,7 @@ public final class FarStoreDb extends DB {
     }
 
     @Override
-    public Status read(
-            String table, String name, @Nullable Set<String> fields, Map<String, ByteIterator> result) {
+    public Status read(String table, String name, @Nullable Set<String> fields, Map<String, ByteIterator> result) {
         int keyBytes = useKey(table, name);
         while (true) {
             try {

@@ -20,13 +20,20 @@ import org.jspecify.annotations.Nullable;
  *     and runs</td></tr>
  * </table>
  *
- * With servers and a directory, far memory is above the files; with neither, all of the log is in this process's memory.
+ * With servers and a directory, far memory is above the files; with neither, all of the log is in this process's
+ * memory.
  *
  * @param records that the log is expected to have
  * @param valueBytes that a record's fields are expected to have, encoded
  */
 record StoreSettings(
-        long memory, long readCache, List<String> servers, long far, @Nullable Path directory, long records, int valueBytes) {
+        long memory,
+        long readCache,
+        List<String> servers,
+        long far,
+        @Nullable Path directory,
+        long records,
+        int valueBytes) {
 
     static final String LOAD = "farheap.load";
 

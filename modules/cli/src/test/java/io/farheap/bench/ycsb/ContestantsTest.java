@@ -15,6 +15,7 @@ class ContestantsTest {
     private static final long RECORDS = 20_000;
     /** Where few pages are written again and again, by a thread that others keep from its core. */
     private static final long FEW = 4000;
+
     private static final long TURN_NANOS = 20_000_000;
 
     private static List<Contestant> contestants(DataSet data) {
