@@ -28,6 +28,10 @@ final class Contest implements AutoCloseable {
     static final String LOCAL = "local";
     static final String FAR = "far";
     static final String FILE = "file";
+    /** With a part of the same local memory for copies of what was read. */
+    static final String FAR_CACHED = "far-cached";
+
+    static final String FILE_CACHED = "file-cached";
     static final String FIO = "fio";
     static final String TIERED = "tiered";
     /** Files alone as yet, to be given far memory. */
@@ -45,6 +49,7 @@ final class Contest implements AutoCloseable {
             "smb-direct", "the paper's second peer needs a Windows server with an RDMA device"));
 
     private static final int WARM_UP_ROUNDS = 1;
+    private static final double CACHED_PART = 0.75;
 
     private interface Opening {
         Contestant open(Path directory) throws Exception;
@@ -101,6 +106,11 @@ final class Contest implements AutoCloseable {
             case FAR ->
                 directory -> new StoreContestant(data, new FarStorage(data, memories.of(FAR, room(data))), localShare);
             case FILE -> directory -> new StoreContestant(data, new FileStorage(data, directory), localShare);
+            case FAR_CACHED ->
+                directory -> new StoreContestant(
+                        data, new FarStorage(data, memories.of(FAR_CACHED, room(data))), localShare, CACHED_PART);
+            case FILE_CACHED ->
+                directory -> new StoreContestant(data, new FileStorage(data, directory), localShare, CACHED_PART);
             case FIO -> this::fio;
             case TIERED ->
                 directory -> new StoreContestant(

@@ -20,6 +20,7 @@ final class StoreContestant implements Contestant {
     private final DataSet data;
     private final Storage storage;
     private final FarStore store;
+    private long cacheBytes;
     private final CloseStack resources = new CloseStack();
 
     /**
@@ -27,10 +28,15 @@ final class StoreContestant implements Contestant {
      * @param localShare of the log that is in local memory, 0 to 1; 0 is as little as a log can do with
      */
     StoreContestant(DataSet data, Storage storage, double localShare) {
+        this(data, storage, localShare, 0);
+    }
+
+    /** @param cachedPart of that memory, what is for copies of records that were read */
+    StoreContestant(DataSet data, Storage storage, double localShare, double cachedPart) {
         this.data = data;
         this.storage = resources.add(storage);
         try {
-            store = resources.add(store(Math.max(LEAST_SHARE, localShare)));
+            store = resources.add(store(Math.max(LEAST_SHARE, localShare), cachedPart));
         } catch (Throwable e) {
             try (resources) {
                 throw e;
@@ -38,16 +44,19 @@ final class StoreContestant implements Contestant {
         }
     }
 
-    private FarStore store(double localShare) {
+    private FarStore store(double localShare, double cachedPart) {
         int bits = pageBits(data, localShare);
         long pages = (long) Math.ceil(localShare * data.logBytes() / (1L << bits));
         // The tail's page, and those that wait for it, are no part of the share where all is local.
         long spare = localShare < 1 ? 0 : LEAST_PAGES + data.logBytes() / (1L << bits) / 8;
+        long cached = cachedPart == 0 ? 0 : Math.max(LEAST_PAGES, Math.round(cachedPart * pages));
+        cacheBytes = cached << bits;
         FarStoreBuilder builder = FarStore.builder()
                 .device(storage.device())
                 .name("ycsb")
                 .pageBytes(1 << bits)
-                .memory(Math.max(LEAST_PAGES, pages + spare) << bits)
+                .memory(Math.max(LEAST_PAGES, pages + spare - cached) << bits)
+                .readCache(cacheBytes)
                 .expectedKeys(data.records())
                 .pending(PENDING);
         if (data.valueBytes() != Long.BYTES) {
@@ -96,7 +105,7 @@ final class StoreContestant implements Contestant {
     @Override
     public Facts facts() {
         return new Facts(
-                (double) store.logBytesInMemory() / store.logBytes(),
+                (double) (store.logBytesInMemory() + cacheBytes) / store.logBytes(),
                 storage.farShare(notLocalBytes()),
                 store.indexBytes(),
                 storage.engine(),

@@ -24,8 +24,15 @@ final class YcsbFigures implements AutoCloseable {
 
     private static final List<Double> LOCAL_SHARES = List.of(0.0, 1 / 6.0, 1 / 3.0, 1 / 2.0, 2 / 3.0, 1.0);
 
-    private static final List<String> STORES =
-            List.of(Contest.LOCAL, Contest.FAR, Contest.RAW, Contest.FILE, Contest.FIO, Contest.TIERED);
+    private static final List<String> STORES = List.of(
+            Contest.LOCAL,
+            Contest.FAR,
+            Contest.RAW,
+            Contest.FILE,
+            Contest.FIO,
+            Contest.TIERED,
+            Contest.FAR_CACHED,
+            Contest.FILE_CACHED);
     private static final List<String> OTHERS = List.of(
             Contest.OFF_HEAP,
             Contest.OFF_HEAP_TOUCHED,

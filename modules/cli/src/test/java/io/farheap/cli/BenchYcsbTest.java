@@ -92,13 +92,14 @@ class BenchYcsbTest {
                     assertEquals(1, row.get("local_share").getAsDouble(), row::toString);
                     assertEquals(0, ios, row::toString);
                 }
+                case "far-cached", "file-cached" -> assertTrue(ios > 0 && ios < 1.2, row::toString);
                 // A share of reads that is not local, and little more for chains.
                 case "far", "file", "tiered", "fio" -> assertTrue(ios > 0.5 && ios < 1.2, row::toString);
                 default -> assertEquals("raw", name);
             }
         }
         // One and two threads: uniform and Zipfian, and Zipfian with less memory.
-        for (String store : new String[] {"local", "far", "raw", "file", "tiered"}) {
+        for (String store : new String[] {"local", "far", "raw", "file", "tiered", "far-cached", "file-cached"}) {
             assertEquals(6, measured.get(store), measured::toString);
         }
         for (String map : new String[] {"offheap", "offheap-touched", "hashmap"}) {

@@ -1,5 +1,6 @@
 package io.farheap.ycsb;
 
+import io.farheap.lifetime.Closing;
 import io.farheap.store.BlockingSession;
 import io.farheap.store.StoreException;
 import io.farheap.store.StoreSession;
@@ -51,6 +52,7 @@ public final class FarStoreDb extends DB {
                 opened.loadOnce(this::load);
             }
         } catch (Exception e) {
+            Closing.after(e, this::cleanup);
             throw new DBException("cannot open the store: " + e.getMessage(), e);
         }
     }
@@ -77,7 +79,7 @@ public final class FarStoreDb extends DB {
         }
         shared = null;
         try {
-            Objects.requireNonNull(session).close();
+            Closing.all(session);
         } finally {
             used.leave();
         }

@@ -22,6 +22,8 @@ import site.ycsb.ByteIterator;
 import site.ycsb.DBException;
 import site.ycsb.Status;
 import site.ycsb.StringByteIterator;
+import site.ycsb.Utils;
+import site.ycsb.measurements.Measurements;
 
 class FarStoreDbTest {
 
@@ -36,6 +38,8 @@ class FarStoreDbTest {
         for (int i = 0; i < properties.length; i += 2) {
             all.setProperty(properties[i], properties[i + 1]);
         }
+        // As the client does.
+        Measurements.setProperties(all);
         FarStoreDb db = new FarStoreDb();
         db.setProperties(all);
         db.init();
@@ -90,8 +94,7 @@ class FarStoreDbTest {
         for (FarStoreDb db : open) {
             // 1,000 bytes each, so that most of them are on the device.
             for (int record = 0; record < 20_000; record += 500) {
-                Map<String, String> fields =
-                        read(db, site.ycsb.workloads.CoreWorkload.buildKeyName(record, 1, false), null);
+                Map<String, String> fields = read(db, "user" + Utils.hash(record), null);
                 assertEquals(10, fields.size());
                 fields.values().forEach(value -> assertEquals(100, value.length()));
             }
