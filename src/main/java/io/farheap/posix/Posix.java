@@ -35,6 +35,8 @@ public final class Posix {
     private static final int F_SEAL_GROW = 4;
     private static final int PROT_READ_WRITE = 3;
     private static final int MAP_SHARED = 1;
+    private static final int MAP_PRIVATE = 2;
+    private static final int MAP_ANONYMOUS = 0x20;
     private static final int MAP_POPULATE = 0x8000;
     private static final int EPOLL_CLOEXEC = 0x80000;
     private static final int EPOLL_CTL_ADD = 1;
@@ -194,6 +196,23 @@ public final class Posix {
         // A kernel before 5.14.
         unmap(address, bytes);
         return map(fd, bytes, MAP_SHARED | MAP_POPULATE);
+    }
+
+    /**
+     * Maps memory of the process's own, zeroed and populated, in huge pages where the kernel lets it. The caller unmaps
+     * it.
+     */
+    public static long mapPrivate(long bytes) {
+        long address = map(-1, bytes, MAP_PRIVATE | MAP_ANONYMOUS);
+        preferHugePages(address, bytes);
+        try {
+            // A kernel before 5.14 populates it when it is used.
+            boolean _ = populate(address, bytes);
+            return address;
+        } catch (Throwable e) {
+            unmap(address, bytes);
+            throw e;
+        }
     }
 
     private static long map(int fd, long bytes, int flags) {

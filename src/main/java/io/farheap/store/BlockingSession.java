@@ -92,7 +92,8 @@ public final class BlockingSession {
             case StoreStatus.DONE -> bytes;
             case StoreStatus.NOT_FOUND -> -1;
             case StoreStatus.TOO_LONG ->
-                throw new StoreException("a value is longer than the " + room + " bytes that it may have here", outcome);
+                throw new StoreException(
+                        "a value is longer than the " + room + " bytes that it may have here", outcome);
             default -> throw failed("read", outcome);
         };
     }

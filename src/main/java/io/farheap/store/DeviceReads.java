@@ -242,6 +242,7 @@ final class DeviceReads implements IoCompletion, AutoCloseable {
         useKey(place);
         int outcome;
         epochs.enter(epoch);
+        records.lookAtVersion();
         try {
             outcome = switch (pending.kind[place]) {
                 case PendingTable.READ -> records.read(pending.into[place], pending.offset[place], pending.room[place]);
@@ -342,6 +343,7 @@ final class DeviceReads implements IoCompletion, AutoCloseable {
         int outcome;
         useKey(place);
         epochs.enter(epoch);
+        records.lookAtVersion();
         try {
             outcome = updates.updateWith(
                     pending.first[place],

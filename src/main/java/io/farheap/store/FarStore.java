@@ -174,10 +174,10 @@ public final class FarStore implements AutoCloseable {
      * {@link StoreException}.
      *
      * <p>Each call but {@code putAll}, {@code replaceAll}, {@code clear} and {@code forEach} takes effect at one
-     * moment. {@code put}, {@code putIfAbsent}, {@code replace} and {@code remove} are one {@linkplain
-     * StoreSession#update update}. {@code compute}, {@code merge} and their like read, call the function, which may
-     * wait and may use the map, and update where nobody was faster, else they call it again: it may be called more than
-     * once. Values are equal where their bytes are.
+     * moment. {@code put}, {@code putIfAbsent}, {@code replace} and {@code remove} are one
+     * {@linkplain StoreSession#update update}. {@code compute}, {@code merge} and their like read, call the function,
+     * which may wait and may use the map, and update where nobody was faster, else they call it again: it may be called
+     * more than once. Values are equal where their bytes are.
      *
      * <p>{@code size}, {@code isEmpty}, {@code containsValue}, {@code forEach}, {@code replaceAll} and {@code clear}
      * {@linkplain #scan scan} the store: seconds for gigabytes. Iterators, that is {@code keySet}, {@code values} and

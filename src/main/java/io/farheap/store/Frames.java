@@ -1,6 +1,6 @@
 package io.farheap.store;
 
-import io.farheap.memory.SharedMemory;
+import io.farheap.memory.PrivateMemory;
 import io.farheap.tier.Device;
 import io.farheap.tier.DeviceMemory;
 import java.lang.foreign.MemorySegment;
@@ -18,7 +18,7 @@ final class Frames implements AutoCloseable {
     final int pageBits;
     final int count;
 
-    private final SharedMemory memory;
+    private final PrivateMemory memory;
     private final @Nullable DeviceMemory registered;
     /** By page, modulo the length: the address that address 0 of the log would have, seen from this page. */
     private final long[] bases;
@@ -30,7 +30,7 @@ final class Frames implements AutoCloseable {
     Frames(@Nullable Device device, int pageBits, int count) {
         this.pageBits = pageBits;
         this.count = count;
-        this.memory = SharedMemory.allocate("farheap-store", (long) count << pageBits);
+        this.memory = PrivateMemory.allocate((long) count << pageBits);
         try {
             this.registered = device == null ? null : device.register(memory.segment());
         } catch (Throwable e) {

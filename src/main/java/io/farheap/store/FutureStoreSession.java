@@ -74,7 +74,8 @@ public final class FutureStoreSession implements AutoCloseable {
                 failed(
                         status == StoreStatus.CLOSED
                                 ? closed()
-                                : new StoreException("an operation has failed: " + StoreStatus.describe(status), status));
+                                : new StoreException(
+                                        "an operation has failed: " + StoreStatus.describe(status), status));
             } else {
                 thrower = this;
             }
@@ -103,8 +104,7 @@ public final class FutureStoreSession implements AutoCloseable {
             switch (status) {
                 case StoreStatus.DONE -> future.complete(into.asSlice(0, bytes).toArray(ValueLayout.JAVA_BYTE));
                 case StoreStatus.TOO_LONG -> {
-                    into = MemorySegment.ofArray(
-                            new byte[(int) Math.min(4 * into.byteSize(), Layout.MAX_VALUE_BYTES)]);
+                    into = MemorySegment.ofArray(new byte[(int) Math.min(4 * into.byteSize(), Layout.MAX_VALUE_BYTES)]);
                     submitted.add(this);
                 }
                 default -> future.complete(null);

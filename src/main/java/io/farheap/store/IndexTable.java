@@ -1,5 +1,6 @@
 package io.farheap.store;
 
+import io.farheap.memory.PrivateMemory;
 import java.lang.foreign.Arena;
 
 /** The buckets of an index, and those that overflow. */
@@ -20,7 +21,10 @@ final class IndexTable {
 
     final long buckets;
 
+    private final PrivateMemory memory;
+    /** Of buckets that overflow. */
     private final Arena arena = Arena.ofShared();
+
     private final long mask;
     private final long base;
 
@@ -32,7 +36,8 @@ final class IndexTable {
     IndexTable(long buckets) {
         this.buckets = buckets;
         this.mask = buckets - 1;
-        this.base = arena.allocate(buckets * BUCKET_BYTES, BUCKET_BYTES).address();
+        this.memory = PrivateMemory.allocate(buckets * BUCKET_BYTES);
+        this.base = memory.segment().address();
     }
 
     long bucket(long hash) {
@@ -80,6 +85,7 @@ final class IndexTable {
 
     /** Nobody uses it any more. */
     void free() {
+        memory.close();
         arena.close();
     }
 }

@@ -122,6 +122,16 @@ final class Operations {
         }
     }
 
+    /** Brings the first record of the key's chain into the processor's cache, if it is in memory. */
+    long touch() {
+        long word = found();
+        long first = HashIndex.address(word);
+        if (cache != null && Copies.marks(first)) {
+            return Words.getOpaque(cache.memoryOf(first));
+        }
+        return first >= marks.head() ? Words.getOpaque(frames.memoryOf(first)) : 0;
+    }
+
     int read(MemorySegment into, long offset, int room) {
         long word = found();
         if (word == 0) {
@@ -169,7 +179,15 @@ final class Operations {
         return record + 16 + Layout.padded(Layout.keyBytes(lengths));
     }
 
+    /** Inside an epoch, where a change goes on that was begun before. */
+    void lookAtVersion() {
+        version.look();
+    }
+
     int upsert(MemorySegment from, long offset, int length) {
+        if (version.holds()) {
+            return AGAIN;
+        }
         long entry = index.findOrInsert(key.hash, chains);
         while (true) {
             long word = Words.getAcquire(entry);
@@ -284,6 +302,9 @@ final class Operations {
     }
 
     int delete() {
+        if (version.holds()) {
+            return AGAIN;
+        }
         long entry = index.find(key.hash, chains);
         while (entry != 0) {
             long word = Words.getAcquire(entry);

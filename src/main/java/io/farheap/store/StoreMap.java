@@ -77,7 +77,9 @@ final class StoreMap<K, V> implements ConcurrentMap<K, V> {
         return update;
     }
 
-    /** Where nobody changes the value meanwhile it becomes what a function makes of it; else the function runs again. */
+    /**
+     * Where nobody changes the value meanwhile it becomes what a function makes of it; else the function runs again.
+     */
     private @Nullable V change(byte[] key, byte @Nullable [] seen, UnaryOperator<@Nullable V> function) {
         byte[] old = seen;
         while (true) {
@@ -106,7 +108,8 @@ final class StoreMap<K, V> implements ConcurrentMap<K, V> {
 
     @Override
     public @Nullable V put(K key, V value) {
-        return decode(update(key(key), MapUpdate.When.ALWAYS, null, value(value)).found());
+        return decode(
+                update(key(key), MapUpdate.When.ALWAYS, null, value(value)).found());
     }
 
     @Override
@@ -124,7 +127,8 @@ final class StoreMap<K, V> implements ConcurrentMap<K, V> {
 
     @Override
     public @Nullable V putIfAbsent(K key, V value) {
-        return decode(update(key(key), MapUpdate.When.ABSENT, null, value(value)).found());
+        return decode(
+                update(key(key), MapUpdate.When.ABSENT, null, value(value)).found());
     }
 
     @Override
@@ -140,7 +144,8 @@ final class StoreMap<K, V> implements ConcurrentMap<K, V> {
 
     @Override
     public @Nullable V replace(K key, V value) {
-        return decode(update(key(key), MapUpdate.When.PRESENT, null, value(value)).found());
+        return decode(
+                update(key(key), MapUpdate.When.PRESENT, null, value(value)).found());
     }
 
     @Override
@@ -166,8 +171,7 @@ final class StoreMap<K, V> implements ConcurrentMap<K, V> {
         if (made == null) {
             return made;
         }
-        V other = decode(
-                update(bytes, MapUpdate.When.ABSENT, null, value(made)).found());
+        V other = decode(update(bytes, MapUpdate.When.ABSENT, null, value(made)).found());
         return other == null ? made : other;
     }
 
@@ -178,8 +182,7 @@ final class StoreMap<K, V> implements ConcurrentMap<K, V> {
     }
 
     @Override
-    public @Nullable V merge(
-            K key, V value, BiFunction<? super V, ? super V, ? extends @Nullable V> function) {
+    public @Nullable V merge(K key, V value, BiFunction<? super V, ? super V, ? extends @Nullable V> function) {
         Objects.requireNonNull(value);
         byte[] bytes = key(key);
         return change(bytes, read(bytes), old -> old == null ? value : function.apply(old, value));
@@ -188,8 +191,7 @@ final class StoreMap<K, V> implements ConcurrentMap<K, V> {
     @Override
     public void forEach(BiConsumer<? super K, ? super V> action) {
         scan.accept((memory, key, keyBytes, value, valueBytes) -> {
-            action.accept(
-                    keys.decode(bytes(memory, key, keyBytes)), values.decode(bytes(memory, value, valueBytes)));
+            action.accept(keys.decode(bytes(memory, key, keyBytes)), values.decode(bytes(memory, value, valueBytes)));
             return true;
         });
     }

@@ -20,6 +20,7 @@ public final class StoreSession implements AutoCloseable {
 
     /** For which it sleeps where the log's thread is to make room. */
     private static final long NAP_NANOS = 20_000;
+
     private static final long DURABLE_NAP_NANOS = 200_000;
 
     private final Consumer<StoreSession> owner;
@@ -394,6 +395,18 @@ public final class StoreSession implements AutoCloseable {
     /** Lets another thread use it from now on; the caller hands it over by whatever means threads have. */
     public void release() {
         device.release();
+    }
+
+    /**
+     * Brings the newest record of a key into the processor's cache, if it is in memory: behind {@link #touch}, for
+     * each.
+     */
+    public long touchRecord(long key) {
+        epochs.enter(epoch);
+        records.key.use(key);
+        long touched = records.touch();
+        epochs.leave(epoch);
+        return touched;
     }
 
     SessionCounts counts() {

@@ -20,7 +20,10 @@ public final class MemoryFaults {
     /** The last random number. */
     private final AtomicLong random = new AtomicLong(1);
 
-    /** A request that is made from now on ends with the poll of its handle that follows so many others. */
+    /**
+     * A request that is made from now on ends with the poll of its handle that follows so many others; where requests
+     * are {@linkplain #shuffle shuffled}, up to so many.
+     */
     public void latency(int polls) {
         if (polls < 0) {
             throw new IllegalArgumentException("a latency of " + polls + " polls; it must be at least 0");
@@ -44,7 +47,7 @@ public final class MemoryFaults {
     }
 
     /**
-     * Requests that end with the same poll do so in any order.
+     * Requests end in any order: those of one poll, and of several where there is latency.
      *
      * @param seed for that, and for what torn appends lack; not 0
      */
@@ -62,7 +65,7 @@ public final class MemoryFaults {
     }
 
     int polls() {
-        return polls;
+        return shuffled ? Math.floorMod(step(), polls + 1) : polls;
     }
 
     boolean held() {

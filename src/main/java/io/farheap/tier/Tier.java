@@ -27,6 +27,8 @@ final class Tier {
     private final ReentrantLock filling = new ReentrantLock();
 
     private volatile long low;
+    /** Appends numbered below it may be pending though another tier was the commit point for them; 0 where none is. */
+    private final AtomicLong unsettled = new AtomicLong();
     /** A range that is copied to it now, and whether somebody has appended there meanwhile. */
     private long fillFrom;
 
@@ -88,6 +90,38 @@ final class Tier {
             }
         }
         return false;
+    }
+
+    /**
+     * Whether tiers change: until it is told {@link #settles}, and those before that number have ended, what was called
+     * back may be pending here.
+     */
+    void unsettle() {
+        unsettled.set(Long.MAX_VALUE);
+    }
+
+    void settles(long below) {
+        unsettled.set(below);
+    }
+
+    /**
+     * Whether what is in a range may be pending though it was called back.
+     *
+     * @param committed whether appends are called back when this tier has ended them, as tiers are now
+     */
+    boolean lacks(long from, long to, boolean committed) {
+        if (!committed) {
+            return pends(from, to, Long.MAX_VALUE);
+        }
+        long below = unsettled.get();
+        if (below == 0) {
+            return false;
+        }
+        if (below != Long.MAX_VALUE && !pends(0, Long.MAX_VALUE, below)) {
+            unsettled.compareAndSet(below, 0);
+            return false;
+        }
+        return pends(from, to, below);
     }
 
     /** Whether appends up to an address leave it what another tier, the next, has not got. */

@@ -48,13 +48,20 @@ final class TierAccess implements IoCompletion, AppendCompletion, AutoCloseable 
         DeviceMemory part = null;
         DeviceHandle opened = null;
         try {
-            if (coarse > device.readAlignment()) {
+            opened = device.use(tier, appends);
+            // What is in use is not closed, if it is removed meanwhile.
+            if (opened != null && coarse > device.readAlignment()) {
                 memory = Arena.ofShared();
                 between = memory.allocate(requests * bounceBytes(), BaseDevice.PAGE_BYTES);
                 part = tier.device.register(between);
             }
-            opened = device.use(tier, appends);
         } catch (RuntimeException e) {
+            if (opened != null) {
+                DeviceHandle unused = opened;
+                Closing.after(e, unused, memory, () -> device.leave(tier, appends));
+                opened = null;
+                memory = null;
+            }
             LOG.log(System.Logger.Level.WARNING, "a tier is passed by: " + e.getMessage(), e);
         }
         this.arena = memory;

@@ -195,28 +195,18 @@ public final class TieredDevice extends BaseDevice {
      * Adds a tier, which has nothing of the log; {@link #fill} changes that. Its requests may be no coarser than those
      * of the others.
      *
-     * @param index before which of the tiers, or behind which: from 0 to their number, exclusive, as the last one stays
-     *     the last
+     * @param index before which of the tiers: from 0 to their number, exclusive, as the last one stays the last
      */
     public void add(int index, Device device) {
-        checkSegment(device, segmentBytes());
-        if (device.alignment() > alignment() || device.readAlignment() > alignment()) {
-            throw new IllegalArgumentException("a tier with an alignment of " + device.alignment()
-                    + " bytes; the others have " + alignment() + ": it may be no more");
-        }
+        checkTier(device);
         changing.lock();
         try {
             Tiers now = tiers;
-            if (index < 0 || index >= now.all.size()) {
-                throw new IndexOutOfBoundsException(
-                        "a tier at " + index + "; there are " + now.all.size() + ", and it must come before the last");
-            }
-            Tier tier = new Tier(device, takeId(), Long.MAX_VALUE);
-            memories.forEach(memory -> memory.add(tier));
+            checkIndex(index, now.all.size());
+            Tier tier = made(device);
             List<Tier> all = new ArrayList<>(now.all);
             all.add(index, tier);
-            tiers = new Tiers(List.copyOf(all), now.commit + (index <= now.commit ? 1 : 0));
-            // Who issued an append without having seen it, or while it had no beginning, raised the mark before.
+            change(all, now.commit + (index <= now.commit ? 1 : 0));
             tier.join(issued);
         } finally {
             changing.unlock();
@@ -228,25 +218,74 @@ public final class TieredDevice extends BaseDevice {
         changing.lock();
         try {
             Tiers now = tiers;
-            if (index < 0 || index >= now.all.size() - 1) {
-                throw new IndexOutOfBoundsException(
-                        "tier " + index + " of " + now.all.size() + "; the last one has all of the log, and stays");
-            }
+            checkIndex(index, now.all.size() - 1);
             List<Tier> all = new ArrayList<>(now.all);
             Tier tier = all.remove(index);
-            int commit = now.commit > index || now.commit == all.size() ? now.commit - 1 : now.commit;
-            tiers = new Tiers(List.copyOf(all), commit);
-            leaving.add(tier);
-            closeIfUnused(tier);
+            change(all, now.commit > index ? now.commit - 1 : now.commit);
+            leave(tier);
         } finally {
             changing.unlock();
         }
     }
 
-    /** {@link #add Adds} a tier in the place of another that is empty, lost or of another size, and removes that. */
+    /** {@link #add Adds} a tier in the place of another, that is lost or of another size, and {@link #remove}s that. */
     public void replace(int index, Device device) {
-        add(index, device);
-        remove(index + 1);
+        checkTier(device);
+        changing.lock();
+        try {
+            Tiers now = tiers;
+            checkIndex(index, now.all.size() - 1);
+            Tier tier = made(device);
+            List<Tier> all = new ArrayList<>(now.all);
+            Tier before = all.set(index, tier);
+            change(all, now.commit);
+            tier.join(issued);
+            leave(before);
+        } finally {
+            changing.unlock();
+        }
+    }
+
+    private void checkTier(Device device) {
+        checkSegment(device, segmentBytes());
+        if (device.alignment() > alignment() || device.readAlignment() > alignment()) {
+            throw new IllegalArgumentException("a tier with an alignment of " + device.alignment()
+                    + " bytes; the others have " + alignment() + ": it may be no more");
+        }
+    }
+
+    private static void checkIndex(int index, int end) {
+        if (index < 0 || index >= end) {
+            throw new IndexOutOfBoundsException("tier " + index + "; it may be from 0 to " + (end - 1)
+                    + ", as the last tier has all of the log, and stays");
+        }
+    }
+
+    private Tier made(Device device) {
+        Tier tier = new Tier(device, takeId(), Long.MAX_VALUE);
+        List<TieredMemory> added = new ArrayList<>();
+        try {
+            for (TieredMemory memory : memories) {
+                memory.add(tier);
+                added.add(memory);
+            }
+            return tier;
+        } catch (Throwable e) {
+            usedIds &= ~(1 << tier.id);
+            Closing.after(e, () -> added.forEach(memory -> memory.remove(tier)));
+            throw e;
+        }
+    }
+
+    private void change(List<Tier> all, int commit) {
+        all.forEach(Tier::unsettle);
+        tiers = new Tiers(List.copyOf(all), commit);
+        all.forEach(tier -> tier.settles(nextNumber()));
+    }
+
+    private void leave(Tier tier) {
+        leaving.add(tier);
+        closeIfUnused(tier);
     }
 
     /**

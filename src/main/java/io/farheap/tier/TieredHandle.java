@@ -95,7 +95,7 @@ final class TieredHandle extends BaseHandle implements TierAccess.User {
             long address, OwnedMemory source, long offset, long length, AppendCompletion completion, long token) {
         long end = address + length;
         long issued = device.issue(end);
-        TieredDevice.Tiers now = look();
+        look();
         for (int i = 0; i + 1 < accesses.length; i++) {
             if (!accesses[i].tier.mayGoOnTo(end, accesses[i + 1].tier)) {
                 return false;
@@ -107,14 +107,9 @@ final class TieredHandle extends BaseHandle implements TierAccess.User {
             return endWith(slot, IoStatus.GONE);
         }
         number[slot] = issued;
-        tiers[slot] = now;
         told[slot] = false;
         have[slot] = 0;
-        toPost[slot] = 0;
-        for (TierAccess access : accesses) {
-            access.appends.add(slot, address, end, issued);
-            toPost[slot] |= access.bit;
-        }
+        tiers[slot] = announce(slot);
         for (TierAccess access : accesses) {
             if (!access.tier.takes(address, length)) {
                 access.appends.remove(slot);
@@ -127,6 +122,27 @@ final class TieredHandle extends BaseHandle implements TierAccess.User {
             await(slot);
         }
         return true;
+    }
+
+    /**
+     * Makes an append known as pending at each tier. Whoever fills one that comes meanwhile sees either that it is
+     * pending, or that it knows of the tier.
+     */
+    private TieredDevice.Tiers announce(int slot) {
+        while (true) {
+            TieredDevice.Tiers now = look();
+            toPost[slot] = 0;
+            for (TierAccess access : accesses) {
+                access.appends.add(slot, slots.address[slot], slots.address[slot] + slots.length[slot], number[slot]);
+                toPost[slot] |= access.bit;
+            }
+            if (device.now() == now) {
+                return now;
+            }
+            for (TierAccess access : accesses) {
+                access.appends.remove(slot);
+            }
+        }
     }
 
     /** @return whether all tiers have taken it */
@@ -247,7 +263,7 @@ final class TieredHandle extends BaseHandle implements TierAccess.User {
             if ((asked[slot] & access.bit) != 0 || !access.open() || !access.tier.has(address, length)) {
                 continue;
             }
-            if (i > now.commit() && access.tier.pends(address, address + length, Long.MAX_VALUE)) {
+            if (access.tier.lacks(address, address + length, i <= now.commit())) {
                 await(slot);
                 return true;
             }

@@ -46,7 +46,7 @@ public final class Cluster implements AutoCloseable {
     }
 
     /** @return the new server's address */
-    String add(int regions) {
+    public String add(int regions) {
         return add(regions, TestDevice.server());
     }
 

@@ -40,7 +40,13 @@ class FutureStoreSessionTest {
 
         @Override
         public void copy(
-                MemorySegment old, long oldOffset, int oldBytes, MemorySegment value, long offset, int bytes, long arg) {
+                MemorySegment old,
+                long oldOffset,
+                int oldBytes,
+                MemorySegment value,
+                long offset,
+                int bytes,
+                long arg) {
             throw new ArithmeticException();
         }
     };
@@ -129,8 +135,7 @@ class FutureStoreSessionTest {
             session.upsert(key(i), number(i));
         }
         session.read(key(KEYS - 1)).join();
-        device.faults().inject((kind, address, length) ->
-                kind == Fault.Kind.READ ? Fault.FAILED : Fault.NONE);
+        device.faults().inject((kind, address, length) -> kind == Fault.Kind.READ ? Fault.FAILED : Fault.NONE);
         CompletionException failed = assertThrows(
                 CompletionException.class, () -> session.read(key(0)).join());
         assertEquals(
@@ -145,7 +150,8 @@ class FutureStoreSessionTest {
         last.join();
         assertInstanceOf(
                 IllegalStateException.class,
-                assertThrows(CompletionException.class, () -> session.read(key(0)).join())
+                assertThrows(CompletionException.class, () -> session.read(key(0))
+                                .join())
                         .getCause());
     }
 }

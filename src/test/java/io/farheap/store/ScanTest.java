@@ -28,8 +28,11 @@ class ScanTest {
     private final long seed = Long.getLong("farheap.seed", System.nanoTime());
 
     private static FarStoreBuilder how(MemoryDevice device, boolean general) {
-        FarStoreBuilder how =
-                FarStore.builder().device(device).pageBytes(4096).memory(8 * 4096).expectedKeys(512);
+        FarStoreBuilder how = FarStore.builder()
+                .device(device)
+                .pageBytes(4096)
+                .memory(8 * 4096)
+                .expectedKeys(512);
         return general ? how.records(8, 8) : how;
     }
 

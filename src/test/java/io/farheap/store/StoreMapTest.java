@@ -156,9 +156,11 @@ class StoreMapTest {
     @Test
     void aFunctionThatThrowsChangesNothing() {
         map.put("a", "1");
-        assertThrows(ArithmeticException.class, () -> map.compute("a", (key, value) -> {
-            throw new ArithmeticException();
-        }));
+        assertThrows(
+                ArithmeticException.class,
+                () -> map.compute("a", (key, value) -> {
+                    throw new ArithmeticException();
+                }));
         assertEquals("1", map.get("a"));
     }
 
@@ -171,8 +173,11 @@ class StoreMapTest {
 
     @Test
     void aStoreOfWordsHasNoMap() {
-        try (FarStore words =
-                FarStore.builder().device(device).pageBytes(4096).memory(6 * 4096).open()) {
+        try (FarStore words = FarStore.builder()
+                .device(device)
+                .pageBytes(4096)
+                .memory(6 * 4096)
+                .open()) {
             assertThrows(IllegalStateException.class, () -> words.asMap(Codec.LONG, Codec.LONG));
         }
     }

@@ -255,9 +255,9 @@ class TieredDeviceTest extends DeviceContract {
                 wrong,
                 "the last must have all of it",
                 () -> new TieredDevice(List.of(last, new MemoryDevice(SEGMENT, 8)), 0));
-        says(IndexOutOfBoundsException.class, "the last one has all of the log", () -> tiered().remove(
+        says(IndexOutOfBoundsException.class, "the last tier has all of the log", () -> tiered().remove(
                         shape.tiers - 1));
-        says(IndexOutOfBoundsException.class, "before the last", () -> tiered().add(
+        says(IndexOutOfBoundsException.class, "from 0 to " + (shape.tiers - 1), () -> tiered().add(
                         shape.tiers, new MemoryDevice(SEGMENT, 8)));
         says(wrong, "0 bytes a second", () -> tiered().fill(0, 0));
     }

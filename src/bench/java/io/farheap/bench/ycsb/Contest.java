@@ -2,6 +2,7 @@ package io.farheap.bench.ycsb;
 
 import io.farheap.bench.peers.AbsentException;
 import io.farheap.lifetime.CloseStack;
+import io.farheap.tier.Device;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
@@ -11,8 +12,12 @@ import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.ServiceLoader;
+import java.util.TreeMap;
+import java.util.function.BooleanSupplier;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Contestants that have loaded one set of records, with one budget of local memory, and take turns. Each is opened and
@@ -23,10 +28,21 @@ final class Contest implements AutoCloseable {
     static final String LOCAL = "local";
     static final String FAR = "far";
     static final String FILE = "file";
+    static final String FIO = "fio";
+    static final String TIERED = "tiered";
+    /** Files alone as yet, to be given far memory. */
+    static final String RESIZED = "resized";
+
     static final String RAW = "raw";
     static final String HEAP_MAP = "hashmap";
     static final String OFF_HEAP = "offheap";
     static final String OFF_HEAP_TOUCHED = "offheap-touched";
+
+    /** What the paper or others compare with, and cannot be had here. */
+    static final Map<String, String> ELSEWHERE = new TreeMap<>(Map.of(
+            "faster", "FASTER in C++ is not built by this benchmark",
+            "chronicle-map", "its core did not run on JDK 25 early in 2026",
+            "smb-direct", "the paper's second peer needs a Windows server with an RDMA device"));
 
     private static final int WARM_UP_ROUNDS = 1;
 
@@ -53,7 +69,7 @@ final class Contest implements AutoCloseable {
     /** Opens and loads those that are wanted, in this order. */
     void open(List<String> names) throws IOException {
         for (String name : names) {
-            if (plan.wants(name)) {
+            if (plan.wants(name.equals(RESIZED) ? TIERED : name)) {
                 open(name);
             }
         }
@@ -82,8 +98,14 @@ final class Contest implements AutoCloseable {
         DataSet data = plan.data();
         return switch (name) {
             case LOCAL -> directory -> new StoreContestant(data, new MemoryStorage(), 1);
-            case FAR -> directory -> new StoreContestant(data, new FarStorage(memories.of(FAR, room(data))), localShare);
-            case FILE -> directory -> new StoreContestant(data, new FileStorage(directory), localShare);
+            case FAR ->
+                directory -> new StoreContestant(data, new FarStorage(data, memories.of(FAR, room(data))), localShare);
+            case FILE -> directory -> new StoreContestant(data, new FileStorage(data, directory), localShare);
+            case FIO -> this::fio;
+            case TIERED ->
+                directory -> new StoreContestant(
+                        data, new TieredStorage(data, directory, memories.of(TIERED, room(data))), localShare);
+            case RESIZED -> directory -> new StoreContestant(data, new TieredStorage(data, directory), localShare);
             case RAW -> directory -> new RawReads(data, farMemory().cache());
             case HEAP_MAP -> directory -> new HeapMap(data);
             case OFF_HEAP -> directory -> new OffHeapMap(data, false);
@@ -94,7 +116,17 @@ final class Contest implements AutoCloseable {
 
     /** Of a log with all records: pages have ends that none fits into, and the last ones are there twice. */
     static long room(DataSet data) {
-        return data.logBytes() + data.logBytes() / 8 + 4 * FarStorage.SEGMENT_BYTES;
+        return data.logBytes() + data.logBytes() / 8 + 4 * data.segmentBytes();
+    }
+
+    private Contestant fio(Path directory) throws AbsentException {
+        if (open.get(FILE) instanceof StoreContestant store) {
+            Device device = store.storage().device();
+            int block = device.readAlignment();
+            int blocks = (plan.data().recordBytes() + block - 1) / block;
+            return new FioReads(plan.data(), directory, device.name(), StoreContestant.PENDING, blocks * block);
+        }
+        throw new AbsentException("it stands beside " + FILE + ", which takes no part");
     }
 
     private FarMemory farMemory() throws AbsentException {
@@ -112,7 +144,8 @@ final class Contest implements AutoCloseable {
                         provider.open(name, new ContestantProvider.Setup(plan.data(), budget, indexBytes(), directory));
             }
         }
-        throw new AbsentException("its library is not on the class path; ./farheap bench ycsb fetches it");
+        throw new AbsentException(
+                ELSEWHERE.getOrDefault(name, "its library is not on the class path; ./farheap bench ycsb fetches it"));
     }
 
     /** Of a store with as many records. */
@@ -134,7 +167,10 @@ final class Contest implements AutoCloseable {
                     String load = distribution + " " + threads;
                     List<KeyStream> ofLoad = streams.computeIfAbsent(load, ignored -> streams(distribution, threads));
                     for (Map.Entry<String, Contestant> entry : open.entrySet()) {
-                        Turn turn = Turns.run(entry.getValue(), plan.workload(), ofLoad, plan.turnNanos());
+                        if (!TurnTaker.takes(entry.getValue(), plan.workload(), distribution)) {
+                            continue;
+                        }
+                        Turn turn = TurnTaker.turn(entry.getValue(), plan.workload(), ofLoad, plan.turnNanos());
                         if (round >= 0) {
                             results.computeIfAbsent(
                                             load + entry.getKey(),
@@ -156,6 +192,24 @@ final class Contest implements AutoCloseable {
             streams.add(new KeyStream(distribution, plan.data().records(), thread, threads));
         }
         return streams;
+    }
+
+    /** While something else goes on, until that has ended. */
+    Result runDuring(String name, int threads, String what, BooleanSupplier goesOn) {
+        Contestant contestant = Objects.requireNonNull(open.get(name));
+        List<KeyStream> streams = streams(Distribution.UNIFORM, threads);
+        Result result = new Result(what, Distribution.UNIFORM, threads);
+        do {
+            Turn turn = Turns.run(contestant, plan.workload(), streams, plan.turnNanos() / 4);
+            result.add(turn, contestant.facts());
+        } while (goesOn.getAsBoolean());
+        return result;
+    }
+
+    /** Null where it takes no part. */
+    @Nullable
+    Contestant contestant(String name) {
+        return open.get(name);
     }
 
     /** Reasons by name. */

@@ -12,6 +12,11 @@ import java.lang.foreign.MemorySegment;
  */
 public record DataSet(long records, int valueBytes) {
 
+    private static final long LEAST_SEGMENT = 64 << 10;
+    private static final long MOST_SEGMENT = 64 << 20;
+    /** So that far memory can have any share of a log, nearly. */
+    private static final int SEGMENTS = 64;
+
     /** Of a record in a log: header, key, value; the larger ones have their lengths too. */
     public int recordBytes() {
         return valueBytes == Long.BYTES ? 24 : 16 + Long.BYTES + valueBytes;
@@ -20,6 +25,11 @@ public record DataSet(long records, int valueBytes) {
     /** Bytes of a log that has every record once. */
     public long logBytes() {
         return records * recordBytes();
+    }
+
+    /** Of a device that has the log: a power of two, which a page fits into. */
+    long segmentBytes() {
+        return Math.clamp(Long.highestOneBit(logBytes() / SEGMENTS), LEAST_SEGMENT, MOST_SEGMENT);
     }
 
     /** Bytes of keys and values alone. */

@@ -17,15 +17,17 @@ final class FarMemory implements AutoCloseable {
     /** The ConnectX-5 model's queue pairs take 16 work requests. */
     private static final int MODEL_DEPTH = 15;
 
+    /** So that rounding to whole ones does not change a share by much. */
     private static final long MOST_REGION_BYTES = 64 << 20;
-    private static final long LEAST_REGION_BYTES = 1 << 20;
+
+    private static final long LEAST_REGION_BYTES = 64 << 10;
 
     private final CloseStack resources = new CloseStack();
     private final Cache cache;
 
     /** @param bytes that it has at least */
     FarMemory(long bytes) {
-        long region = Math.clamp(Long.highestOneBit(bytes), LEAST_REGION_BYTES, MOST_REGION_BYTES);
+        long region = Math.clamp(Long.highestOneBit(bytes / 16), LEAST_REGION_BYTES, MOST_REGION_BYTES);
         long memory = (bytes + region - 1) / region * region;
         try {
             ServerProcess server = resources.add(

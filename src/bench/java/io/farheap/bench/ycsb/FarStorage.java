@@ -6,15 +6,13 @@ import io.farheap.tier.FarDevice;
 /** Far memory that has room for all of the log. */
 final class FarStorage implements Storage {
 
-    static final long SEGMENT_BYTES = 1 << 20;
-
     private final FarMemory memory;
     private final FarDevice device;
 
     /** @param memory somebody else's, with room for the log */
-    FarStorage(FarMemory memory) {
+    FarStorage(DataSet data, FarMemory memory) {
         this.memory = memory;
-        device = new FarDevice(memory.cache(), SEGMENT_BYTES, StoreContestant.PENDING);
+        device = new FarDevice(memory.cache(), data.segmentBytes(), StoreContestant.PENDING);
     }
 
     FarMemory memory() {

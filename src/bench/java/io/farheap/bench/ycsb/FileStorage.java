@@ -3,19 +3,20 @@ package io.farheap.bench.ycsb;
 import io.farheap.lifetime.CloseStack;
 import io.farheap.tier.Device;
 import io.farheap.tier.FileDevice;
+import io.farheap.tier.FileOptions;
 import java.nio.file.Path;
 
 /** Files past the page cache. */
 final class FileStorage implements Storage {
 
-    private static final long SEGMENT_BYTES = 64 << 20;
+    static final FileOptions OPTIONS = FileOptions.DEFAULT.withRequests(StoreContestant.PENDING);
 
     private final CloseStack resources = new CloseStack();
     private final FileDevice device;
 
     /** @param directory which is empty, and becomes the device's */
-    FileStorage(Path directory) {
-        device = resources.add(FileDevice.open(directory, SEGMENT_BYTES));
+    FileStorage(DataSet data, Path directory) {
+        device = resources.add(FileDevice.open(directory, data.segmentBytes(), OPTIONS));
     }
 
     @Override

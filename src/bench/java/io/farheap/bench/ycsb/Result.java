@@ -24,6 +24,16 @@ final class Result {
         this.threads = threads;
     }
 
+    /** The same, by another name. */
+    Result as(String name) {
+        Result other = new Result(name, distribution, threads);
+        other.rates.addAll(rates);
+        other.tally.add(tally);
+        other.allocatedBytes = allocatedBytes;
+        other.facts = facts;
+        return other;
+    }
+
     /** @param now which may change from turn to turn, as a tier does: the last counts */
     void add(Turn turn, Contestant.Facts now) {
         rates.add(turn.opsPerSecond());

@@ -59,6 +59,9 @@ final class StoreClient implements Client, StoreCompletion {
         for (int i = 0; i < OperationGroup.SIZE; i++) {
             touching += session.touch(group.keys[i]);
         }
+        for (int i = 0; i < OperationGroup.SIZE; i++) {
+            touching += session.touchRecord(group.keys[i]);
+        }
         touched += touching;
         if (group.readsOnly()) {
             for (int i = 0; i < OperationGroup.SIZE; i++) {

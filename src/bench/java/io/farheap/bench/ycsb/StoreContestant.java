@@ -9,7 +9,6 @@ final class StoreContestant implements Contestant {
 
     static final int PENDING = 256;
 
-    private static final int MOST_PAGE_BITS = 20;
     private static final int LEAST_PAGE_BITS = 12;
     /** As few as a log may have, and as many as make its parts small beside its memory. */
     private static final int LEAST_PAGES = 6;
@@ -62,7 +61,7 @@ final class StoreContestant implements Contestant {
         long bytes = (long) (localShare * data.logBytes() / PAGES);
         int least = Math.max(LEAST_PAGE_BITS, Long.SIZE - Long.numberOfLeadingZeros(4L * data.recordBytes() - 1));
         int bits = bytes < 2 ? 0 : Long.SIZE - 1 - Long.numberOfLeadingZeros(bytes);
-        return Math.clamp(bits, least, MOST_PAGE_BITS);
+        return Math.clamp(bits, least, Math.max(least, Long.numberOfTrailingZeros(data.segmentBytes())));
     }
 
     @Override
@@ -82,6 +81,11 @@ final class StoreContestant implements Contestant {
 
     Storage storage() {
         return storage;
+    }
+
+    /** Bytes of the log that are in local memory, and on the storage too. */
+    long writtenLocalBytes() {
+        return Math.max(0, storage.device().end() - notLocalBytes());
     }
 
     /** Bytes of the log that are on the storage alone. */

@@ -21,6 +21,11 @@ public final class Tally {
         latency.recordValue(Math.max(0, nanos));
     }
 
+    /** So many operations that took as long. */
+    void took(long nanos, long operations) {
+        latency.recordValueWithCount(nanos, operations);
+    }
+
     /** An operation that has ended. */
     public void end(boolean right) {
         ended++;

@@ -24,7 +24,8 @@ final class YcsbFigures implements AutoCloseable {
 
     private static final List<Double> LOCAL_SHARES = List.of(0.0, 1 / 6.0, 1 / 3.0, 1 / 2.0, 2 / 3.0, 1.0);
 
-    private static final List<String> STORES = List.of(Contest.LOCAL, Contest.FAR, Contest.RAW, Contest.FILE, "tiered");
+    private static final List<String> STORES =
+            List.of(Contest.LOCAL, Contest.FAR, Contest.RAW, Contest.FILE, Contest.FIO, Contest.TIERED);
     private static final List<String> OTHERS = List.of(
             Contest.OFF_HEAP,
             Contest.OFF_HEAP_TOUCHED,
@@ -35,8 +36,7 @@ final class YcsbFigures implements AutoCloseable {
             "lmdb",
             "mapdb",
             "redis",
-            "memcached",
-            "faster");
+            "memcached");
 
     private final BenchReport report;
     private final PrintStream out;
@@ -58,6 +58,7 @@ final class YcsbFigures implements AutoCloseable {
     void figure18(YcsbPlan plan) throws IOException {
         List<String> all = new ArrayList<>(STORES);
         all.addAll(OTHERS);
+        all.addAll(Contest.ELSEWHERE.keySet());
         if (plan.data().valueBytes() == Long.BYTES) {
             bars(plan, run18(plan, LOCAL_SHARE, all, List.of(Distribution.UNIFORM, Distribution.ZIPFIAN)), "");
             bars(plan, run18(plan, LITTLE, STORES, List.of(Distribution.ZIPFIAN)), "-little");
@@ -122,7 +123,7 @@ final class YcsbFigures implements AutoCloseable {
         for (double share : LOCAL_SHARES) {
             header(19, plan, "%.0f %% of the log in local memory".formatted(100 * share));
             try (Contest contest = new Contest(plan, share, memories, progress)) {
-                contest.open(List.of(Contest.LOCAL, Contest.FAR, Contest.RAW, Contest.FILE));
+                contest.open(List.of(Contest.LOCAL, Contest.FAR, Contest.RAW, Contest.FILE, Contest.FIO));
                 List<Result> results = contest.run(List.of(Distribution.UNIFORM));
                 write(19, plan, results);
                 writeAbsent(19, contest.absent());
@@ -147,11 +148,19 @@ final class YcsbFigures implements AutoCloseable {
     }
 
     /** Far memory from nothing to all that is not local, resized while it is used. */
-    void figure20(YcsbPlan plan) {
-        throw new UnsupportedOperationException("figure 20 of " + plan);
+    void figure20(YcsbPlan plan) throws IOException {
+        header(20, plan, "%.0f %% of the log in local memory, the rest on files".formatted(100 * LOCAL_SHARE));
+        try (Contest contest = new Contest(plan, LOCAL_SHARE, memories, progress)) {
+            contest.open(List.of(Contest.RESIZED));
+            writeAbsent(20, contest.absent());
+            if (contest.contestant(Contest.RESIZED) instanceof StoreContestant store
+                    && store.storage() instanceof TieredStorage storage) {
+                plots.add(new ResizedTier(plan, contest, store, storage).run(this));
+            }
+        }
     }
 
-    private static double[] numbers(Collection<Double> values) {
+    static double[] numbers(Collection<Double> values) {
         return values.stream().mapToDouble(Double::doubleValue).toArray();
     }
 

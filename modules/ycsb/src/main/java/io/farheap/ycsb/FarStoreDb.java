@@ -1,0 +1,182 @@
+package io.farheap.ycsb;
+
+import io.farheap.store.BlockingSession;
+import io.farheap.store.StoreException;
+import io.farheap.store.StoreSession;
+import io.farheap.store.StoreStatus;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.charset.StandardCharsets;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Properties;
+import java.util.Set;
+import java.util.Vector;
+import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
+import site.ycsb.ByteIterator;
+import site.ycsb.DB;
+import site.ycsb.DBException;
+import site.ycsb.Status;
+import site.ycsb.workloads.CoreWorkload;
+
+/**
+ * YCSB's client on a {@link io.farheap.store.FarStore}: workloads A to D and F. E scans in the order of keys, which a
+ * hash index does not have: it is not implemented. Each of the client's threads has a session; the key in the store is
+ * the table's name, a 0, and the key.
+ */
+public final class FarStoreDb extends DB {
+
+    private static final int USUAL_ROOM = 16 << 10;
+    private static final int MOST_ROOM = 1 << 24;
+    private static final int KEY_ROOM = 256;
+
+    private @Nullable SharedStore shared;
+    private @Nullable StoreSession session;
+    private @Nullable BlockingSession blocking;
+    private final FieldsUpdate changes = new FieldsUpdate();
+    private final MemorySegment key = Arena.ofAuto().allocate(KEY_ROOM, Long.BYTES);
+    private MemorySegment value = Arena.ofAuto().allocate(USUAL_ROOM, Long.BYTES);
+
+    @Override
+    public void init() throws DBException {
+        try {
+            SharedStore opened = SharedStore.use(StoreSettings.of(getProperties()));
+            shared = opened;
+            session = opened.store().openSession();
+            blocking = session.blocking();
+            if (Boolean.parseBoolean(getProperties().getProperty(StoreSettings.LOAD, "false"))) {
+                opened.loadOnce(this::load);
+            }
+        } catch (Exception e) {
+            throw new DBException("cannot open the store: " + e.getMessage(), e);
+        }
+    }
+
+    /** What the client's load phase inserts. */
+    private void load() throws Exception {
+        Properties properties = getProperties();
+        CoreWorkload workload = new CoreWorkload();
+        workload.init(properties);
+        long records = Long.parseLong(properties.getProperty("recordcount", "0"));
+        for (long i = 0; i < records; i++) {
+            if (!workload.doInsert(this, null)) {
+                throw new IllegalStateException("record " + i + " could not be inserted");
+            }
+        }
+        workload.cleanup();
+    }
+
+    @Override
+    public void cleanup() throws DBException {
+        SharedStore used = shared;
+        if (used == null) {
+            return;
+        }
+        shared = null;
+        try {
+            Objects.requireNonNull(session).close();
+        } finally {
+            used.leave();
+        }
+    }
+
+    @Override
+    public Status read(String table, String name, @Nullable Set<String> fields, Map<String, ByteIterator> result) {
+        int keyBytes = useKey(table, name);
+        while (true) {
+            try {
+                int bytes = session().read(key, 0, keyBytes, value, 0, (int) value.byteSize());
+                if (bytes < 0) {
+                    return Status.NOT_FOUND;
+                }
+                Fields.decode(value, bytes, fields, result);
+                return Status.OK;
+            } catch (StoreException e) {
+                if (e.status() != StoreStatus.TOO_LONG || value.byteSize() >= MOST_ROOM) {
+                    return failed(e);
+                }
+                value = Arena.ofAuto().allocate(4 * value.byteSize(), Long.BYTES);
+            }
+        }
+    }
+
+    // YCSB asks for these collections.
+    @SuppressWarnings({"JdkObsolete", "NonApiType"})
+    @Override
+    public Status scan(
+            String table,
+            String startKey,
+            int count,
+            @Nullable Set<String> fields,
+            Vector<HashMap<String, ByteIterator>> result) {
+        return Status.NOT_IMPLEMENTED;
+    }
+
+    @Override
+    public Status update(String table, String name, Map<String, ByteIterator> values) {
+        int keyBytes = useKey(table, name);
+        changes.use(bytes(values));
+        return done(() -> session().update(key, 0, keyBytes, changes, 0));
+    }
+
+    @Override
+    public Status insert(String table, String name, Map<String, ByteIterator> values) {
+        int keyBytes = useKey(table, name);
+        Map<String, byte[]> fields = bytes(values);
+        int bytes = Fields.bytes(fields);
+        if (bytes > value.byteSize()) {
+            value = Arena.ofAuto().allocate(bytes, Long.BYTES);
+        }
+        Fields.encode(fields, value);
+        return done(() -> {
+            session().upsert(key, 0, keyBytes, value, 0, bytes);
+            return true;
+        });
+    }
+
+    @Override
+    public Status delete(String table, String name) {
+        int keyBytes = useKey(table, name);
+        return done(() -> {
+            session().delete(key, 0, keyBytes);
+            return true;
+        });
+    }
+
+    /** @param operation false where there was no such key */
+    private static Status done(BooleanSupplier operation) {
+        try {
+            return operation.getAsBoolean() ? Status.OK : Status.NOT_FOUND;
+        } catch (StoreException e) {
+            return failed(e);
+        }
+    }
+
+    private static Status failed(StoreException e) {
+        return new Status("ERROR", e.getMessage());
+    }
+
+    private BlockingSession session() {
+        return Objects.requireNonNull(blocking, "init comes first");
+    }
+
+    /** @return its length */
+    private int useKey(String table, String name) {
+        byte[] bytes = (table + '\0' + name).getBytes(StandardCharsets.UTF_8);
+        if (bytes.length > KEY_ROOM) {
+            throw new IllegalArgumentException(
+                    "a key of " + bytes.length + " bytes with its table's name; there may be " + KEY_ROOM);
+        }
+        MemorySegment.copy(MemorySegment.ofArray(bytes), 0, key, 0, bytes.length);
+        return bytes.length;
+    }
+
+    private static Map<String, byte[]> bytes(Map<String, ByteIterator> values) {
+        Map<String, byte[]> fields = new LinkedHashMap<>();
+        values.forEach((field, iterator) -> fields.put(field, iterator.toArray()));
+        return fields;
+    }
+}

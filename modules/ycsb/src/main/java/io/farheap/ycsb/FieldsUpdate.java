@@ -1,0 +1,85 @@
+package io.farheap.ycsb;
+
+import io.farheap.store.Update;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.Map;
+
+/** Replaces some fields of a record, as one: in place where their lengths stay. One thread. */
+final class FieldsUpdate implements Update {
+
+    private MemorySegment changed = Arena.ofAuto().allocate(1024, Long.BYTES);
+    private long changedBytes;
+
+    /** What the next updates replace. */
+    void use(Map<String, byte[]> values) {
+        changedBytes = Fields.bytes(values);
+        if (changed.byteSize() < changedBytes) {
+            changed = Arena.ofAuto().allocate(2 * changedBytes, Long.BYTES);
+        }
+        Fields.encode(values, changed);
+    }
+
+    /** An absent record stays so. */
+    @Override
+    public int initialBytes(long argument) {
+        return -1;
+    }
+
+    @Override
+    public void initial(MemorySegment value, long offset, int bytes, long argument) {
+        throw new IllegalStateException("an absent record was to stay so");
+    }
+
+    @Override
+    public boolean inPlace(MemorySegment value, long offset, int bytes, long argument) {
+        for (long at = 0; at < changedBytes; at = Fields.next(changed, at)) {
+            long there = Fields.find(value, offset, offset + bytes, changed, at);
+            if (there < 0 || Fields.valueBytes(value, there) != Fields.valueBytes(changed, at)) {
+                return false;
+            }
+        }
+        for (long at = 0; at < changedBytes; at = Fields.next(changed, at)) {
+            long there = Fields.find(value, offset, offset + bytes, changed, at);
+            MemorySegment.copy(
+                    changed,
+                    Fields.valueAt(changed, at),
+                    value,
+                    Fields.valueAt(value, there),
+                    Fields.valueBytes(changed, at));
+        }
+        return true;
+    }
+
+    @Override
+    public int copyBytes(MemorySegment old, long oldOffset, int oldBytes, long argument) {
+        long kept = 0;
+        for (long at = oldOffset; at < oldOffset + oldBytes; at = Fields.next(old, at)) {
+            if (Fields.find(changed, 0, changedBytes, old, at) < 0) {
+                kept += Fields.next(old, at) - at;
+            }
+        }
+        return Math.toIntExact(kept + changedBytes);
+    }
+
+    /** Those that stay, then those that are new. */
+    @Override
+    public void copy(
+            MemorySegment old,
+            long oldOffset,
+            int oldBytes,
+            MemorySegment value,
+            long offset,
+            int bytes,
+            long argument) {
+        long to = offset;
+        for (long at = oldOffset; at < oldOffset + oldBytes; at = Fields.next(old, at)) {
+            if (Fields.find(changed, 0, changedBytes, old, at) < 0) {
+                long length = Fields.next(old, at) - at;
+                MemorySegment.copy(old, at, value, to, length);
+                to += length;
+            }
+        }
+        MemorySegment.copy(changed, 0, value, to, changedBytes);
+    }
+}

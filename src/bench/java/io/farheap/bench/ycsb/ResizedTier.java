@@ -1,0 +1,78 @@
+package io.farheap.bench.ycsb;
+
+import io.farheap.command.Plot;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+
+/** Figure 20: far memory of a growing size above files, each size given while the load goes on. */
+final class ResizedTier {
+
+    static final String RESIZING = "tiered, resizing";
+
+    private static final List<Double> FAR_SHARES = List.of(0.0, 0.25, 0.5, 0.75, 1.0);
+
+    private final YcsbPlan plan;
+    private final Contest contest;
+    private final StoreContestant store;
+    private final TieredStorage storage;
+    private final Map<String, TreeMap<Double, Double>> lines = new TreeMap<>();
+
+    ResizedTier(YcsbPlan plan, Contest contest, StoreContestant store, TieredStorage storage) {
+        this.plan = plan;
+        this.contest = contest;
+        this.store = store;
+        this.storage = storage;
+    }
+
+    Plot run(YcsbFigures figures) {
+        for (double share : FAR_SHARES) {
+            List<Result> results = new ArrayList<>();
+            if (share > 0) {
+                results.add(resize(share));
+            }
+            for (Result result : contest.run(List.of(Distribution.UNIFORM, Distribution.ZIPFIAN))) {
+                results.add(result.as(Contest.TIERED));
+                lines.computeIfAbsent(
+                                result.distribution
+                                        + (result.threads == 1 ? ", 1 thread" : ", " + result.threads + " threads"),
+                                ignored -> new TreeMap<>())
+                        .put(100 * share, result.rates.median());
+            }
+            figures.write(20, plan, results);
+        }
+        Plot plot = Plot.lines(
+                "ycsb-20-" + plan.data().valueBytes(),
+                "Reads of " + plan.data().valueBytes() + "-byte values, " + Math.round(100 * YcsbFigures.LOCAL_SHARE)
+                        + " % local, the rest on files",
+                "far memory, % of what is not local",
+                "operations a second");
+        lines.forEach((name, line) ->
+                plot.series(name, YcsbFigures.numbers(line.keySet()), YcsbFigures.numbers(line.values())));
+        return plot;
+    }
+
+    /** What the load does meanwhile. */
+    private Result resize(double share) {
+        // Its part of what is local, which has been written already, and a segment that begins before it.
+        long bytes = Math.round(share * store.notLocalBytes())
+                + store.writtenLocalBytes()
+                + plan.data().segmentBytes();
+        try (ExecutorService executor = Executors.newSingleThreadExecutor()) {
+            Future<Long> resizing = executor.submit(() -> storage.resize(bytes));
+            Result during =
+                    contest.runDuring(Contest.RESIZED, plan.threads().getFirst(), RESIZING, () -> !resizing.isDone());
+            resizing.get();
+            return during;
+        } catch (InterruptedException e) {
+            throw new IllegalStateException("interrupted", e);
+        } catch (ExecutionException e) {
+            throw new IllegalStateException("far memory could not be resized: " + e.getCause(), e);
+        }
+    }
+}

@@ -1,0 +1,91 @@
+package io.farheap.bench.ycsb;
+
+import io.farheap.lifetime.CloseStack;
+import io.farheap.tier.Device;
+import io.farheap.tier.FarDevice;
+import io.farheap.tier.FileDevice;
+import io.farheap.tier.TieredDevice;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Far memory over files: the files have all of the log, far memory its newest part, as much as it has room for. */
+final class TieredStorage implements Storage {
+
+    private static final long UNBOUNDED = Long.MAX_VALUE;
+
+    private final CloseStack resources = new CloseStack();
+    private final long segmentBytes;
+    private final FileDevice file;
+    private final TieredDevice device;
+    private final List<FarMemory> resized = new ArrayList<>();
+
+    /**
+     * @param directory which is empty, and becomes the device's
+     * @param far somebody else's, with the commit point; none for files alone
+     */
+    TieredStorage(DataSet data, Path directory, FarMemory... far) {
+        segmentBytes = data.segmentBytes();
+        try {
+            List<Device> tiers = new ArrayList<>();
+            for (FarMemory memory : far) {
+                tiers.add(tier(memory));
+            }
+            file = FileDevice.open(directory, segmentBytes, FileStorage.OPTIONS);
+            tiers.add(file);
+            device = resources.add(new TieredDevice(tiers, 0, StoreContestant.PENDING));
+        } catch (Throwable e) {
+            try (resources) {
+                throw e;
+            }
+        }
+    }
+
+    private FarDevice tier(FarMemory memory) {
+        return new FarDevice(memory.cache(), segmentBytes, StoreContestant.PENDING);
+    }
+
+    /**
+     * Gives it other far memory, while it is used. Returns when that has as much of the log as it has room for.
+     *
+     * @param bytes of far memory
+     * @return bytes that were copied into it
+     */
+    long resize(long bytes) {
+        FarMemory memory = new FarMemory(bytes);
+        // It is read until no handle uses it any more: closed after the device.
+        resized.add(memory);
+        if (device.tiers() == 1) {
+            device.add(0, tier(memory));
+        } else {
+            device.replace(0, tier(memory));
+        }
+        return device.fill(0, UNBOUNDED);
+    }
+
+    @Override
+    public Device device() {
+        return device;
+    }
+
+    @Override
+    public String engine() {
+        return device.tiers() == 1 ? file.name() : "one-sided; then " + file.name();
+    }
+
+    @Override
+    public double farShare(long notLocalBytes) {
+        if (device.tiers() == 1 || notLocalBytes == 0) {
+            return 0;
+        }
+        return Math.clamp((double) (notLocalBytes - device.tierBegin(0)) / notLocalBytes, 0, 1);
+    }
+
+    @Override
+    public void close() {
+        CloseStack everything = new CloseStack();
+        resized.forEach(everything::add);
+        everything.add(resources);
+        everything.close();
+    }
+}
