@@ -1,5 +1,5 @@
 /**
- * What caches do, for services that collect metrics. The only package that needs Micrometer, which such a service
+ * What caches, maps and stores do, for services that collect metrics. The only package that needs Micrometer, which such a service
  * brings along.
  */
 @NullMarked

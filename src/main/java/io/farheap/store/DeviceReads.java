@@ -110,6 +110,7 @@ final class DeviceReads implements IoCompletion, AutoCloseable {
         if (place < 0) {
             return StoreStatus.FULL;
         }
+        counts.onDevice++;
         pending.into[place] = into;
         pending.offset[place] = offset;
         pending.room[place] = room;
@@ -126,6 +127,7 @@ final class DeviceReads implements IoCompletion, AutoCloseable {
         pending.update[place] = update;
         pending.argument[place] = argument;
         if (onDevice) {
+            counts.onDevice++;
             begin(place);
         } else {
             again(place, LOOK_UP);
