@@ -75,6 +75,8 @@ final class Checkpointer {
         StoreVersion version = parts.version();
         HybridLog log = parts.log();
         long passing = log.tail();
+        // What a compaction gives back from now on has copies that belong to the next version.
+        long begin = log.marks.begin();
         long of = StoreVersion.version(version.state());
         Map<String, Long> points;
         Map<StoreSession, Long> serials = new HashMap<>();
@@ -94,7 +96,6 @@ final class Checkpointer {
         } finally {
             version.rest();
         }
-        long begin = log.marks.begin();
         Checkpoint made = new Checkpoint(
                 number + 1,
                 of,

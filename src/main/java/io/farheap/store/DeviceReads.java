@@ -110,6 +110,7 @@ final class DeviceReads implements IoCompletion, AutoCloseable {
         if (place < 0) {
             return StoreStatus.FULL;
         }
+        counts.onDevice++;
         pending.into[place] = into;
         pending.offset[place] = offset;
         pending.room[place] = room;
@@ -126,6 +127,7 @@ final class DeviceReads implements IoCompletion, AutoCloseable {
         pending.update[place] = update;
         pending.argument[place] = argument;
         if (onDevice) {
+            counts.onDevice++;
             begin(place);
         } else {
             again(place, LOOK_UP);
@@ -242,6 +244,7 @@ final class DeviceReads implements IoCompletion, AutoCloseable {
         useKey(place);
         int outcome;
         epochs.enter(epoch);
+        records.lookAtVersion();
         try {
             outcome = switch (pending.kind[place]) {
                 case PendingTable.READ -> records.read(pending.into[place], pending.offset[place], pending.room[place]);
@@ -342,6 +345,7 @@ final class DeviceReads implements IoCompletion, AutoCloseable {
         int outcome;
         useKey(place);
         epochs.enter(epoch);
+        records.lookAtVersion();
         try {
             outcome = updates.updateWith(
                     pending.first[place],

@@ -5,6 +5,7 @@ import io.farheap.lifetime.CloseStack;
 import io.farheap.lifetime.Closing;
 import io.farheap.tier.Device;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -12,6 +13,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 import org.jspecify.annotations.Nullable;
 
@@ -24,6 +26,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class FarStore implements AutoCloseable {
 
+    private final String name;
     private final StoreParts parts;
     private final Frames frames;
     private final LogThread logThread;
@@ -39,10 +42,15 @@ public final class FarStore implements AutoCloseable {
     private volatile long givenBack;
     /** Of what was compacted last, the part that was live. */
     private volatile double lastLive;
+
+    private final AtomicLong checkpoints = new AtomicLong();
+    private final AtomicLong compacted = new AtomicLong();
+    private volatile long checkpointed;
     /** Who compacts, alone, or who scans. */
     private final ReentrantReadWriteLock compacting = new ReentrantReadWriteLock();
 
     FarStore(FarStoreBuilder how) {
+        this.name = how.name();
         Device device = how.device();
         Epochs epochs = new Epochs();
         try {
@@ -99,6 +107,7 @@ public final class FarStore implements AutoCloseable {
     /** The newest checkpoint that is whole. */
     private static Recovered recover(CheckpointFiles files, FarStoreBuilder how) {
         List<String> damaged = new ArrayList<>();
+        StoreEvent event = StoreEvent.begun(how.name(), "recovery");
         try {
             for (long number : files.numbers()) {
                 HashIndex index = new HashIndex(how.buckets());
@@ -108,6 +117,7 @@ public final class FarStore implements AutoCloseable {
                     Gaps gaps = Recovery.gaps(checkpoint);
                     Recovery.index(checkpoint, how.device(), index, gaps);
                     damaged.add("checkpoint " + number + " is recovered");
+                    event.done(number, checkpoint.end() - checkpoint.begin());
                     return new Recovered(index, checkpoint, gaps, String.join("; ", damaged));
                 } catch (DamagedException e) {
                     index.close();
@@ -119,6 +129,8 @@ public final class FarStore implements AutoCloseable {
             }
         } catch (IOException e) {
             throw new StoreException("the store's directory cannot be read: " + e.getMessage(), e);
+        } finally {
+            event.commit();
         }
         if (!damaged.isEmpty()) {
             throw new StoreException("there is no checkpoint that is whole: " + String.join("; ", damaged)
@@ -223,9 +235,17 @@ public final class FarStore implements AutoCloseable {
             throw new IllegalStateException(
                     "the store has no directory for checkpoints: call FarStoreBuilder.directory");
         }
-        long number = checkpointer.make();
-        giveBack();
-        return number;
+        StoreEvent event = StoreEvent.begun(name, "checkpoint");
+        try {
+            long number = checkpointer.make();
+            checkpointed = System.nanoTime();
+            checkpoints.incrementAndGet();
+            event.done(number, logBytes());
+            giveBack();
+            return number;
+        } finally {
+            event.commit();
+        }
     }
 
     /**
@@ -245,14 +265,18 @@ public final class FarStore implements AutoCloseable {
             throw new IllegalStateException("who visits a store's records cannot compact it: end the scan first");
         }
         compacting.writeLock().lock();
+        StoreEvent event = StoreEvent.begun(name, "compaction");
         try (StoreSession session = openSession()) {
             long before = parts.log().marks.begin();
             Compactor compactor = new Compactor(parts);
             long begin = compactor.run(session, before + Math.min(bytes, Device.MAX_ADDRESS));
             lastLive = compactor.live();
+            compacted.addAndGet(begin - before);
+            event.done(0, begin - before);
             giveBack();
             return begin - before;
         } finally {
+            event.commit();
             compacting.writeLock().unlock();
         }
     }
@@ -323,6 +347,42 @@ public final class FarStore implements AutoCloseable {
         public void checkpoint() {
             FarStore.this.checkpoint();
         }
+    }
+
+    /** As given with {@link FarStoreBuilder#name}. */
+    public String name() {
+        return name;
+    }
+
+    /** What sessions have done. */
+    public StoreCounts counts() {
+        return sessions.counts();
+    }
+
+    /** What it has where. */
+    public StoreBytes bytes() {
+        Marks marks = parts.log().marks;
+        long tail = parts.log().tail();
+        long readOnly = Math.min(marks.readOnly(), tail);
+        long head = marks.head();
+        return new StoreBytes(tail - readOnly, readOnly - head, head - marks.begin(), spaceBytes(), indexBytes());
+    }
+
+    /** Checkpoints that were made since it was opened. */
+    public long checkpoints() {
+        return checkpoints.get();
+    }
+
+    /** How long ago the newest checkpoint was complete; empty where none was made since the store was opened. */
+    public Optional<Duration> checkpointAge() {
+        return checkpoints.get() == 0
+                ? Optional.empty()
+                : Optional.of(Duration.ofNanos(System.nanoTime() - checkpointed));
+    }
+
+    /** Bytes of the log that compactions have given back since it was opened. */
+    public long compactedBytes() {
+        return compacted.get();
     }
 
     /** Bytes of local memory that the index has. */

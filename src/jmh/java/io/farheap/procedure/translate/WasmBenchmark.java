@@ -22,8 +22,8 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * A peer of {@link ProcedureBenchmark}: the same chase and scan over 16 KiB as WebAssembly, compiled to Java bytecode by
- * Chicory, without fuel, suspension or masks. Nanoseconds a hop, or a record of 16 bytes.
+ * A peer of {@link ProcedureBenchmark}: the same chase and scan over 16 KiB as WebAssembly, compiled to Java bytecode
+ * by Chicory, without fuel, suspension or masks. Nanoseconds a hop, or a record of 16 bytes.
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
@@ -100,21 +100,100 @@ public class WasmBenchmark {
         section(out, 7, ints(exports));
         int[] chase = {
             0, // no more local variables
-            0x02, 0x40, 0x03, 0x40, // block loop
-            0x20, 1, 0x50, 0x0d, 1, // hops == 0: out
-            0x20, 0, 0xa7, 0x29, 3, 0, 0x21, 0, // node = load(node)
-            0x20, 1, 0x42, 1, 0x7d, 0x21, 1, // hops--
-            0x0c, 0, 0x0b, 0x0b, 0x20, 0, 0x0b // again; node
+            0x02,
+            0x40,
+            0x03,
+            0x40, // block loop
+            0x20,
+            1,
+            0x50,
+            0x0d,
+            1, // hops == 0: out
+            0x20,
+            0,
+            0xa7,
+            0x29,
+            3,
+            0,
+            0x21,
+            0, // node = load(node)
+            0x20,
+            1,
+            0x42,
+            1,
+            0x7d,
+            0x21,
+            1, // hops--
+            0x0c,
+            0,
+            0x0b,
+            0x0b,
+            0x20,
+            0,
+            0x0b // again; node
         };
         int[] scan = {
-            1, 2, 0x7e, // end, sum
-            0x20, 0, 0x20, 1, 0x42, 16, 0x7e, 0x7c, 0x21, 3, // end = first + 16 * records
-            0x02, 0x40, 0x03, 0x40, // block loop
-            0x20, 0, 0x20, 3, 0x59, 0x0d, 1, // first >= end: out
-            0x20, 0, 0xa7, 0x29, 3, 0, 0x20, 2, 0x59, 0x04, 0x40, // load(first) >= least: if
-            0x20, 4, 0x20, 0, 0xa7, 0x29, 3, 8, 0x7c, 0x21, 4, 0x0b, // sum += load(first + 8)
-            0x20, 0, 0x42, 16, 0x7c, 0x21, 0, // first += 16
-            0x0c, 0, 0x0b, 0x0b, 0x20, 4, 0x0b // again; sum
+            1,
+            2,
+            0x7e, // end, sum
+            0x20,
+            0,
+            0x20,
+            1,
+            0x42,
+            16,
+            0x7e,
+            0x7c,
+            0x21,
+            3, // end = first + 16 * records
+            0x02,
+            0x40,
+            0x03,
+            0x40, // block loop
+            0x20,
+            0,
+            0x20,
+            3,
+            0x59,
+            0x0d,
+            1, // first >= end: out
+            0x20,
+            0,
+            0xa7,
+            0x29,
+            3,
+            0,
+            0x20,
+            2,
+            0x59,
+            0x04,
+            0x40, // load(first) >= least: if
+            0x20,
+            4,
+            0x20,
+            0,
+            0xa7,
+            0x29,
+            3,
+            8,
+            0x7c,
+            0x21,
+            4,
+            0x0b, // sum += load(first + 8)
+            0x20,
+            0,
+            0x42,
+            16,
+            0x7c,
+            0x21,
+            0, // first += 16
+            0x0c,
+            0,
+            0x0b,
+            0x0b,
+            0x20,
+            4,
+            0x0b // again; sum
         };
         ByteArrayOutputStream code = new ByteArrayOutputStream();
         write(code, 2, chase.length);
