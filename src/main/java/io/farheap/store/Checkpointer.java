@@ -18,8 +18,10 @@ import org.jspecify.annotations.Nullable;
  * the checkpoint). In steps:
  *
  * <ol>
- *   <li>The store's version is one more. Each session passes to it at its next operation, once none of its updates is
- *       pending; one that is outside any operation has passed. How many operations each had then is what the checkpoint
+ *   <li>Updates that are pending are waited for; one that would have to wait for the device is refused meanwhile, as
+ *       full. All other operations go on.
+ *   <li>The store's version is one more. Each session passes to it at its next operation; one that is outside any
+ *       operation has passed. How many operations each had then is what the checkpoint
  *       has of it.
  *   <li>All have passed: below the tail of now the version is complete. The tail becomes read-only, so that what comes
  *       is written behind it.
@@ -82,6 +84,7 @@ final class Checkpointer {
         Map<StoreSession, Long> serials = new HashMap<>();
         long end;
         try {
+            drain();
             SessionList.Snapshot all = sessions.when(version::beginNext);
             pass(of + 1, all.open(), serials);
             points = all.closed();
@@ -120,10 +123,35 @@ final class Checkpointer {
         return number;
     }
 
-    /** Waits until all sessions have passed. */
-    private void pass(long version, Set<StoreSession> open, Map<StoreSession, Long> serials) {
+    /** Waits until no update is pending. None begins that would be. */
+    private void drain() {
+        parts.version().prepare();
         long epoch = parts.epochs().advance();
         long began = System.nanoTime();
+        while (true) {
+            boolean passed = parts.epochs().passed(epoch);
+            StoreSession busy = sessions.when(() -> {}).open().stream()
+                    .filter(StoreSession::updatesPending)
+                    .findAny()
+                    .orElse(null);
+            if (passed && busy == null) {
+                return;
+            }
+            if (stopped) {
+                throw new StoreException("the store is being closed: no checkpoint was made");
+            }
+            if (busy != null && System.nanoTime() - began > patience.toNanos()) {
+                throw new StoreException("session \"" + busy.name()
+                        + "\" has updates pending, and was not polled until they ended for " + patience.toSeconds()
+                        + " s: poll it, or close it. No checkpoint was made");
+            }
+            LockSupport.parkNanos(NAP_NANOS);
+        }
+    }
+
+    /** Waits until all sessions have passed: those that are inside an operation do when it has ended. */
+    private void pass(long version, Set<StoreSession> open, Map<StoreSession, Long> serials) {
+        long epoch = parts.epochs().advance();
         List<StoreSession> waited = new ArrayList<>(open);
         while (true) {
             waited.removeIf(session -> {
@@ -138,11 +166,6 @@ final class Checkpointer {
             }
             if (stopped) {
                 throw new StoreException("the store is being closed: no checkpoint was made");
-            }
-            if (System.nanoTime() - began > patience.toNanos() && !waited.isEmpty()) {
-                throw new StoreException("session \"" + waited.getFirst().name()
-                        + "\" has updates pending, and was not polled until they ended for " + patience.toSeconds()
-                        + " s: poll it, or close it. No checkpoint was made");
             }
             LockSupport.parkNanos(NAP_NANOS);
         }

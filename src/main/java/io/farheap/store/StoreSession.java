@@ -47,9 +47,6 @@ public final class StoreSession implements AutoCloseable {
     private long passedSerial;
 
     private volatile long passedVersion;
-    /** Whether the store has a later version, to which the session cannot pass yet. */
-    private boolean behind;
-
     private volatile long durable;
     private volatile boolean closed;
 
@@ -253,8 +250,8 @@ public final class StoreSession implements AutoCloseable {
         try {
             int outcome = updates.update(update, argument);
             if (outcome == Operations.ON_DEVICE || outcome == Operations.AGAIN) {
-                // None is begun that would keep the session from passing to the next version.
-                outcome = behind
+                // None is begun that would be pending when sessions pass to the next version.
+                outcome = version.draining()
                         ? StoreStatus.FULL
                         : device.startUpdate(update, argument, outcome == Operations.ON_DEVICE, completion, token);
             }
@@ -292,7 +289,7 @@ public final class StoreSession implements AutoCloseable {
                 outcome = outcome == Operations.AGAIN ? StoreStatus.FULL : outcome;
             }
             if (outcome == Operations.ON_DEVICE) {
-                outcome = behind ? StoreStatus.FULL : device.startMove(address, completion);
+                outcome = version.draining() ? StoreStatus.FULL : device.startMove(address, completion);
             }
             return outcome == StoreStatus.FULL ? full() : outcome;
         } finally {
@@ -315,12 +312,9 @@ public final class StoreSession implements AutoCloseable {
     }
 
     private void pass() {
-        behind = device.pending.updates() > 0;
-        if (!behind) {
-            passedSerial = serial;
-            version.pass();
-            passedVersion = version.own();
-        }
+        passedSerial = serial;
+        version.pass();
+        passedVersion = version.own();
     }
 
     private void leave() {
@@ -469,15 +463,20 @@ public final class StoreSession implements AutoCloseable {
         durable = serials;
     }
 
+    /** Whether one of its updates waits, for the device or for another session. Any thread; a moment old. */
+    boolean updatesPending() {
+        return device.pending.updates() > 0;
+    }
+
     /**
      * How many operations belong to versions before that one, by another thread: {@code epochs.advance} was called
      * behind the version's beginning.
      *
-     * @return negative where that is not known yet, as the session is inside an operation, or has updates pending
+     * @return negative where that is not known yet, as the session is inside an operation
      */
     long serialBefore(long version) {
         if (passedVersion < version) {
-            if (epochs.inside(epoch) || device.pending.updates() > 0) {
+            if (epochs.inside(epoch)) {
                 return -1;
             }
             // It is outside. If it has entered since, it has passed first.

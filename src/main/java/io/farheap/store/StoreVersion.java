@@ -8,6 +8,7 @@ import java.lang.invoke.VarHandle;
  *
  * <pre>
  * RESTING     no checkpoint is made
+ * PREPARING   no update begins that would have to wait for the device; those that do are waited for
  * PASSING     the version is one more, and sessions pass to it one by one
  * ALL_PASSED  nobody is inside an operation of the version before: it is complete below the tail
  * </pre>
@@ -18,6 +19,7 @@ final class StoreVersion {
     private static final int RESTING = 0;
     private static final int PASSING = 1;
     private static final int ALL_PASSED = 2;
+    private static final int PREPARING = 3;
 
     static {
         try {
@@ -42,15 +44,26 @@ final class StoreVersion {
         return state >>> 2;
     }
 
+    /** Whether all records are of versions that sessions have. */
     static boolean resting(long state) {
-        return (state & 3) == RESTING;
+        return (state & 3) == RESTING || (state & 3) == PREPARING;
+    }
+
+    /** Whether no update may begin that is not done at once: it would belong to two versions. */
+    static boolean draining(long state) {
+        return (state & 3) == PREPARING || (state & 3) == PASSING;
     }
 
     static boolean allPassed(long state) {
         return (state & 3) == ALL_PASSED;
     }
 
-    /** A checkpoint of the present version begins. */
+    /** A checkpoint is to be made. */
+    void prepare() {
+        STATE.setRelease(this, version(state()) << 2 | PREPARING);
+    }
+
+    /** A checkpoint of the present version begins: no update is pending. */
     void beginNext() {
         STATE.setRelease(this, version(state()) + 1 << 2 | PASSING);
     }
