@@ -28,10 +28,16 @@ public final class StoreMetrics implements MeterBinder {
         operations(registry, "upsert", StoreCounts::upserts);
         operations(registry, "update", StoreCounts::updates);
         operations(registry, "delete", StoreCounts::deletes);
-        counter(registry, "farheap.store.device.operations", "reads and updates whose record was not in memory", counts(
-                StoreCounts::onDevice));
-        counter(registry, "farheap.store.device.reads", "reads of the device for these", counts(
-                StoreCounts::deviceReads));
+        counter(
+                registry,
+                "farheap.store.device.operations",
+                "reads and updates whose record was not in memory",
+                counts(StoreCounts::onDevice));
+        counter(
+                registry,
+                "farheap.store.device.reads",
+                "reads of the device for these",
+                counts(StoreCounts::deviceReads));
         bytes(registry, "mutable", StoreBytes::mutable);
         bytes(registry, "read-only", StoreBytes::readOnly);
         bytes(registry, "device", StoreBytes::onDevice);

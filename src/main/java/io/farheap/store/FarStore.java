@@ -42,6 +42,7 @@ public final class FarStore implements AutoCloseable {
     private volatile long givenBack;
     /** Of what was compacted last, the part that was live. */
     private volatile double lastLive;
+
     private final AtomicLong checkpoints = new AtomicLong();
     private final AtomicLong compacted = new AtomicLong();
     private volatile long checkpointed;

@@ -146,8 +146,9 @@ final class Maintenance implements AutoCloseable {
         }
         notBefore = tail() + limit / 8;
         if (work.spaceBytes() > limit && !stopped) {
-            throw new StoreException("the store's log has " + work.spaceBytes() + " bytes after compaction, and its limit"
-                    + " is " + limit + ": delete keys, or give it more space");
+            throw new StoreException(
+                    "the store's log has " + work.spaceBytes() + " bytes after compaction, and its limit" + " is "
+                            + limit + ": delete keys, or give it more space");
         }
         return true;
     }

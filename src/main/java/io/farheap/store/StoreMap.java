@@ -73,7 +73,8 @@ final class StoreMap<K, V> implements ConcurrentMap<K, V> {
 
     private MapUpdate update(byte[] key, MapUpdate.When when, byte @Nullable [] expected, byte @Nullable [] next) {
         MapUpdate update = new MapUpdate(when, expected, next);
-        sessions.with(session -> new BlockingSession(session).update(MemorySegment.ofArray(key), 0, key.length, update, 0));
+        sessions.with(
+                session -> new BlockingSession(session).update(MemorySegment.ofArray(key), 0, key.length, update, 0));
         return update;
     }
 

@@ -61,7 +61,8 @@ class StoreMetricsTest {
             assertEquals(given, counter(registry, "farheap.store.compacted", "store", NAME));
             recording.dump(file);
             List<RecordedEvent> events = RecordingFile.readAllEvents(file).stream()
-                    .filter(event -> event.hasField("store") && event.getString("store").equals(NAME))
+                    .filter(event ->
+                            event.hasField("store") && event.getString("store").equals(NAME))
                     .toList();
             assertEquals(1, events.size());
             assertEquals("compaction", events.getFirst().getString("what"));

@@ -60,8 +60,7 @@ class AllocationTest {
             how.records(16, 8);
         }
         try (Device device = file
-                        ? FileDevice.open(
-                                directory, 1 << 20, FileOptions.DEFAULT.with(FileOptions.Engine.POLLER))
+                        ? FileDevice.open(directory, 1 << 20, FileOptions.DEFAULT.with(FileOptions.Engine.POLLER))
                         : new MemoryDevice(1 << 20, 512);
                 FarStore store = how.device(device).open();
                 StoreSession session = store.openSession();

@@ -275,8 +275,7 @@ class CheckpointTest {
                     Thread.sleep(1);
                 }
                 long before = second.serial();
-                assertEquals(
-                        StoreStatus.PENDING, second.update(5, Values.ADD, 1_000, (token, status, bytes) -> {}, 0));
+                assertEquals(StoreStatus.PENDING, second.update(5, Values.ADD, 1_000, (token, status, bytes) -> {}, 0));
                 device.faults().letGo();
                 for (int i = 0; i < 100; i++) {
                     second.poll();

@@ -111,8 +111,7 @@ class MaintenanceTest {
                     StoreSession session = store.openSession("a")) {
                 put(session, memory, 1, 10);
                 assertTrue(session.awaitDurable(session.serial(), Duration.ofMinutes(1)));
-                device.faults().inject((kind, address, length) ->
-                        kind == Fault.Kind.SYNC ? Fault.FAILED : Fault.NONE);
+                device.faults().inject((kind, address, length) -> kind == Fault.Kind.SYNC ? Fault.FAILED : Fault.NONE);
                 until(() -> store.maintenanceFailure().isPresent());
                 device.faults().inject(null);
                 put(session, memory, 1, 20);

@@ -52,8 +52,7 @@ final class PrefixLoad {
                 session.poll();
             }
         } else {
-            while (session.update(
-                            sharedKey(number, operation), Values.ADD, operation, (token, status, length) -> {}, 0)
+            while (session.update(sharedKey(number, operation), Values.ADD, operation, (token, status, length) -> {}, 0)
                     == StoreStatus.FULL) {
                 session.poll();
             }

@@ -32,7 +32,9 @@ final class StoreChild {
 
     static FileDevice device(Path directory) {
         return FileDevice.open(
-                directory.resolve("log"), 1 << 14, FileOptions.DEFAULT.withThreads(2).withRequests(32));
+                directory.resolve("log"),
+                1 << 14,
+                FileOptions.DEFAULT.withThreads(2).withRequests(32));
     }
 
     /** The directory, whether values have any length, and a seed. */

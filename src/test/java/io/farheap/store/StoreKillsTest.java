@@ -41,8 +41,7 @@ class StoreKillsTest {
         for (int kill = 0; kill < kills; kill++) {
             durable = life(random, general, durable);
             try (FileDevice device = StoreChild.device(directory);
-                    FarStore store =
-                            StoreChild.how(device, directory, general).open()) {
+                    FarStore store = StoreChild.how(device, directory, general).open()) {
                 long[] there = new PrefixLoad(general, StoreChild.SESSIONS).verify(store);
                 for (int i = 0; i < there.length; i++) {
                     assertTrue(there[i] >= durable[i], Arrays.toString(there) + " of " + Arrays.toString(durable));
