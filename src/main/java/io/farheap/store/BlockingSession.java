@@ -4,11 +4,10 @@ import java.lang.foreign.MemorySegment;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Operations of a {@link StoreSession} that return when they have ended: {@link StoreSession#blocking}. By the
- * session's thread, which may be a virtual one: where there is something to wait for it parks. Callbacks of other
- * operations of the session run meanwhile; what one throws comes out of here, and the operation goes on: what it reads
- * into belongs to it until {@link StoreSession#drain} has returned. An interrupt ends nothing, and is kept for the
- * caller.
+ * Operations of a {@link StoreSession} that return when they have ended. By the session's thread, which may be a
+ * virtual one: where there is something to wait for it parks. Callbacks of other operations of the session run
+ * meanwhile; what one throws comes out of here, and the operation goes on: what it reads into belongs to it until
+ * {@link StoreSession#drain} has returned. An interrupt ends nothing, and is kept for the caller.
  *
  * <p>What cannot be done throws {@link StoreException}, whose {@link StoreException#status} says why.
  */
@@ -24,7 +23,8 @@ public final class BlockingSession {
     private int bytes;
     private boolean interrupted;
 
-    BlockingSession(StoreSession session) {
+    /** @param session stays the caller's, who closes it */
+    public BlockingSession(StoreSession session) {
         this.session = session;
     }
 

@@ -2,9 +2,7 @@ package io.farheap.store;
 
 import io.farheap.thread.Joining;
 import java.time.Duration;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.Condition;
-import java.util.concurrent.locks.ReentrantLock;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -16,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class Maintenance implements AutoCloseable {
 
-    private static final long LOOK_MILLIS = 20;
+    private static final long LOOK_NANOS = 20_000_000;
     /** Compaction that copies more than all but one of so many is not worth its writes. */
     private static final double LEAST_GAIN = 16;
     /** One call of compaction: closing waits for that at most. */
@@ -47,8 +45,6 @@ final class Maintenance implements AutoCloseable {
     private final @Nullable Duration every;
     private final Consumer<Throwable> listener;
     private final Thread thread;
-    private final ReentrantLock lock = new ReentrantLock();
-    private final Condition ended = lock.newCondition();
 
     private volatile boolean stopped;
     private volatile @Nullable Throwable failure;
@@ -106,16 +102,10 @@ final class Maintenance implements AutoCloseable {
     }
 
     private void sleep() {
-        lock.lock();
-        try {
-            long left = TimeUnit.MILLISECONDS.toNanos(LOOK_MILLIS);
-            while (!stopped && left > 0) {
-                left = ended.awaitNanos(left);
-            }
-        } catch (InterruptedException e) {
-            // Nobody but this class ends the thread.
-        } finally {
-            lock.unlock();
+        // An interrupt would make parking return at once.
+        Thread.interrupted();
+        if (!stopped) {
+            LockSupport.parkNanos(this, LOOK_NANOS);
         }
     }
 
@@ -171,13 +161,8 @@ final class Maintenance implements AutoCloseable {
     /** What it is at ends first. */
     @Override
     public void close() {
-        lock.lock();
-        try {
-            stopped = true;
-            ended.signalAll();
-        } finally {
-            lock.unlock();
-        }
+        stopped = true;
+        LockSupport.unpark(thread);
         Joining.join(thread);
     }
 }

@@ -15,6 +15,7 @@ package io.farheap.store;
  * Behind it come the key and the value, of 8 bytes each ({@link Layout#COMPACT}), or a word with lengths and a stamp
  * and then both.
  */
+@SuppressWarnings("JavaLangClash")
 final class Record {
 
     static final long DELETED = 1L << 63;

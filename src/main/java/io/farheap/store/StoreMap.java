@@ -47,7 +47,7 @@ final class StoreMap<K, V> implements ConcurrentMap<K, V> {
     }
 
     private byte @Nullable [] read(byte[] key) {
-        return sessions.with(session -> read(session.blocking(), MemorySegment.ofArray(key)));
+        return sessions.with(session -> read(new BlockingSession(session), MemorySegment.ofArray(key)));
     }
 
     private static byte @Nullable [] read(BlockingSession session, MemorySegment key) {
@@ -73,7 +73,8 @@ final class StoreMap<K, V> implements ConcurrentMap<K, V> {
 
     private MapUpdate update(byte[] key, MapUpdate.When when, byte @Nullable [] expected, byte @Nullable [] next) {
         MapUpdate update = new MapUpdate(when, expected, next);
-        sessions.with(session -> session.blocking().update(MemorySegment.ofArray(key), 0, key.length, update, 0));
+        sessions.with(
+                session -> new BlockingSession(session).update(MemorySegment.ofArray(key), 0, key.length, update, 0));
         return update;
     }
 
@@ -118,7 +119,7 @@ final class StoreMap<K, V> implements ConcurrentMap<K, V> {
             byte[] bytes = key(key);
             MemorySegment stored = MemorySegment.ofArray(value(value));
             sessions.with(session -> {
-                session.blocking()
+                new BlockingSession(session)
                         .upsert(MemorySegment.ofArray(bytes), 0, bytes.length, stored, 0, (int) stored.byteSize());
                 return session;
             });

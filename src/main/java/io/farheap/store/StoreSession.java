@@ -15,6 +15,8 @@ import java.util.function.Consumer;
  * <p>Operations of one key that do not wait take effect in their order. One that is pending takes effect at some moment
  * until it is called back; whoever needs an order waits for that. Between sessions each operation takes effect at once
  * at one moment, also on values longer than 8 bytes.
+ *
+ * <p>A {@code BlockingSession} has the same operations for who would rather wait.
  */
 public final class StoreSession implements AutoCloseable {
 
@@ -35,7 +37,6 @@ public final class StoreSession implements AutoCloseable {
     private final SessionCounts counts = new SessionCounts();
     private final long keyScratch;
     private final Arena scratch = Arena.ofShared();
-    private final BlockingSession blocking = new BlockingSession(this);
 
     private final String name;
     private final int maxKeyBytes;
@@ -379,11 +380,6 @@ public final class StoreSession implements AutoCloseable {
     /** Reads of the device that operations have made so far: more than one each where chains or records are long. */
     public long deviceReads() {
         return counts.deviceReads;
-    }
-
-    /** The same operations, each of which returns when it has ended. */
-    public BlockingSession blocking() {
-        return blocking;
     }
 
     /** Lets another thread use it from now on; the caller hands it over by whatever means threads have. */

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.farheap.tier.Fault;
 import io.farheap.tier.MemoryDevice;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -291,6 +292,33 @@ class CheckpointTest {
                     StoreSession session = store.openSession("first")) {
                 assertEquals(4_001, session.serial());
                 assertEquals(6, get(session, memory, 5));
+            }
+        }
+    }
+
+    @Test
+    void aLogWithAWrongBitIsRefusedAndNothingIsChanged() {
+        try (MemoryDevice device = device();
+                Arena arena = Arena.ofConfined()) {
+            MemorySegment memory = arena.allocate(8);
+            try (FarStore store = how(device).open();
+                    StoreSession session = store.openSession("a")) {
+                for (long key = 0; key < 4_000; key++) {
+                    put(session, memory, key, key);
+                }
+                store.checkpoint();
+                store.checkpoint();
+            }
+            device.faults().inject((kind, address, length) ->
+                    kind == Fault.Kind.READ && address == 8192 ? Fault.FLIPPED_UNNOTICED : Fault.NONE);
+            StoreException refused =
+                    assertThrows(StoreException.class, () -> how(device).open());
+            assertTrue(refused.getMessage().contains("its log from 8192 to 12288 has another checksum"), refused::getMessage);
+            device.faults().inject(null);
+            try (FarStore store = how(device).open();
+                    StoreSession session = store.openSession("a")) {
+                assertEquals(4_000, session.serial());
+                assertEquals(500, get(session, memory, 500));
             }
         }
     }

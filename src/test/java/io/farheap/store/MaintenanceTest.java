@@ -37,7 +37,7 @@ class MaintenanceTest {
 
     private static void put(StoreSession session, MemorySegment memory, long key, long value) {
         memory.set(JAVA_LONG_UNALIGNED, 0, value);
-        session.blocking().upsert(key, memory, 0, 8);
+        new BlockingSession(session).upsert(key, memory, 0, 8);
     }
 
     private static void until(BooleanSupplier condition) {
@@ -70,7 +70,7 @@ class MaintenanceTest {
                 }
                 assertTrue(device.begin() > LIMIT);
                 for (int key = 0; key < KEYS; key++) {
-                    assertEquals(8, session.blocking().read(key, memory, 0, 8));
+                    assertEquals(8, new BlockingSession(session).read(key, memory, 0, 8));
                     assertEquals(60_000 - KEYS + key, memory.get(JAVA_LONG_UNALIGNED, 0));
                 }
                 assertEquals(0, failures.get());
@@ -95,7 +95,7 @@ class MaintenanceTest {
             assertTrue(told.contains("delete keys, or give it more space"), told);
             assertTrue(failures.get() > 0);
             for (int key = 0; key < keys; key += 7) {
-                assertEquals(8, session.blocking().read(key, memory, 0, 8));
+                assertEquals(8, new BlockingSession(session).read(key, memory, 0, 8));
             }
         }
     }
@@ -121,7 +121,7 @@ class MaintenanceTest {
             try (FarStore store = how(device).files(files).open();
                     StoreSession session = store.openSession("a")) {
                 assertEquals(2, session.serial());
-                session.blocking().read(1, memory, 0, 8);
+                new BlockingSession(session).read(1, memory, 0, 8);
                 assertEquals(20, memory.get(JAVA_LONG_UNALIGNED, 0));
             }
         }

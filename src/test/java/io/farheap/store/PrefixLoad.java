@@ -84,7 +84,7 @@ final class PrefixLoad {
                 }
                 for (int key = 0; key < OWN; key++) {
                     String what = "session " + number + ", key " + key + ", serial " + serials[number];
-                    int bytes = reader.blocking().read(1_000_000L * (number + 1) + key, memory, 0, room());
+                    int bytes = new BlockingSession(reader).read(1_000_000L * (number + 1) + key, memory, 0, room());
                     assertEquals(own[key] == 0 ? -1 : bytes(own[key]), bytes, what);
                     for (int at = 0; at < bytes; at += Long.BYTES) {
                         assertEquals(own[key], memory.get(JAVA_LONG_UNALIGNED, at), what);
@@ -92,7 +92,7 @@ final class PrefixLoad {
                 }
             }
             for (int key = 0; key < SHARED; key++) {
-                int bytes = reader.blocking().read(key, memory, 0, room());
+                int bytes = new BlockingSession(reader).read(key, memory, 0, room());
                 assertEquals(counters[key], bytes < 0 ? 0 : memory.get(JAVA_LONG_UNALIGNED, 0), "counter " + key);
             }
         }

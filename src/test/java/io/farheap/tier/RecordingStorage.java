@@ -18,7 +18,7 @@ import java.util.TreeMap;
  *
  * <p>Any thread. A cut at any moment: {@link #cut} may be called while others write.
  */
-final class RecordingStorage implements Storage {
+public final class RecordingStorage implements Storage {
 
     private static final int SECTOR_BYTES = 512;
     private static final int BLOCK_BYTES = 4096;
@@ -44,21 +44,21 @@ final class RecordingStorage implements Storage {
     private int operations;
     private int failAt = Integer.MAX_VALUE;
 
-    RecordingStorage() {}
+    public RecordingStorage() {}
 
     /**
      * From so many more operations on nothing has an effect: requests fail, others throw, as in a process that ends.
      */
-    synchronized void stopAfter(int more) {
+    public synchronized void stopAfter(int more) {
         failAt = operations + more;
     }
 
     /** How many operations there were. */
-    synchronized int operations() {
+    public synchronized int operations() {
         return operations;
     }
 
-    synchronized boolean isCut() {
+    public synchronized boolean isCut() {
         return operations > failAt;
     }
 
@@ -73,7 +73,7 @@ final class RecordingStorage implements Storage {
     }
 
     /** What may be there after a power cut now: durable, as a new process finds it. */
-    synchronized RecordingStorage cut(Random random) {
+    public synchronized RecordingStorage cut(Random random) {
         Map<Content, Content> after = new HashMap<>();
         Map<String, Content> left = new TreeMap<>(durableNames);
         List<Change> some = new ArrayList<>(changes);

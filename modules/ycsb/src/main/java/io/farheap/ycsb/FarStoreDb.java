@@ -47,7 +47,7 @@ public final class FarStoreDb extends DB {
             SharedStore opened = SharedStore.use(StoreSettings.of(getProperties()));
             shared = opened;
             session = opened.store().openSession();
-            blocking = session.blocking();
+            blocking = new BlockingSession(session);
             if (Boolean.parseBoolean(getProperties().getProperty(StoreSettings.LOAD, "false"))) {
                 opened.loadOnce(this::load);
             }

@@ -1,0 +1,113 @@
+package io.farheap.store;
+
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.farheap.tier.FileDevice;
+import io.farheap.tier.FileOptions;
+import io.farheap.tier.RecordingStorage;
+import io.farheap.tier.StorageException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Power cuts under a store that is used, its log and its checkpoints in one storage: nothing is lost that a checkpoint
+ * has acknowledged, each session's prefix holds, and no record is torn. {@code -Dfarheap.powerCuts=N} makes N.
+ */
+class StorePowerCutTest {
+
+    private static final int SESSIONS = 2;
+
+    private final long seed = Long.getLong("farheap.seed", System.nanoTime());
+    private final int cuts = Integer.getInteger("farheap.powerCuts", 100);
+
+    private int acknowledged;
+
+    @Test
+    void whatACheckpointHasIsThereAfterAPowerCut() {
+        for (int cut = 0; cut < cuts; ) {
+            Random random = new Random(seed + cut);
+            try {
+                cut += lives(random);
+            } catch (Throwable e) {
+                throw new AssertionError("seed " + (seed + cut), e);
+            }
+        }
+        assertTrue(acknowledged > 0, "no checkpoint was made");
+    }
+
+    /** @return how many cuts there were */
+    private int lives(Random random) {
+        boolean general = random.nextBoolean();
+        RecordingStorage storage = new RecordingStorage();
+        long[] durable = new long[SESSIONS];
+        int lives = 1 + random.nextInt(4);
+        for (int life = 0; life < lives; life++) {
+            storage.stopAfter(random.nextInt(250));
+            live(storage, general, durable, random);
+            storage = storage.cut(random);
+            try (FileDevice device = device(storage);
+                    FarStore store = how(storage, device, general).open()) {
+                long[] there = new PrefixLoad(general, SESSIONS).verify(store);
+                for (int i = 0; i < there.length; i++) {
+                    assertTrue(there[i] >= durable[i], Arrays.toString(there) + " of " + Arrays.toString(durable));
+                }
+                durable = there;
+            }
+        }
+        return lives;
+    }
+
+    private static FileDevice device(RecordingStorage storage) {
+        return FileDevice.open(storage, 1 << 14, FileOptions.DEFAULT.with(FileOptions.Engine.POLLER));
+    }
+
+    private static FarStoreBuilder how(RecordingStorage storage, FileDevice device, boolean general) {
+        FarStoreBuilder how = FarStore.builder()
+                .device(device)
+                .files(new StorageFiles(storage))
+                .pageBytes(4096)
+                .memory(8 * 4096)
+                .expectedKeys(64)
+                .patience(Duration.ofMinutes(1))
+                .pending(16);
+        return general ? how.records(8, 24) : how;
+    }
+
+    /** Until the power is gone. */
+    private void live(RecordingStorage storage, boolean general, long[] durable, Random random) {
+        PrefixLoad load = new PrefixLoad(general, SESSIONS);
+        try (FileDevice device = device(storage);
+                FarStore store = how(storage, device, general).open();
+                StoreSession first = store.openSession(PrefixLoad.name(0));
+                StoreSession second = store.openSession(PrefixLoad.name(1));
+                Arena arena = Arena.ofConfined()) {
+            StoreSession[] sessions = {first, second};
+            MemorySegment memory = arena.allocate(PrefixLoad.room());
+            while (!storage.isCut()) {
+                int operations = random.nextInt(600);
+                for (int i = 0; i < operations && !storage.isCut(); i++) {
+                    int number = random.nextInt(SESSIONS);
+                    load.next(sessions[number], number, memory);
+                }
+                first.drain();
+                second.drain();
+                if (random.nextInt(4) == 0) {
+                    store.compact(store.logBytes() / 2);
+                }
+                store.checkpoint();
+                for (int i = 0; i < SESSIONS; i++) {
+                    durable[i] = sessions[i].durableSerial();
+                }
+                acknowledged++;
+            }
+        } catch (StorageException | StoreException e) {
+            if (!storage.isCut()) {
+                throw e;
+            }
+        }
+    }
+}
