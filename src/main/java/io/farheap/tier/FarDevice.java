@@ -3,8 +3,6 @@ package io.farheap.tier;
 import io.farheap.cache.Buffer;
 import io.farheap.cache.Cache;
 import java.lang.foreign.MemorySegment;
-import java.util.List;
-import java.util.concurrent.CopyOnWriteArrayList;
 
 /**
  * The newest part of a log in a {@link Cache}, addresses modulo its capacity: the tier below storage (Redy, section
@@ -34,7 +32,7 @@ public final class FarDevice extends BaseDevice {
     private final int segmentShift;
     private final Mark begin = new Mark(0);
     private final Mark end = new Mark(0);
-    private final List<PendingAppends> appends = new CopyOnWriteArrayList<>();
+    private final AllPending appends = new AllPending();
 
     /** With {@value #DEFAULT_REQUESTS} requests a handle. */
     public FarDevice(Cache cache, long segmentBytes) {
@@ -106,12 +104,7 @@ public final class FarDevice extends BaseDevice {
             return true;
         }
         begin.raise(first);
-        for (PendingAppends pending : appends) {
-            if (pending.lowest() < first) {
-                return false;
-            }
-        }
-        return true;
+        return appends.lowest() >= first;
     }
 
     void wrote(long to) {

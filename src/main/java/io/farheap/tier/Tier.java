@@ -1,7 +1,5 @@
 package io.farheap.tier;
 
-import java.util.List;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
 
@@ -17,7 +15,7 @@ final class Tier {
 
     final Holes holes = new Holes();
     /** Of each handle, the appends that it has not done. */
-    final List<PendingAppends> appends = new CopyOnWriteArrayList<>();
+    final AllPending appends = new AllPending();
 
     final AtomicLong reads = new AtomicLong();
     final AtomicLong lost = new AtomicLong();
@@ -79,21 +77,12 @@ final class Tier {
 
     /** The lowest append that it has not done; {@link Long#MAX_VALUE} where there is none. */
     long lowestPending() {
-        long lowest = Long.MAX_VALUE;
-        for (PendingAppends pending : appends) {
-            lowest = Math.min(lowest, pending.lowest());
-        }
-        return lowest;
+        return appends.lowest();
     }
 
     /** Whether an append that it has not done, numbered below one, is in a range. */
     boolean pends(long from, long to, long below) {
-        for (PendingAppends pending : appends) {
-            if (pending.overlaps(from, to, below)) {
-                return true;
-            }
-        }
-        return false;
+        return appends.overlap(from, to, below);
     }
 
     /**

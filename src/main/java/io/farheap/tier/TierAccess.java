@@ -3,6 +3,7 @@ package io.farheap.tier;
 import io.farheap.lifetime.Closing;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /** A tier as one handle of a {@link TieredDevice} has it: a handle of the tier's, and where its callbacks go. */
@@ -78,6 +79,10 @@ final class TierAccess implements IoCompletion, AppendCompletion, AutoCloseable 
         return handle != null;
     }
 
+    private DeviceHandle handle() {
+        return Objects.requireNonNull(handle);
+    }
+
     int pending() {
         return handle == null ? 0 : handle.pending();
     }
@@ -105,22 +110,19 @@ final class TierAccess implements IoCompletion, AppendCompletion, AutoCloseable 
     }
 
     boolean append(RequestSlots slots, int slot) {
-        assert handle != null;
-        return handle.append(
-                slots.address[slot], part(slots, slot), slots.offset[slot], slots.length[slot], this, slot);
+        return handle().append(
+                        slots.address[slot], part(slots, slot), slots.offset[slot], slots.length[slot], this, slot);
     }
 
     boolean read(RequestSlots slots, int slot) {
-        assert handle != null;
         long address = slots.address[slot];
         long length = slots.length[slot];
         if (fits(slots, slot)) {
-            return handle.read(address, part(slots, slot), slots.offset[slot], length, this, slot);
+            return handle().read(address, part(slots, slot), slots.offset[slot], length, this, slot);
         }
-        assert registered != null;
         long from = address & -coarse;
         long to = address + length + coarse - 1 & -coarse;
-        return handle.read(from, registered, slot * bounceBytes(), to - from, this, slot);
+        return handle().read(from, Objects.requireNonNull(registered), slot * bounceBytes(), to - from, this, slot);
     }
 
     /** Whether it needs no other memory in between. */
@@ -147,8 +149,7 @@ final class TierAccess implements IoCompletion, AppendCompletion, AutoCloseable 
     }
 
     boolean sync(int slot) {
-        assert handle != null;
-        return handle.sync(this, slot);
+        return handle().sync(this, slot);
     }
 
     @Override

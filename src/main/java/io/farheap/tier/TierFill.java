@@ -5,6 +5,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
@@ -44,24 +45,23 @@ final class TierFill implements AutoCloseable {
         }
 
         int read(long address, long length) {
-            assert handle != null && memory != null;
-            while (!handle.read(address, memory, 0, length, this, 0)) {
+            DeviceHandle handle = Objects.requireNonNull(this.handle);
+            while (!handle.read(address, Objects.requireNonNull(memory), 0, length, this, 0)) {
                 handle.poll();
             }
-            return finish();
+            return finish(handle);
         }
 
         int write(long address, long length) {
-            assert handle != null && memory != null;
-            while (!handle.append(address, memory, 0, length, this, 0)) {
+            DeviceHandle handle = Objects.requireNonNull(this.handle);
+            while (!handle.append(address, Objects.requireNonNull(memory), 0, length, this, 0)) {
                 // Another's, a lap before, is on its way to that place.
                 Thread.onSpinWait();
             }
-            return finish();
+            return finish(handle);
         }
 
-        private int finish() {
-            assert handle != null;
+        private int finish(DeviceHandle handle) {
             while (handle.pending() > 0) {
                 if (handle.poll() == 0) {
                     handle.awaitProgress();

@@ -37,8 +37,24 @@ public final class TieredDevice extends BaseDevice {
 
     private static final int MAX_TIERS = Byte.SIZE;
 
-    /** Which tiers there are. */
-    record Tiers(List<Tier> all, int commit) {
+    /** Which tiers there are, and which of them is the commit point: another object each time that changes. */
+    static final class Tiers {
+
+        private final List<Tier> all;
+        private final int commit;
+
+        Tiers(List<Tier> all, int commit) {
+            this.all = all;
+            this.commit = commit;
+        }
+
+        List<Tier> all() {
+            return all;
+        }
+
+        int commit() {
+            return commit;
+        }
 
         Tier last() {
             return all.getLast();
